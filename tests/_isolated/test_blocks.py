@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import importlib
 import os
 import pickle
 import socket
@@ -11,12 +13,21 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from discreet._isolated import BlockLimits, BlockRunner, blocks, is_enclosed, packed, server
+from discreet._isolated import (
+    BlockLimits,
+    BlockRunner,
+    blocks,
+    captured,
+    is_enclosed,
+    packed,
+    server,
+)
 from discreet.errors import ParameterError
 from tests.tools.waiting import until
 
@@ -401,14 +412,23 @@ def with_module(folder: Path, text: str) -> Callable[[Any], str]:
     return importing
 
 
+@pytest.fixture
+def library(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The same, as if its modules were an installed library's."""
+    monkeypatch.setattr(captured, "_INSTALLED", (*captured._INSTALLED, folder))
+    captured.is_of_a_library.cache_clear()
+    yield folder
+    captured.is_of_a_library.cache_clear()
+
+
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 
 
 @linux_only
 def test_what_the_rehearsal_imports_no_block_imports_again(
-    folder: Path,
+    library: Path,
 ) -> None:
-    function = with_module(folder, "seen = []")
+    function = with_module(library, "seen = []")
     with BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running:
         assert running.votes([piece([])]) == [1]
         assert running.rehearse(piece([])()) == 1
@@ -417,22 +437,114 @@ def test_what_the_rehearsal_imports_no_block_imports_again(
 
 @linux_only
 def test_a_module_that_starts_a_thread_is_imported_by_each_block(
-    folder: Path,
+    library: Path,
 ) -> None:
     """A process with threads cannot be copied safely."""
     text = "import threading, time\nthreading.Thread(target=time.sleep, args=(99,), daemon=True).start()"
-    function = with_module(folder, text)
+    function = with_module(library, text)
     with BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running:
         assert running.rehearse(piece([])()) == 1
         assert running.votes([piece([])] * 3) == [1] * 3
 
 
 @linux_only
+def test_a_module_of_ones_own_is_imported_by_each_block(folder: Path) -> None:
+    """What it does when it is imported must not happen in the process that blocks are copied from."""
+    function = with_module(folder, "seen = []")
+    with BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running:
+        assert running.rehearse(piece([])()) == 1
+        assert running.votes([piece([])] * 3) == [1] * 3
+
+
+SHARING = "import mmap\nshared = mmap.mmap(-1, 8)"
+
+
+def counting(_rows: list[int]) -> str:
+    import imported_inside
+
+    imported_inside.shared[0] += 1
+    return "yes" if imported_inside.shared[0] == 1 else "no"
+
+
+@linux_only
+def test_memory_that_an_import_shares_joins_no_blocks(library: Path) -> None:
+    (library / "imported_inside.py").write_text(SHARING)
+    with BlockRunner(packed(counting), candidates=["yes", "no"], limits=LIMITS) as running:
+        assert running.rehearse(piece([])()) == 0
+        assert running.votes([piece([])] * 3) == [0] * 3
+
+
+@linux_only
+def test_a_function_whose_modules_share_memory_is_refused(folder: Path) -> None:
+    (folder / "imported_before.py").write_text(SHARING)
+    module = importlib.import_module("imported_before")
+    with pytest.raises(ParameterError, match="all blocks would share"):
+        votes_of(lambda _rows: "yes" if module.shared else "no")
+
+
+def leaving_a_key(_rows: list[int]) -> str:
+    """Yes, unless a block before this one left a key in the kernel's session."""
+    import ctypes
+    import platform
+
+    keys, add = (250, 248) if platform.machine() == "x86_64" else (219, 217)
+    kernel, session, search = ctypes.CDLL(None), ctypes.c_int(-3), 10
+    found = kernel.syscall(keys, search, session, b"user", b"left", 0) >= 0
+    kernel.syscall(add, b"user", b"left", b"x", 1, session)
+    return "no" if found else "yes"
+
+
+def resizing(name: str) -> Callable[[Any], str]:
+    def function(_rows: list[int]) -> str:
+        import fcntl
+        import os
+        import struct
+        import termios
+
+        try:
+            terminal = os.open(name, os.O_RDONLY | os.O_NOCTTY)
+        except OSError:
+            return "yes"
+        rows, *rest = struct.unpack("HHHH", fcntl.ioctl(terminal, termios.TIOCGWINSZ, bytes(8)))
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows + 1, *rest))
+        return "no" if rows else "yes"
+
+    return function
+
+
+@needs_walls
+def test_neither_keys_nor_terminals_join_blocks() -> None:
+    """Where the asker has a session of keys, as services do, and a terminal."""
+    ctypes.CDLL(None).syscall(server._KEYS, server._NEW_SESSION, None)
+    ours, theirs = os.openpty()
+    for function in (leaving_a_key, resizing(os.ttyname(theirs))):
+        assert votes_of(function, rows=[[]] * 4) == [0] * 4
+    os.close(ours)
+    os.close(theirs)
+
+
+@linux_only
+def test_an_import_ends_when_the_asker_leaves(library: Path) -> None:
+    text = "import os, time\nif os.environ.get('TMPDIR') != os.getcwd():\n"
+    text += "    open(__file__ + '.begun', 'w').close()\n    time.sleep(10**6)"
+    function = with_module(library, text)
+    running = BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(running.rehearse, piece([])())
+        until((library / "imported_inside.py.begun").exists, "the import")
+        running._line.shutdown(socket.SHUT_RDWR)  # as when the asker ends
+        assert running._server.wait() == 0
+        with pytest.raises(ParameterError, match="nothing was spent"):
+            asked.result()
+    running.close()
+
+
+@linux_only
 def test_an_import_that_ends_the_clean_process_is_told_before_anything_is_read(
-    folder: Path,
+    library: Path,
 ) -> None:
     text = "import os\nif os.environ.get('TMPDIR') != os.getcwd(): os._exit(0)"
-    function = with_module(folder, text)
+    function = with_module(library, text)
     with (
         BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running,
         pytest.raises(ParameterError, match="ended while it imported"),
@@ -464,10 +576,7 @@ def test_without_walls_blocks_still_have_processes_of_their_own(
     assert votes_of(killing_itself) == WITHOUT
 
 
-enclosed_only = pytest.mark.skipif(not is_enclosed(), reason="this kernel does not separate blocks")
-
-
-@enclosed_only
+@needs_walls
 def test_a_block_writes_into_no_pipe_of_the_machine(tmp_path: Path) -> None:
     pipe = str(tmp_path / "pipe")
     os.mkfifo(pipe)
@@ -485,7 +594,7 @@ def test_a_block_writes_into_no_pipe_of_the_machine(tmp_path: Path) -> None:
         os.close(reading)
 
 
-@enclosed_only
+@needs_walls
 def test_a_block_reads_no_names_of_other_processes() -> None:
     def looking(rows: list[int]) -> str:
         own = {"self", "thread-self", str(os.getpid())}
@@ -513,7 +622,7 @@ print(os.listdir("/proc"))
 """
 
 
-@enclosed_only
+@needs_walls
 def test_where_a_view_of_processes_cannot_be_mounted_there_is_none(tmp_path: Path) -> None:
     """Some containers forbid it; the block is cut off all the same."""
     command = [sys.executable, "-c", NO_VIEW, str(tmp_path)]
@@ -521,7 +630,7 @@ def test_where_a_view_of_processes_cannot_be_mounted_there_is_none(tmp_path: Pat
     assert shown.stdout == "[]\n", shown.stderr
 
 
-@enclosed_only
+@needs_walls
 def test_the_processes_that_a_block_makes_share_memory_of_its_own() -> None:
     """Locks, as joblib and multiprocessing make for ``n_jobs=2``: nothing is left for another block."""
 

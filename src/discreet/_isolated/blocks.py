@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import pickle
 import re
@@ -22,6 +23,7 @@ from functools import cache
 from io import FileIO
 from typing import Any, Self
 
+from discreet._isolated.captured import is_of_a_library
 from discreet._isolated.server import FILES_SHARE, LOADING, SILENT, SIZE, TELLING, VOTE
 from discreet.errors import ParameterError, TableError
 
@@ -93,6 +95,15 @@ def is_enclosed() -> bool:
         return _started(f"probe({folder!r})").wait() == 0
 
 
+def _is_installed(module: str) -> bool:
+    """Whether a module belongs to an installed library, by where it would be found; it is not imported."""
+    try:
+        found = importlib.util.find_spec(module.partition(".")[0])
+    except (ImportError, ValueError):
+        return False
+    return found is not None and found.origin is not None and is_of_a_library(found.origin)
+
+
 class _LineClosedError(OSError):
     """The clean process has ended."""
 
@@ -159,14 +170,17 @@ class BlockRunner:
                 "the function cast no vote in the rehearsal, so nothing was spent; a block in which this "
                 f"happens does not vote, and nobody is told:\n{said.rstrip()}{hint}"
             )
-        if sys.platform == "linux":
+        if sys.platform == "linux" and hasattr(os, "pidfd_open"):
             self._load(told)
         return int(place)
 
     def _load(self, told: bytes) -> None:
-        """Let the clean process import the modules that the rehearsal did."""
-        names = re.findall(rb"^[\w.]+$", told, re.MULTILINE)
-        sent = b"\n".join(names)
+        """Let the clean process import those modules of libraries that the rehearsal imported.
+
+        Not modules of the function's author: what they do when they are imported, they do in each block.
+        """
+        names = re.findall(r"^[\w.]+$", told.decode(errors="replace"), re.MULTILINE)
+        sent = "\n".join(name for name in names if _is_installed(name)).encode()
         self._line.settimeout(_PATIENCE)
         try:
             self._line.sendall(LOADING + SIZE.pack(len(sent)) + sent)

@@ -147,11 +147,12 @@ def _is_installed(function: Any) -> bool:
     there: Any = module
     for name in function.__qualname__.split("."):
         there = getattr(there, name, None)
-    return there is function and _is_of_a_library(file)
+    return there is function and is_of_a_library(file)
 
 
 @functools.cache
-def _is_of_a_library(file: str) -> bool:
+def is_of_a_library(file: str) -> bool:
+    """Whether a module's file is Python's, of an installed library, or ours."""
     place = Path(file).resolve()
     return any(place.is_relative_to(each) for each in _INSTALLED)
 

@@ -20,7 +20,9 @@ import importlib
 import io
 import os
 import pickle
+import platform
 import resource
+import select
 import signal
 import socket
 import struct
@@ -39,7 +41,7 @@ _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - each block has one of its own there
 _NONE = -1
 _LONGEST_TOLD = 20_000
 _LONGEST_NAMES = 1 << 17
-_HAS_THREADS = 3
+_NOT_TO_COPY = 3
 _HARMLESS = {"jemalloc_bg_thd", "polars-ooc-clea"}
 """Threads that Arrow and Polars start when they are imported: they tidy up, and copies do without them."""
 _NEW_USER, _NEW_MOUNTS, _NEW_NETWORK, _NEW_PROCESSES, _NEW_IPC = (
@@ -53,6 +55,8 @@ _RECURSIVE, _PRIVATE = 0x4000, 1 << 18
 _MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _READ_ONLY = 442, -100, 0x8000, 1
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _BENEATH, _WRITE_FILE = 444, 445, 446, 1, 1 << 1
 _DIES_WITH_PARENT, _NO_NEW_PRIVILEGES, _CAPABILITIES = 1, 38, 0x20080522
+_KEYS, _NEW_SESSION = 250 if platform.machine() == "x86_64" else 219, 1
+_TERMINALS = "/dev/pts"
 
 
 # ---- cut off from the machine ------------------------------------------------------------------------------
@@ -106,9 +110,13 @@ def _enclose(folder: str, *, network: bool, memory: int) -> str:
     folder = _SHARED_MEMORY if os.path.isdir(_SHARED_MEMORY) else folder
     room = f"size={int(memory * FILES_SHARE)}".encode()
     _called(kernel.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", ctypes.c_ulong(0), room))
-    if not has_view:
+    # A terminal that is only read still has a size, which one block could set and another read.
+    hidden = [_TERMINALS] if os.path.isdir(_TERMINALS) else []
+    for place in (*hidden, *(() if has_view else ("/proc",))):
         nothing = ctypes.c_ulong(_READ_ONLY)
-        _called(kernel.mount(b"tmpfs", b"/proc", b"tmpfs", nothing, b"size=0"))
+        _called(kernel.mount(b"tmpfs", os.fsencode(place), b"tmpfs", nothing, b"size=0"))
+    # Keys that the kernel keeps for a session would be shared. Where it has none, or forbids them, none are.
+    kernel.syscall(_KEYS, _NEW_SESSION, None)
     # Without rights, now and in programs that it starts, so that nothing of this can be undone.
     _called(kernel.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _write_only_to(kernel, folder, os.devnull)
@@ -291,7 +299,11 @@ def serve(descriptor: int) -> None:
             _own_users()
             _own_processes()
         terms["function"] = pickle.loads(terms["function"])  # noqa: S301 - as above
-        told = b""
+        told = (
+            b"a module that it uses makes memory that all blocks would share"
+            if _shares_memory()
+            else b""
+        )
     except BaseException:
         told = traceback.format_exc(limit=-8).encode(errors="replace")[-_LONGEST_TOLD:]
     line.sendall(SIZE.pack(len(told)) + told)
@@ -302,7 +314,7 @@ def serve(descriptor: int) -> None:
             os._exit(0)
         if message == LOADING:
             (size,) = SIZE.unpack(_received(line, SIZE.size))
-            _load(_received(line, size).decode().split())
+            _load(line, _received(line, size).decode().split())
             line.sendall(SIZE.pack(0))
             continue
         given, answer = pipes
@@ -328,25 +340,42 @@ def _settle() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
 
-def _load(names: list[str]) -> None:
-    """Import what the rehearsal imported, so that no block has to, unless that starts threads.
+def _load(line: socket.socket, names: list[str]) -> None:
+    """Import libraries that the rehearsal imported, so that no block has to, unless that is unsafe to copy.
 
-    A process with threads cannot be copied safely, and an import cannot be undone. So a copy of this process
-    imports, and serves from then on; this one waits, and goes on itself if the copy ends over threads.
+    A process with threads cannot be copied safely, memory that it shares would join the blocks, and an import
+    cannot be undone. So a copy of this process imports, and serves from then on; this one waits, and goes on
+    itself if the copy ends over one of them. If the asker leaves, both end.
     """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     copy = os.fork()
     if copy:
-        if os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]) != _HAS_THREADS:
+        handle = os.pidfd_open(copy)
+        waiting = select.poll()
+        waiting.register(handle, select.POLLIN)
+        waiting.register(line, select.POLLRDHUP)
+        if all(descriptor != handle for descriptor, _ in waiting.poll()):
+            os.kill(copy, signal.SIGKILL)
+        os.close(handle)
+        if os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]) != _NOT_TO_COPY:
             os._exit(0)
     else:
         _dies_with_parent()
         for name in names:
             with contextlib.suppress(BaseException):  # then each block imports it
                 importlib.import_module(name)
-        if _threads():
-            os._exit(_HAS_THREADS)
+        if _threads() or _shares_memory():
+            os._exit(_NOT_TO_COPY)
     _settle()
+
+
+def _shares_memory() -> bool:
+    """Whether copies of this process could write to memory of one another."""
+    try:
+        with open("/proc/self/maps") as file:
+            return any(line.split(maxsplit=2)[1].startswith("rw-s") for line in file)
+    except OSError:  # not on this system, where blocks are not cut off either
+        return False
 
 
 def _threads() -> set[str]:
