@@ -58,6 +58,8 @@ def transcribed(text: str, encoding: str | None) -> str:
     Example:
         >>> transcribed("4ε ≤ 10⁻¹²", "ascii"), transcribed("4ε ≤ 10⁻¹²", "utf-8")
         ('4 epsilon <= 10^-12', '4ε ≤ 10⁻¹²')
+        >>> transcribed("1½ is 3×½", "ascii")
+        '1 1/2 is 3x1/2'
     """
     if text.isascii() or (encoding or "utf-8").lower().replace("-", "") == "utf8":
         return text
@@ -71,7 +73,8 @@ def transcribed(text: str, encoding: str | None) -> str:
                 return "^" + "".join(_RAISED[sign] for sign in run)
             word = {**_LETTERS, **_LOWERED}[run]
             after_number = text[found.start() - 1 : found.start()].isdecimal()
-            return f" {word}" if after_number and word.isalpha() else word
+            apart = word[0].isdecimal() or (word.isalpha() and len(word) > 1)
+            return f" {word}" if after_number and apart else word
         return run
 
     return _SIGNS.sub(letters, text)

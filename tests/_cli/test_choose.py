@@ -145,7 +145,9 @@ def test_plan_with_data_and_without(run: Any, scores_file: str) -> None:
     _, out, _ = run("plan", "--n", "9", "--gap", "40", "--expected-error", "1")
     assert "the expected error is at most 1, for any data whose best candidate leads by 40." in out
     _, out, _ = run("plan", "--n", "121", "--at", "0.5", "--error-at-most", "10")
-    assert out.startswith("Use ε = 0.78: the quantile is at most 10 people off with probability")
+    assert out.startswith(
+        "Use ε = 0.78, or 1.56 where a person may be replaced: the quantile is at most 10"
+    )
 
 
 def test_thresholds_are_planned_and_compared(run: Any, scores_file: str, tmp_path: Path) -> None:

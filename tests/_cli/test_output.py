@@ -264,6 +264,20 @@ def test_our_signs_are_letters_where_the_encoding_lacks_them(encoding: str, sign
     assert "\\u" not in told
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_a_kept_answer_is_shown_as_it_is(encoding: str) -> None:
+    """Written in letters, ≥65 would be another candidate."""
+    Path("bands.csv").write_text("candidate,score\n≥65,1000\n>=65,0\n", encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    select = [*COMMAND[:4], "bands.csv", *COMMAND[5:], "--keep-answer"]
+    subprocess.run(select, env=environment, capture_output=True, check=True)
+    answers = [*COMMAND[:3], "budget", "answers", "clinic"]
+    done = subprocess.run(answers, env=environment, capture_output=True, check=True)
+    assert rb"\u226565" in done.stdout
+    assert b">=65" not in done.stdout
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_lines_are_broken_between_words(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,12 +12,14 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow.dataset import dataset
 
 from discreet._tables import Grid, Rows, Table, TextFile, in_duckdb, open_table
 from discreet._tables.counts import commonest_values, people_per_candidate, people_per_interval
 from discreet.errors import TableError
-from tests.tools.engines import TableMaker
+from tests.tools.engines import Capsule, TableMaker
 
 
 @pytest.fixture(autouse=True)
@@ -141,3 +144,26 @@ def test_after_an_end_of_its_own_duckdb_is_started_again() -> None:
     in_duckdb.connected()
     in_duckdb._databases[os.getpid()].close()
     assert in_duckdb.connected().sql("SELECT 1").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("kind", ["table", "data set", "stream"])
+def test_a_column_that_duckdb_does_not_know_stops_no_question_about_others(kind: str) -> None:
+    odd = pa.array(np.array([1, 2, 3], dtype=np.float16))
+    held = pa.table({"person": [1, 2, 3], "code": ["a", "b", "a"], "odd": odd})
+    data = {"table": held, "data set": dataset(held), "stream": Capsule(held)}[kind]
+    table = open_table(data, needed=["person", "code"])
+    counts = people_per_candidate(table, Rows(user="person"), column="code", keys=["a", "b"])
+    assert counts.tolist() == [[2, 1]]
+
+
+def test_threads_that_share_a_table_get_their_own_rows() -> None:
+    codes = [str(number % 7) for number in range(70)]
+    engine = open_table(pa.table({"code": codes}), needed=["code"]).engine.loaded(["code"])
+
+    def counted(code: int) -> int:
+        statement = f"SELECT code FROM discreet_rows WHERE code = '{code}'"  # noqa: S608  # our own
+        return int(engine.rows(statement)[0][0])
+
+    with ThreadPoolExecutor(4) as pool:
+        asked = [number % 7 for number in range(400)]
+        assert list(pool.map(counted, asked)) == asked

@@ -134,7 +134,9 @@ def answers(dataset: str, *, ledger: str | None, json: bool) -> None:
         say_json([{"entry": str(entry), "time": entry.time, **release} for entry, release in kept])
         return
     for entry, release in kept:
-        say(f"{entry.time}  {entry.details['purpose']}\n{release_from(release)}\n")
+        read = release_from(release)
+        purpose = entry.details["purpose"]
+        say(f"{entry.time}  {purpose}\n{read}\n", holding=f"{purpose}{read.answer}")
 
 
 @command("plan")

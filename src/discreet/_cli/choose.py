@@ -485,7 +485,10 @@ def optimality(
     names = [family.name for family in families]
     ratios = {(row["epsilon"], row["mechanism"]): row["ratio"] for row in rows}
     amounts = [float(amount) for amount in epsilon_list(epsilon)]
-    shown = [[amount, *(f"{ratios[amount, name]:.5f}" for name in names)] for amount in amounts]
+    shown = [
+        [amount, *(f"{rounded(ratios[amount, name], up=True, digits=6):.5f}" for name in names)]
+        for amount in amounts
+    ]
     worst = {
         family.name: max(ratios[amount, family.name] for amount in amounts)
         for family in families

@@ -220,7 +220,8 @@ def report(file: str, *, month: str | None, csv: bool, json: bool) -> None:
     names = tuple(rows[0]) if rows else ()
     if csv:
         lines = [dict(zip(names, names, strict=True)), *rows]
-        say("\n".join(",".join(_cell(row[name]) for name in names) for row in lines))
+        text = "\n".join(",".join(_cell(row[name]) for name in names) for row in lines)
+        say(text, holding=text)
         return
     say_table(names, [[row[name] for name in names] for row in rows], rows, json=json)
 

@@ -66,12 +66,18 @@ class _Piped:
         return getattr(self.stream, name)
 
 
-def say(words: object, *, err: bool = False) -> None:
-    """Print lines, broken between words on a screen; nothing from data or a ledger can steer the terminal."""
+def say(words: object, *, holding: str = "", err: bool = False) -> None:
+    """Print lines, broken between words on a screen; nothing from data or a ledger can steer the terminal.
+
+    ``holding`` is what stands in them as it is, such as an answer: where our letters for signs would change
+    it, signs are escaped.
+    """
     text = visible(words, keep="\n\t")
-    screen = screen_width(err=err)
+    screen, encoding = screen_width(err=err), _encoding(err=err)
+    if transcribed(holding, encoding) != holding:
+        text = text.encode(encoding or "utf-8", "backslashreplace").decode(encoding or "utf-8")
     if screen is not None:
-        text = transcribed(text, _encoding(err=err))
+        text = transcribed(text, encoding)
         lines = (broken(line.expandtabs(), screen) for line in text.split("\n"))
         text = "\n".join(lines)
     click.echo(text, err=err)

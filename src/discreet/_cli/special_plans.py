@@ -33,8 +33,8 @@ def plan_quantiles(
         which = f"each of the {len(levels)} quantiles is"
         data_held = "on data in which no two people share a place (docs/proofs/quantiles.md)"
     before = (
-        f"Use ε = {shown['add-remove']:g}: {which} at most {at_most} people off with probability "
-        f"{with_probability}, {data_held}.\n"
+        f"Use ε = {shown['add-remove']:g}, or {shown['replace']:g} where a person may be replaced: {which} "
+        f"at most {at_most} people off with probability {with_probability}, {data_held}.\n"
     )
     rows = [list(row) for row in shown.items()]
     say_table(["neighbours", "ε enough"], rows, data, json=json, before=before)

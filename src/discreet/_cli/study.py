@@ -98,7 +98,7 @@ def run(
     if json:
         say_json(answers.as_data())
         return
-    say(repr(answers))
+    say(repr(answers), holding=repr(answers))
     say(f"{answers.conclusion}\nplan {answers.plan.hash}", err=True)
 
 

@@ -114,6 +114,9 @@ class DuckDB(Engine):
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         super().__init__("discreet_rows" if query is None else f"({query}) AS discreet_rows", types)
         self._relation, self._connection, self._load = relation, connection, load
+        self._running = (
+            threading.Lock()
+        )  # a connection gives the rows of the statement that ran last
         self._ticks, self.keeps_time = ticks or {}, in_database
         if known_as is not None:
             told = self.kinds | dict(kinds or {})
@@ -228,7 +231,8 @@ class DuckDB(Engine):
         """Run it on no row, unless it was found to be right before."""
         known = statement, tuple(self.types.items())
         if self._connection is None or len(statement) > _LONGEST_KNOWN or known not in _known:
-            self._run(f"SELECT * FROM ({statement}) WHERE false").fetchall()  # noqa: S608 - written by us
+            with self._running:
+                self._run(f"SELECT * FROM ({statement}) WHERE false").fetchall()  # noqa: S608 - written by us
         if self._connection is not None and len(statement) <= _LONGEST_KNOWN:
             if len(_known) >= _MOST_KNOWN:
                 _known.clear()
@@ -236,11 +240,13 @@ class DuckDB(Engine):
 
     def columns(self, statement: str, _names: Sequence[str]) -> Columns:
         """Without going through Arrow."""
-        return dict(self._run(statement).fetchnumpy())
+        with self._running:
+            return dict(self._run(statement).fetchnumpy())
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Python's own values."""
-        return list(self._run(statement).fetchall())
+        with self._running:
+            return list(self._run(statement).fetchall())
 
     @contextlib.contextmanager
     def reading(self, seconds: float | None) -> Iterator[None]:

@@ -40,6 +40,25 @@ class Stream:
         return self._held.__arrow_c_stream__(requested_schema)
 
 
+class Chosen(Stream):
+    """Some columns of it: DuckDB would stop at the type of another."""
+
+    def __init__(self, held: Any, columns: list[str]) -> None:
+        super().__init__(held)
+        self._columns = columns
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The stream of these columns."""
+        import pyarrow as pa
+
+        whole = pa.RecordBatchReader.from_stream(self._held)
+        schema = pa.schema([whole.schema.field(name) for name in self._columns])
+        batches = (batch.select(self._columns) for batch in whole)
+        return pa.RecordBatchReader.from_batches(schema, batches).__arrow_c_stream__(
+            requested_schema
+        )
+
+
 class Scan:
     """The same of a data set, part by part, with some of its columns as whole numbers."""
 
@@ -134,11 +153,11 @@ def of_arrow(data: Any) -> DuckDB:
     def load(columns: list[str], timed: list[str]) -> Any:
         if hasattr(data, "scanner"):
             # A data set: DuckDB reads it part by part, and only these columns.
-            return Scan(data, columns, as_integers=timed) if timed else data
+            return Scan(data, columns, as_integers=timed)
         if hasattr(data, "set_column"):
             return _with_ticks(data, columns, timed)
         if not timed:
-            return Stream(data)
+            return Chosen(data, columns)
         import pyarrow as pa
 
         return _with_ticks(pa.table(data), columns, timed)

@@ -15,17 +15,18 @@ from discreet._exact.numbers.exact import Exact, float_up, shown, whole
 from discreet.errors import DiscreetError
 
 
-def rounded(value: float, *, up: bool, digits: int = 4) -> float:
+def rounded(value: Exact, *, up: bool, digits: int = 4) -> float:
     """A figure in a few digits, rounded up or down, from its shortest decimal.
 
     Example:
         >>> rounded(0.45872, up=True), rounded(0.45872, up=False), rounded(0.5, up=True)
         (0.4588, 0.4587, 0.5)
     """
-    if not math.isfinite(value):
-        return value
+    nearest = float_up(value) if up else -float_up(-value)
+    if not math.isfinite(nearest):
+        return nearest
     rounding = ROUND_CEILING if up else ROUND_FLOOR
-    return float(Context(prec=digits, rounding=rounding).plus(Decimal(repr(float(value)))))
+    return float(Context(prec=digits, rounding=rounding).plus(Decimal(repr(nearest))))
 
 
 def figure(value: Exact, *, up: bool = True) -> str:
