@@ -72,6 +72,10 @@ def test_all_that_is_wrong_is_said_at_once(written: Write) -> None:
         (("[study]", "[studie]"), "a study has"),
         (("people = 900", "people = 900\nepsilon = 1"), "not an entry of"),
         (("[[question]]", "[[question]]\nweight = 0"), "weight"),
+        (('ask = "median"', "ask = [1]"), r"ask = \[1\]: it must be one of"),
+        (('ask = "median"', "ask = {a = 1}"), "ask = .*: it must be one of"),
+        (("[[question]]", "[[question]]\ntable = [1]"), r"table = \[1\]: it must be one of"),
+        (("[study]", "[study]\nsplit = [1]"), r"split = \[1\]: it must be least or weakest"),
         (("visits.parquet", "postgresql://me:secret@db/x"), "leave the password out"),
     ],
 )
@@ -79,6 +83,13 @@ def test_one_thing_wrong(written: Write, change: tuple[str, str], words: str) ->
     file = written(AGE)
     file.write_text(file.read_text().replace(*change))
     with pytest.raises(StudyError, match=words):
+        Study.read(file)
+
+
+def test_questions_that_are_not_sections(written: Write) -> None:
+    file = written()
+    file.write_text(f"question = [1]\n{file.read_text()}")
+    with pytest.raises(StudyError, match="line 1, questions are written"):
         Study.read(file)
 
 

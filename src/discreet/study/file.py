@@ -130,10 +130,11 @@ class _Reader:
             self.say(
                 ("study", "shared"), f"shared = {echo(head['shared'])}: it must be true or false"
             )
-        if head.get("split", LEAST) not in SPLITS:
+        split = head.get("split", LEAST)
+        if not isinstance(split, str) or split not in SPLITS:
             self.say(
                 ("study", "split"),
-                f"split = {echo(head['split'])}: it must be {' or '.join(SPLITS)}",
+                f"split = {echo(split)}: it must be {' or '.join(SPLITS)}",
             )
         if "epsilon" in head and "rho" in head:
             self.say(("study", "rho"), "rho stands beside epsilon: give what the budget adds up")
@@ -152,7 +153,7 @@ class _Reader:
                     tables=tables,
                     questions=asked,
                     most=most,
-                    split=head.get("split", LEAST),
+                    split=split,
                     shared=head.get("shared", False),
                     file=self.place,
                     stated={name: dict(facts) for name, facts in self.given["table"].items()},
@@ -247,6 +248,9 @@ class _Reader:
         found, names = [], dict[Any, int]()
         for place, facts in enumerate(given):
             where = ("question", str(place))
+            if not isinstance(facts, Mapping):
+                self.say(where, "questions are written [[question]], with the fields below it")
+                continue
             asked = self._question(where, dict(facts), tables, has_most=has_most)
             if asked is None:
                 continue
@@ -275,22 +279,25 @@ class _Reader:
             self.say((*where, "name"), "name is missing: what the study calls the question")
         if table is None and len(tables) == 1:
             table = next(iter(tables))
-        if tables and table not in tables:
+        is_known = isinstance(table, str) and table in tables
+        if tables and not is_known:
             told = f"it must be one of {', '.join(tables)}"
             self.say(
                 (*where, "table"),
-                f"table = {echo(table)}: {told}" if table else f"table is missing: {told}",
+                f"table = {echo(table)}: {told}"
+                if table is not None
+                else f"table is missing: {told}",
             )
         kinds = {name: each for name, each in KINDS.items() if each.completed_by}
-        if kind not in kinds:
+        if not isinstance(kind, str) or kind not in kinds:
             told = f"it must be one of {', '.join(kinds)}"
             self.say(
                 (*where, "ask"),
-                f"ask = {echo(kind)}: {told}" if kind else f"ask is missing: {told}",
+                f"ask = {echo(kind)}: {told}" if kind is not None else f"ask is missing: {told}",
             )
             return None
         question = self._made(where, kinds[kind], facts, has_most=has_most)
-        if question is None or table not in tables or not isinstance(name, str):
+        if question is None or not is_known or not isinstance(name, str):
             return None
         stated = {"epsilon", "error_at_most"} & facts.keys()
         return Asked(name, table, question, weight, shares=not stated)
