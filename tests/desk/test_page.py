@@ -225,6 +225,11 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         expect(notices).to_contain_text("The owner of the desk must act. Nothing was paid.")
         expect(page.locator("#answer")).to_contain_text("No answer arrived.")
         # A session that has ended.
+        page.locator("[data-view=study]").click()
+        page.locator("#study-add").click()
+        page.locator("#study [type=submit]").click()
+        expect(page.locator("#study-rows tr")).to_have_count(1)
+        page.locator("[data-view=form]").click()
         expect(pay).to_be_enabled()
         store = call.server.desk.store
         store.revoke("epidemiology")
@@ -233,9 +238,14 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         expect(notices).to_contain_text("was not asked and nothing was paid")
         expect(page.locator("#door")).to_be_visible()
         assert len(store.asked("epidemiology")) == asked + 1
-        # Who comes in again finds the question as it was.
-        _come_in(page, store.new_token("epidemiology", days=1))
-        expect(epsilon).to_have_value("1")
+        # Whoever comes in next finds nothing of it.
+        _come_in(page, store.new_token("planning", days=1))
+        expect(page.locator("#who")).to_have_text("planning")
+        expect(page.locator("#study-text")).to_have_value("")
+        expect(page.locator("#study-plan")).to_be_hidden()
+        expect(page.locator("#answer")).to_contain_text("Nothing asked yet")
+        expect(page.locator("#history")).not_to_contain_text("flu")
+        epsilon.fill("1")
 
         # More than is left.
         def short(route: Route) -> None:
