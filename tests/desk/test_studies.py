@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from discreet import Study
-from discreet.desk.studies import MOST_QUESTIONS
+from discreet.desk.studies import MOST_QUESTIONS, study_in
+from discreet.errors import ParameterError
 from tests.tools import desks
 from tests.tools.desks import Caller
 
 STUDY = desks.STUDY.format(more="")
+QUOTED = '"a".'
 
 
 def _spent(call: Caller) -> str:
@@ -92,6 +95,23 @@ def test_a_study_leads_to_nothing_but_the_desks_own_tables(
     assert reply.status == 400
     assert said in reply.content["error"]
     assert "root:" not in reply.content["error"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        f"{'a.' * 30_000}a = 1",
+        f"[{'a . ' * 15_000}a]",
+        f"x = {{{QUOTED * 15_000}a = 1}}",
+        f'x = """\n[{" " * 50_000}\n"""',  # was cubic where lines are looked for
+    ],
+)
+def test_a_small_text_is_read_in_no_time(lines: str) -> None:
+    """Keys of many parts take tomllib quadratic time: half a minute of the desk for 60 KB."""
+    began = time.process_time()
+    with pytest.raises(ParameterError):
+        study_in({"study": f"{lines}\n{STUDY}"})
+    assert time.process_time() - began < 3
 
 
 def test_a_study_is_text_of_a_decent_size_and_counts_as_its_questions(call: Caller) -> None:
