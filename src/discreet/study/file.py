@@ -35,7 +35,8 @@ _KEY = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([A-Za-z0-9_-]+))\s*=""")
 
 _MOST_PARTS = 16
 _LONG_KEY = re.compile(
-    r"""(?:\.[ \t]*+(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+){%d}""" % _MOST_PARTS
+    r"""(?:\.[ \t]*+(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+)"""
+    f"{{{_MOST_PARTS}}}"
 )
 """More dots in one key than a study needs; tomllib takes quadratic time for them: 34 seconds for 60 KB."""
 
