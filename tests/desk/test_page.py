@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.tools.browser import patient_page
-from tests.tools.desks import Caller
+from tests.tools.desks import Caller, Slots
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def test_an_analyst_comes_in_plans_asks_and_reads(call: Caller, browser: Browser
         expect(page.locator("#door")).to_be_visible()
 
 
-def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser) -> None:
+def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser, slots: Slots) -> None:
     """A column and a function of one name are told apart; a study is made and run by keyboard."""
     with _visit(browser, width=390, height=844, scheme="dark") as page:
         page.goto(call.url)
@@ -162,10 +162,25 @@ def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser) -> None:
         assert _spent(call) == before
         _is_clean(page)
         _tab_to(page, "#study-run")
-        page.keyboard.press("Enter")
+        # A desk that is asked too often is asked again later; nothing of a study changes while it runs.
+        hurried: dict[str, Any] = {
+            "status": 429,
+            "headers": {"retry-after": "1"},
+            "json": {"error": "too many"},
+        }
+        page.route("**/api/ask", lambda route: route.fulfill(**hurried), times=1)
+        looked: list[str] = []
+        page.on("request", lambda sent: looked.append(sent.url.rpartition("/")[2]))
+        with slots.held():
+            page.keyboard.press("Enter")
+            expect(page.locator("#study-rows")).to_contain_text("asked again in 1 s")
+            for name in ("#study-add", "#study-file", "#study-text", "#study [type=submit]"):
+                expect(page.locator(name)).to_be_disabled()
         expect(page.locator("#study-said")).to_contain_text("All of it is paid")
         expect(page.locator("#study-rows button")).to_have_count(2)
         expect(page.locator("#study-run")).to_be_disabled()
+        expect(page.locator("#study-add")).to_be_enabled()
+        assert (looked.count("ask"), looked.count("desk"), looked.count("answers")) == (3, 1, 1)
         page.locator("#study-rows button").first.click()
         expect(page.locator("#answer")).to_contain_text("3 most common values of diagnosis")
         paid = _spent(call)
