@@ -92,6 +92,7 @@ def test_a_study_is_planned_for_nothing_and_its_answers_are_kept(
         ("epsilon = 3", f"epsilon = {'9' * 5000}", "not valid TOML"),
         ("epsilon = 3", f"epsilon = {'[' * 5000}{']' * 5000}", "not valid TOML"),
         ("[study]", "[study", "not valid TOML"),
+        ("epsilon = 3", "rho = 3", "line 4, rho: a desk adds up ε"),
     ],
 )
 def test_a_study_leads_to_nothing_but_the_desks_own_tables(

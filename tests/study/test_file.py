@@ -86,6 +86,16 @@ def test_one_thing_wrong(written: Write, change: tuple[str, str], words: str) ->
         Study.read(file)
 
 
+def test_of_very_many_problems_some_are_listed(written: Write) -> None:
+    file = written(head="".join(f"wrong{place} = 1\n" for place in range(50)))
+    with pytest.raises(StudyError) as raised:
+        Study.read(file)
+    lines = str(raised.value).splitlines()
+    assert len(lines) == 22
+    assert lines[-1] == f"- and {len(raised.value.problems) - 20} more"
+    assert len(raised.value.problems) >= 50
+
+
 def test_questions_that_are_not_sections(written: Write) -> None:
     file = written()
     file.write_text(f"question = [1]\n{file.read_text()}")

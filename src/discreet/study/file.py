@@ -152,6 +152,8 @@ class _Reader:
             ("study",), head, "rho"
         )
         tables = self._tables()
+        if "rho" in head and any(str(each["data"]).startswith(DESK) for each in tables.values()):
+            self.say(("study", "rho"), "rho: a desk adds up ε, so give epsilon in its place")
         asked = self._questions(
             tables, has_most=most is not None or "epsilon" in head or "rho" in head
         )
