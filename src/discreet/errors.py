@@ -56,6 +56,10 @@ class UnknownColumnError(ParameterError):
     """A table has no column of that name; the message lists those that it has."""
 
 
+class RehearsalError(ParameterError):
+    """A function failed before anything was paid; the message quotes it, and is for its author only."""
+
+
 class ScoresError(DiscreetError, ValueError):
     """Scores break a rule; the message names the rule and never a score."""
 

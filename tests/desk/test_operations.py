@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from starlette.responses import Response
 
+from discreet.desk import operations
 from discreet.desk.owner_file import Metrics
 from discreet.desk.serving import DeskServer
 from discreet.desk.store import OWNER
@@ -135,3 +139,29 @@ def test_a_function_of_the_owners_is_never_rehearsed(call: Caller) -> None:
     refused = call("/api/rehearse", scored)
     assert refused.status == 400
     assert "are not rehearsed here" in refused.content["error"]
+
+
+def test_strangers_do_not_fill_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operations, "_MOST_NETWORKS", 3)
+    journal = operations.Journal(str(tmp_path / "log"))
+    watched = operations.Watched(
+        Response(status_code=421), paths=frozenset(), figures=None, journal=journal
+    )
+
+    def written(host: str, *, requests: int, analyst: str | None = None, now: float = 0) -> int:
+        clock = SimpleNamespace(monotonic=lambda: now, strftime=time.strftime, gmtime=time.gmtime)
+        monkeypatch.setattr(operations, "time", clock)
+        before = len((tmp_path / "log").read_text().splitlines())
+        scope = {"method": "GET", "path": "/", "client": (host, 1), "analyst": analyst}
+        for _ in range(requests):
+            watched._note(scope, 421)
+        return len((tmp_path / "log").read_text().splitlines()) - before
+
+    most = operations.MOST_LINES
+    assert written("10.0.0.1", requests=most + 50) == most
+    assert written("10.0.0.1", requests=most + 50, analyst="planning") == most + 50
+    assert written("10.0.0.2", requests=1) == 1
+    assert written("10.0.0.3", requests=1) == 1
+    assert sum(written(f"10.0.1.{place}", requests=1) for place in range(most + 50)) == most
+    assert written("10.0.0.1", requests=1, now=60) == 1
+    journal.close()

@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.tools.browser import patient_page
-from tests.tools.desks import Caller
+from tests.tools.desks import Caller, Slots
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def test_an_analyst_comes_in_plans_asks_and_reads(call: Caller, browser: Browser
         expect(page.locator("#door")).to_be_visible()
 
 
-def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser) -> None:
+def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser, slots: Slots) -> None:
     """A column and a function of one name are told apart; a study is made and run by keyboard."""
     with _visit(browser, width=390, height=844, scheme="dark") as page:
         page.goto(call.url)
@@ -162,10 +162,25 @@ def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser) -> None:
         assert _spent(call) == before
         _is_clean(page)
         _tab_to(page, "#study-run")
-        page.keyboard.press("Enter")
+        # A desk that is asked too often is asked again later; nothing of a study changes while it runs.
+        hurried: dict[str, Any] = {
+            "status": 429,
+            "headers": {"retry-after": "1"},
+            "json": {"error": "too many"},
+        }
+        page.route("**/api/ask", lambda route: route.fulfill(**hurried), times=1)
+        looked: list[str] = []
+        page.on("request", lambda sent: looked.append(sent.url.rpartition("/")[2]))
+        with slots.held():
+            page.keyboard.press("Enter")
+            expect(page.locator("#study-rows")).to_contain_text("asked again in 1 s")
+            for name in ("#study-add", "#study-file", "#study-text", "#study [type=submit]"):
+                expect(page.locator(name)).to_be_disabled()
         expect(page.locator("#study-said")).to_contain_text("All of it is paid")
         expect(page.locator("#study-rows button")).to_have_count(2)
         expect(page.locator("#study-run")).to_be_disabled()
+        expect(page.locator("#study-add")).to_be_enabled()
+        assert (looked.count("ask"), looked.count("desk"), looked.count("answers")) == (3, 1, 1)
         page.locator("#study-rows button").first.click()
         expect(page.locator("#answer")).to_contain_text("3 most common values of diagnosis")
         paid = _spent(call)
@@ -225,6 +240,11 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         expect(notices).to_contain_text("The owner of the desk must act. Nothing was paid.")
         expect(page.locator("#answer")).to_contain_text("No answer arrived.")
         # A session that has ended.
+        page.locator("[data-view=study]").click()
+        page.locator("#study-add").click()
+        page.locator("#study [type=submit]").click()
+        expect(page.locator("#study-rows tr")).to_have_count(1)
+        page.locator("[data-view=form]").click()
         expect(pay).to_be_enabled()
         store = call.server.desk.store
         store.revoke("epidemiology")
@@ -233,9 +253,14 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         expect(notices).to_contain_text("was not asked and nothing was paid")
         expect(page.locator("#door")).to_be_visible()
         assert len(store.asked("epidemiology")) == asked + 1
-        # Who comes in again finds the question as it was.
-        _come_in(page, store.new_token("epidemiology", days=1))
-        expect(epsilon).to_have_value("1")
+        # Whoever comes in next finds nothing of it.
+        _come_in(page, store.new_token("planning", days=1))
+        expect(page.locator("#who")).to_have_text("planning")
+        expect(page.locator("#study-text")).to_have_value("")
+        expect(page.locator("#study-plan")).to_be_hidden()
+        expect(page.locator("#answer")).to_contain_text("Nothing asked yet")
+        expect(page.locator("#history")).not_to_contain_text("flu")
+        epsilon.fill("1")
 
         # More than is left.
         def short(route: Route) -> None:

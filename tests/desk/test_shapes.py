@@ -55,14 +55,34 @@ def test_an_analyst_asks_a_registered_function(tmp_path: Path) -> None:
         assert [entry.kind for entry in ledger.history("clinic")] == ["create", "spend"]
 
 
-def test_an_error_of_the_owners_function_costs_nothing_and_is_not_told(tmp_path: Path) -> None:
-    owner = owner_at(tmp_path, votes="def trend(rows): raise ValueError('in the file')")
+@pytest.mark.parametrize(
+    "votes",
+    [
+        "def trend(rows): raise ValueError('in the file')",
+        "def trend(rows): raise ValueError('in the file, as ⟨epsilon⟩ is')",
+        "raise ValueError('in the file, as ⟨epsilon⟩ is')",
+    ],
+)
+def test_an_error_of_the_owners_function_costs_nothing_and_is_not_told(
+    votes: str, tmp_path: Path
+) -> None:
+    owner = owner_at(tmp_path, votes=votes)
     outcome = worked(job_of(owner, tmp_path))
     assert outcome.refused
     assert outcome.told is None
     assert "in the file" in str(outcome.reason)
     with Ledger.open(owner.ledger.place) as ledger:
         assert [entry.kind for entry in ledger.history("clinic")] == ["create"]
+
+
+def test_an_error_in_the_file_of_a_score_is_not_told(tmp_path: Path) -> None:
+    owner = owner_at(tmp_path)
+    (dry,) = [job for job in dry_jobs(owner)["visits"] if job.question.kind == "select_by"]
+    raising = "from discreet.errors import ParameterError\nraise ParameterError('as ⟨epsilon⟩ is')"
+    (tmp_path / "scores.py").write_text(raising)
+    outcome = worked(replace(dry, dry=False, till=str(tmp_path / "till")))
+    assert (outcome.refused, outcome.told) == (True, None)
+    assert "as epsilon= is" in str(outcome.reason)
 
 
 def test_a_function_that_ends_everything_gives_no_vote(tmp_path: Path) -> None:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import http.client
+import json
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from discreet import Study
-from discreet.desk.studies import MOST_QUESTIONS
+from discreet.desk import studies
+from discreet.desk.admission import Desk, DeskError
+from discreet.desk.studies import MOST_QUESTIONS, study_in
+from discreet.errors import ParameterError
 from tests.tools import desks
 from tests.tools.desks import Caller
+from tests.tools.waiting import PATIENCE, until
 
 STUDY = desks.STUDY.format(more="")
+QUOTED = '"a".'
 
 
 def _spent(call: Caller) -> str:
@@ -82,6 +92,7 @@ def test_a_study_is_planned_for_nothing_and_its_answers_are_kept(
         ("epsilon = 3", f"epsilon = {'9' * 5000}", "not valid TOML"),
         ("epsilon = 3", f"epsilon = {'[' * 5000}{']' * 5000}", "not valid TOML"),
         ("[study]", "[study", "not valid TOML"),
+        ("epsilon = 3", "rho = 3", "line 4, rho: a desk adds up ε"),
     ],
 )
 def test_a_study_leads_to_nothing_but_the_desks_own_tables(
@@ -92,6 +103,64 @@ def test_a_study_leads_to_nothing_but_the_desks_own_tables(
     assert reply.status == 400
     assert said in reply.content["error"]
     assert "root:" not in reply.content["error"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        f"{'a.' * 30_000}a = 1",
+        f"[{'a . ' * 15_000}a]",
+        f"x = {{{QUOTED * 15_000}a = 1}}",
+        f'x = """\n[{" " * 50_000}\n"""',  # was cubic where lines are looked for
+    ],
+)
+def test_a_small_text_is_read_in_no_time(lines: str) -> None:
+    """Keys of many parts take tomllib quadratic time: half a minute of the desk for 60 KB."""
+    began = time.process_time()
+    with pytest.raises(ParameterError):
+        study_in({"study": f"{lines}\n{STUDY}"})
+    assert time.process_time() - began < 3
+
+
+def test_one_study_at_a_time_and_none_that_nobody_waits_for(
+    call: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[str] = []
+    may_end, begun, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def slowly(_desk: Desk, analyst: str, _study: Study, *, go_on: Callable[[], None]) -> Any:
+        planned.append(analyst)
+        begun.set()
+        may_end.wait(PATIENCE)
+        try:
+            go_on()
+        except DeskError:
+            ended.set()
+            raise
+        return {}
+
+    monkeypatch.setattr(studies, "planned_study", slowly)
+    host, port = call.server.owner.desk.address
+    line = http.client.HTTPConnection(host, port, timeout=PATIENCE)
+    headers = {"authorization": f"Bearer {call.token}"}
+    line.request("POST", "/api/study", json.dumps({"study": STUDY}), headers)
+    assert begun.wait(PATIENCE)
+    second = call("/api/study", {"study": STUDY})
+    assert (second.status, second.headers["retry-after"]) == (429, "1")
+    assert "one study at a time" in second.content["error"]
+    line.close()
+    time.sleep(1.5)  # the desk looks twice a second
+    may_end.set()
+    assert ended.wait(PATIENCE)
+    assert planned == ["epidemiology"]
+    until(lambda: call("/api/study", {}).status == 400, "the end of the first study")
+
+
+def test_a_plan_ends_at_its_deadline(call: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(studies, "SECONDS", -1.0)
+    reply = call("/api/study", {"study": STUDY})
+    assert reply.status == 503
+    assert "nothing was spent. Divide it in two" in reply.content["error"]
 
 
 def test_a_study_is_text_of_a_decent_size_and_counts_as_its_questions(call: Caller) -> None:

@@ -72,6 +72,10 @@ def test_all_that_is_wrong_is_said_at_once(written: Write) -> None:
         (("[study]", "[studie]"), "a study has"),
         (("people = 900", "people = 900\nepsilon = 1"), "not an entry of"),
         (("[[question]]", "[[question]]\nweight = 0"), "weight"),
+        (('ask = "median"', "ask = [1]"), r"ask = \[1\]: it must be one of"),
+        (('ask = "median"', "ask = {a = 1}"), "ask = .*: it must be one of"),
+        (("[[question]]", "[[question]]\ntable = [1]"), r"table = \[1\]: it must be one of"),
+        (("[study]", "[study]\nsplit = [1]"), r"split = \[1\]: it must be least or weakest"),
         (("visits.parquet", "postgresql://me:secret@db/x"), "leave the password out"),
     ],
 )
@@ -79,6 +83,23 @@ def test_one_thing_wrong(written: Write, change: tuple[str, str], words: str) ->
     file = written(AGE)
     file.write_text(file.read_text().replace(*change))
     with pytest.raises(StudyError, match=words):
+        Study.read(file)
+
+
+def test_of_very_many_problems_some_are_listed(written: Write) -> None:
+    file = written(head="".join(f"wrong{place} = 1\n" for place in range(50)))
+    with pytest.raises(StudyError) as raised:
+        Study.read(file)
+    lines = str(raised.value).splitlines()
+    assert len(lines) == 22
+    assert lines[-1] == f"- and {len(raised.value.problems) - 20} more"
+    assert len(raised.value.problems) >= 50
+
+
+def test_questions_that_are_not_sections(written: Write) -> None:
+    file = written()
+    file.write_text(f"question = [1]\n{file.read_text()}")
+    with pytest.raises(StudyError, match="line 1, questions are written"):
         Study.read(file)
 
 

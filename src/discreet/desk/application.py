@@ -42,7 +42,7 @@ from discreet.desk.shapes import Request as Asked
 from discreet.desk.shapes import question_from
 from discreet.desk.sign_on import Provider, SignOnError
 from discreet.desk.store import TOKEN, AskedQuestion
-from discreet.desk.studies import planned_study, study_in
+from discreet.desk.studies import Studies
 from discreet.errors import DiscreetError, LedgerError, ParameterError
 from discreet.guarantees.conversions import installed_page
 
@@ -105,6 +105,7 @@ class DeskApplication:
         self, desk: Desk, *, figures: Figures | None = None, journal: Journal | None = None
     ) -> None:
         self.desk, self.figures, self.journal = desk, figures, journal
+        self.studies = Studies(desk)
         self.provider = None if desk.owner.desk.sign_on is None else Provider(desk.owner)
 
     # ---- who -------------------------------------------------------------------------------------
@@ -278,9 +279,9 @@ class DeskApplication:
         """What a study will cost; planning counts as one request for each of its questions."""
         analyst = await self._analyst(request)
         given = _json(await request.body())
-        study = await self.desk.look(lambda: study_in(given))
-        self.desk.require_calm(analyst, requests=len(study.questions))
-        return JSONResponse(await self.desk.look(lambda: planned_study(self.desk, analyst, study)))
+        return JSONResponse(
+            await self.studies.plan(analyst, given, is_gone=request.is_disconnected)
+        )
 
     async def health(self, request: Request) -> Response:
         """Whether a question could be asked now: the ledger and the store answer."""
@@ -319,6 +320,7 @@ class DeskApplication:
         async def lifespan(_app: Starlette) -> AsyncIterator[None]:
             await self.desk.open()
             yield
+            self.studies.close()
             await self.desk.close()
             if self.provider is not None:
                 self.provider.close()

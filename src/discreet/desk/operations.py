@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet._web import LocalServer, is_request
 from discreet.desk.admission import Desk
+from discreet.desk.connections import network
 from discreet.desk.store import OWNER
 from discreet.errors import DiscreetError
 from discreet.ledger import Ledger
@@ -105,11 +107,14 @@ class Journal:
         self._file.close()
 
 
+MOST_LINES = 120
+"""How many requests of strangers from one network are written down in a minute."""
+_MOST_NETWORKS = 1000
 _METHODS = ("GET", "HEAD", "POST", "DELETE")
 
 
 class Watched:
-    """An ASGI application that counts its replies and writes each request down."""
+    """An ASGI application that counts its replies and writes requests down, of strangers not too many."""
 
     def __init__(
         self,
@@ -120,6 +125,8 @@ class Watched:
         journal: Journal | None,
     ) -> None:
         self.app, self._paths, self._figures, self._journal = app, paths, figures, journal
+        self._minute = 0
+        self._strangers: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, and note the status."""
@@ -137,7 +144,7 @@ class Watched:
     def _note(self, scope: Scope, status: int) -> None:
         if self._figures is not None:
             self._figures.replied(status)
-        if self._journal is not None:
+        if self._journal is not None and self._is_to_be_written(scope):
             # A path or a method beyond the desk's own routes is a stranger's text, and is not kept.
             self._journal.write(
                 method=scope["method"] if scope["method"] in _METHODS else "other",
@@ -145,6 +152,20 @@ class Watched:
                 status=status,
                 analyst=scope.get("analyst"),
             )
+
+    def _is_to_be_written(self, scope: Scope) -> bool:
+        """Analysts' requests are limited where they are admitted; strangers must not fill the disk."""
+        if scope.get("analyst") is not None:
+            return True
+        minute = int(time.monotonic() // 60)
+        if minute != self._minute:
+            self._minute, self._strangers = minute, Counter()
+        client = scope.get("client")
+        where = network(client[0] if client else "")
+        if where not in self._strangers and len(self._strangers) >= _MOST_NETWORKS:
+            where = ""  # all further ones count as one
+        self._strangers[where] += 1
+        return self._strangers[where] <= MOST_LINES
 
 
 async def is_ready(desk: Desk) -> bool:

@@ -6,14 +6,19 @@ is kept and never paid again, whether the page runs the study or a program does.
 
 from __future__ import annotations
 
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet._displays import counted
 from discreet._exact.numbers.printing import figure
 from discreet.accounting.accountants import NOTHING, Amount, exact_cost
-from discreet.desk.admission import Desk
+from discreet.desk.admission import Desk, DeskError
 from discreet.desk.client import as_sent
 from discreet.desk.description import planned
 from discreet.desk.owner_file import part_of
@@ -25,7 +30,11 @@ from discreet.study.file import study_at_a_desk
 from discreet.study.planning import plan_study
 from discreet.study.study import DESK, placed
 
+T = TypeVar("T")
+
 MOST_QUESTIONS = 100
+SECONDS = 60.0
+"""How long the plan of one study may take."""
 
 
 def study_in(given: Any) -> Study:
@@ -46,6 +55,7 @@ class _SharedTable:
     desk: Desk
     analyst: str
     name: str
+    go_on: Callable[[], None]
 
     def request(self, question: Question) -> dict[str, Any]:
         """A question as it will be asked."""
@@ -53,12 +63,76 @@ class _SharedTable:
 
     def plan(self, question: Question) -> dict[str, Any]:
         """What a question will cost."""
+        self.go_on()
         return planned(self.desk, self.analyst, question_from(self.request(question)))
 
 
-def planned_study(desk: Desk, analyst: str, study: Study) -> dict[str, Any]:
+class Studies:
+    """The studies that are being planned: one for each analyst, in threads that nothing else waits for."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="study")
+        self._stops: dict[str, threading.Event] = {}
+
+    async def plan(
+        self, analyst: str, given: Any, *, is_gone: Callable[[], Awaitable[bool]]
+    ) -> dict[str, Any]:
+        """Plan a study unless whoever sent it goes away; it counts as one request for each question."""
+        if analyst in self._stops:
+            raise DeskError(
+                429, "one study at a time: your last one is still being planned", retry_after=1
+            )
+        stop = self._stops[analyst] = threading.Event()
+        try:
+            study = await self._apart(lambda: study_in(given), stop, is_gone)
+            self._desk.require_calm(analyst, requests=len(study.questions))
+            return await self._apart(
+                lambda: planned_study(self._desk, analyst, study, go_on=_until(stop)), stop, is_gone
+            )
+        finally:
+            stop.set()
+            del self._stops[analyst]
+
+    async def _apart(
+        self, work: Callable[[], T], stop: threading.Event, is_gone: Callable[[], Awaitable[bool]]
+    ) -> T:
+        """Do something in a thread; it has ended when this returns, so that an analyst never has two."""
+        done = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        while not done.done():
+            await asyncio.wait({done}, timeout=0.5)
+            if not done.done() and not stop.is_set() and await is_gone():
+                stop.set()
+        return done.result()
+
+    def close(self) -> None:
+        """Stop between two questions."""
+        for stop in self._stops.values():
+            stop.set()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _until(stop: threading.Event) -> Callable[[], None]:
+    """Called before each question: ends the plan that nobody waits for, or that takes too long."""
+    until = time.monotonic() + SECONDS
+
+    def go_on() -> None:
+        if stop.is_set():
+            raise DeskError(503, "the study was no longer wanted; nothing was spent")
+        if time.monotonic() > until:
+            raise DeskError(
+                503,
+                f"the study was not planned within {SECONDS:g} s; nothing was spent. Divide it in two",
+            )
+
+    return go_on
+
+
+def planned_study(
+    desk: Desk, analyst: str, study: Study, *, go_on: Callable[[], None]
+) -> dict[str, Any]:
     """What each question will cost and how good its answer will be, with the answers that are kept."""
-    tables = _tables(desk, analyst, study)
+    tables = _tables(desk, analyst, study, go_on)
     plan = plan_study(study, tables=tables)
     questions = []
     unpaid: dict[str, Amount] = {}
@@ -102,7 +176,9 @@ def planned_study(desk: Desk, analyst: str, study: Study) -> dict[str, Any]:
     }
 
 
-def _tables(desk: Desk, analyst: str, study: Study) -> dict[str, _SharedTable]:
+def _tables(
+    desk: Desk, analyst: str, study: Study, go_on: Callable[[], None]
+) -> dict[str, _SharedTable]:
     """The desk's tables by the study's names for them, or everything that is wrong with them."""
     problems, tables = [], {}
     for name, facts in study.tables.items():
@@ -111,7 +187,7 @@ def _tables(desk: Desk, analyst: str, study: Study) -> dict[str, _SharedTable]:
             require_own(desk.owner, analyst, table)
         except ParameterError as error:
             problems.append(placed(study, name, error))
-        tables[name] = _SharedTable(desk, analyst, table)
+        tables[name] = _SharedTable(desk, analyst, table, go_on)
     if problems:
         raise StudyError(problems)
     return tables

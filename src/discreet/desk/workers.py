@@ -28,6 +28,7 @@ from discreet.errors import (
     DiscreetError,
     LedgerError,
     ParameterError,
+    RehearsalError,
     UnknownColumnError,
 )
 
@@ -167,7 +168,7 @@ def _run(job: Job, line: Connection) -> None:
     try:
         score = getattr(job.question, "score", None)
         if isinstance(score, FunctionInFile):
-            score.loaded()  # an error in the owner's file costs nothing
+            _load(score)  # an error in the owner's file costs nothing
         if job.dry:
             outcome = Outcome(seconds=_tried(job))
         else:
@@ -177,6 +178,14 @@ def _run(job: Job, line: Connection) -> None:
         outcome = Outcome(refused=not counting.paid, reason=_reason(error), told=_told(error))
         _ledger.cache_clear()  # it may have been the ledger's connection
     line.send(("done", outcome))
+
+
+def _load(score: FunctionInFile) -> None:
+    """Run the owner's file; whatever it raises, even an error of discreet's, is the owner's to read."""
+    try:
+        score.loaded()
+    except DiscreetError as error:
+        raise RehearsalError(f"{type(error).__name__}: {error}") from None
 
 
 def _tried(job: Job) -> float:
@@ -211,7 +220,8 @@ def _told(error: Exception) -> str | None:
 
 def is_of_the_question(error: Exception) -> bool:
     """Whether an error is about what an analyst may set, and so theirs to read; others may name a path."""
-    if not isinstance(error, ParameterError) or isinstance(error, LedgerError | UnknownColumnError):
+    theirs = LedgerError | RehearsalError | UnknownColumnError
+    if not isinstance(error, ParameterError) or isinstance(error, theirs):
         return False
     named = set(error.parameters)
     return bool(named) and named <= _ANALYSTS_OWN

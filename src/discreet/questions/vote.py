@@ -21,7 +21,7 @@ from discreet._tables import Rows
 from discreet._tables.counts import Counts
 from discreet._tables.dealing import Dealer, dealer
 from discreet.analysis import error_bound
-from discreet.errors import ParameterError
+from discreet.errors import ParameterError, RehearsalError
 from discreet.guarantees import Guarantee
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms.mechanism import Mechanism
@@ -331,12 +331,14 @@ class _Voting(Reading):
         limits = BlockLimits(
             seconds=question.seconds, gigabytes=question.gigabytes, network=question.network
         )
-        blocks = BlockRunner(self.function, candidates=question.candidates, limits=limits)
-        self.running.append(blocks)
-        blocks.rehearse(
-            self.dealer.send(self._public_rows()),
-            hint="" if question.rehearse_on is not None else _INVENTED,
-        )
+        rows = self.dealer.send(self._public_rows())
+        try:
+            blocks = BlockRunner(self.function, candidates=question.candidates, limits=limits)
+            self.running.append(blocks)
+            blocks.rehearse(rows, hint="" if question.rehearse_on is not None else _INVENTED)
+        except ParameterError as error:
+            # It quotes what the function said: a desk must tell it apart from what is wrong with a question.
+            raise RehearsalError(error.args[0]) from None
 
     def _public_rows(self) -> Any:
         if self.question.rehearse_on is not None:

@@ -29,8 +29,16 @@ _TERMS = tuple(
     for name in signature(private_table).parameters
     if name not in ("data", "ledger", "dataset")
 )
-_HEADER = re.compile(r"\s*\[(\[?)\s*([^\[\]]+?)\s*\]?\]\s*(?:#.*)?")
+# Each of these takes time in proportion to the text: at a desk the text is somebody else's.
+_HEADER = re.compile(r"\[(\[?)([^\[\]]+)\]?\]\s*(?:#.*)?")
 _KEY = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([A-Za-z0-9_-]+))\s*=""")
+
+_MOST_PARTS = 16
+_LONG_KEY = re.compile(
+    r"""(?:\.[ \t]*+(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+)"""
+    f"{{{_MOST_PARTS}}}"
+)
+"""More dots in one key than a study needs; tomllib takes quadratic time for them: 34 seconds for 60 KB."""
 
 
 def read_study(path: str | Path) -> Study:
@@ -65,6 +73,8 @@ def read_study(path: str | Path) -> Study:
 
 def study_at_a_desk(text: str) -> Study:
     """A study from the text of its file, all of whose tables are at a desk: nothing else is ever opened."""
+    if _LONG_KEY.search(text) is not None:
+        raise ParameterError(f"the study has a name of more than {_MOST_PARTS} parts with dots")
     return _Reader(_parsed(text, "the study"), _lines(text), None).study()
 
 
@@ -84,9 +94,9 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
     section: tuple[str, ...] = ()
     questions = 0
     for number, line in enumerate(text.splitlines(), 1):
-        header = _HEADER.fullmatch(line)
+        header = _HEADER.fullmatch(line.strip())
         if header is not None:
-            section = tuple(part.strip().strip("\"'") for part in header[2].split("."))
+            section = tuple(part.strip().strip("\"'") for part in header[2].split(".", _MOST_PARTS))
             if header[1]:
                 section = (*section, str(questions))
                 questions += 1
@@ -130,10 +140,11 @@ class _Reader:
             self.say(
                 ("study", "shared"), f"shared = {echo(head['shared'])}: it must be true or false"
             )
-        if head.get("split", LEAST) not in SPLITS:
+        split = head.get("split", LEAST)
+        if not isinstance(split, str) or split not in SPLITS:
             self.say(
                 ("study", "split"),
-                f"split = {echo(head['split'])}: it must be {' or '.join(SPLITS)}",
+                f"split = {echo(split)}: it must be {' or '.join(SPLITS)}",
             )
         if "epsilon" in head and "rho" in head:
             self.say(("study", "rho"), "rho stands beside epsilon: give what the budget adds up")
@@ -141,6 +152,8 @@ class _Reader:
             ("study",), head, "rho"
         )
         tables = self._tables()
+        if "rho" in head and any(str(each["data"]).startswith(DESK) for each in tables.values()):
+            self.say(("study", "rho"), "rho: a desk adds up ε, so give epsilon in its place")
         asked = self._questions(
             tables, has_most=most is not None or "epsilon" in head or "rho" in head
         )
@@ -152,7 +165,7 @@ class _Reader:
                     tables=tables,
                     questions=asked,
                     most=most,
-                    split=head.get("split", LEAST),
+                    split=split,
                     shared=head.get("shared", False),
                     file=self.place,
                     stated={name: dict(facts) for name, facts in self.given["table"].items()},
@@ -247,6 +260,9 @@ class _Reader:
         found, names = [], dict[Any, int]()
         for place, facts in enumerate(given):
             where = ("question", str(place))
+            if not isinstance(facts, Mapping):
+                self.say(where, "questions are written [[question]], with the fields below it")
+                continue
             asked = self._question(where, dict(facts), tables, has_most=has_most)
             if asked is None:
                 continue
@@ -275,22 +291,25 @@ class _Reader:
             self.say((*where, "name"), "name is missing: what the study calls the question")
         if table is None and len(tables) == 1:
             table = next(iter(tables))
-        if tables and table not in tables:
+        is_known = isinstance(table, str) and table in tables
+        if tables and not is_known:
             told = f"it must be one of {', '.join(tables)}"
             self.say(
                 (*where, "table"),
-                f"table = {echo(table)}: {told}" if table else f"table is missing: {told}",
+                f"table = {echo(table)}: {told}"
+                if table is not None
+                else f"table is missing: {told}",
             )
         kinds = {name: each for name, each in KINDS.items() if each.completed_by}
-        if kind not in kinds:
+        if not isinstance(kind, str) or kind not in kinds:
             told = f"it must be one of {', '.join(kinds)}"
             self.say(
                 (*where, "ask"),
-                f"ask = {echo(kind)}: {told}" if kind else f"ask is missing: {told}",
+                f"ask = {echo(kind)}: {told}" if kind is not None else f"ask is missing: {told}",
             )
             return None
         question = self._made(where, kinds[kind], facts, has_most=has_most)
-        if question is None or table not in tables or not isinstance(name, str):
+        if question is None or not is_known or not isinstance(name, str):
             return None
         stated = {"epsilon", "error_at_most"} & facts.keys()
         return Asked(name, table, question, weight, shares=not stated)

@@ -28,11 +28,14 @@ DESK = "desk:"
 """How the source of a table at a desk begins."""
 
 
+_MOST_LISTED = 20
+
+
 class StudyError(ParameterError):
-    """A study is not as it must be; the message lists everything that is wrong, a line for each.
+    """A study is not as it must be; the message lists what is wrong, a line for each, up to 20 of them.
 
     Attributes:
-        problems: what is wrong, each with its place.
+        problems: everything that is wrong, each with its place.
 
     Example:
         >>> print(StudyError(["line 3, epsilon is missing", "line 9, ask is missing"]))
@@ -44,11 +47,10 @@ class StudyError(ParameterError):
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
         found = "; ".join(problems) if len(problems) == 1 else ""
-        super().__init__(
-            found
-            or f"{counted(len(problems), 'problem')}:\n"
-            + "\n".join(f"- {each}" for each in problems)
-        )
+        listed = [f"- {each}" for each in problems[:_MOST_LISTED]]
+        if len(problems) > _MOST_LISTED:
+            listed.append(f"- and {len(problems) - _MOST_LISTED:,} more")
+        super().__init__(found or f"{counted(len(problems), 'problem')}:\n" + "\n".join(listed))
 
 
 @dataclass(frozen=True, slots=True)

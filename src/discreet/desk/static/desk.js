@@ -242,7 +242,12 @@ async function ask(event) {
 }
 
 async function refresh() {
-  shared.desk = await call("api/desk");
+  const found = await call("api/desk");
+  if (shared.desk && shared.desk.analyst !== found.analyst) {  // somebody else has signed in, in another tab
+    startAgain();
+    return;
+  }
+  shared.desk = found;
   fill(at("table"), Object.keys(shared.desk.tables).map((name) => [name, name]));
   at("who").textContent = shared.desk.analyst;
   show();
@@ -250,11 +255,19 @@ async function refresh() {
   await list();
 }
 
-function door() {
+// Begins the page anew: whoever signs in next in this tab finds nothing of what was typed, planned or answered.
+function startAgain(place = "/") {
   at("inside").hidden = true;
-  at("leave").hidden = true;
-  at("views").hidden = true;
-  at("who").textContent = "";
+  for (const form of document.forms) form.reset();  // else a browser may fill them in again
+  window.history.replaceState(null, "", place);
+  location.reload();
+}
+
+function door() {
+  if (shared.desk) {
+    startAgain("/#session-ended");
+    return;
+  }
   at("door").hidden = false;
   at("token").focus();
 }
@@ -285,7 +298,7 @@ at("door").addEventListener("submit", async (event) => {
     else trouble(error);
   }
 });
-at("leave").addEventListener("click", () => call("api/session", undefined, { method: "DELETE" }).then(() => location.reload(), trouble));
+at("leave").addEventListener("click", () => call("api/session", undefined, { method: "DELETE" }).then(() => startAgain(), trouble));
 for (const button of at("views").children) {
   button.addEventListener("click", () => {
     complain();
@@ -324,6 +337,10 @@ at("invented").addEventListener("click", async () => {
 call("api/ways-in").then((ways) => { at("office").hidden = !ways.sign_on; }).catch(() => {});
 if (location.hash === "#not-signed-on") {
   complain("The office's sign-on did not let you in here, and nothing was paid. Ask the owner of the desk whether you are on the list, or use a token.");
+  window.history.replaceState(null, "", "/");
+}
+if (location.hash === "#session-ended") {
+  complain(explained({ status: 401 }));
   window.history.replaceState(null, "", "/");
 }
 enter();

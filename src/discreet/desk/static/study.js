@@ -35,7 +35,7 @@ export function add(asked) {
   forget();
 }
 
-function show() {
+function show(plan) {
   const body = at("study-rows");
   body.replaceChildren(...plan.questions.map((each) => {
     const row = element("tr");
@@ -63,12 +63,34 @@ async function planAgain() {
   const found = await call("api/study", { study: text });
   if (text !== at("study-text").value) return;
   plan = found;
-  show();
+  show(plan);
+}
+
+// While a study runs nothing of it can be changed.
+function run(whether) {
+  running = whether;
+  for (const each of at("study").elements) each.disabled = whether;
+  at("study-waiting").hidden = !whether;
+}
+
+// Calls, and where the desk says that this is too often waits as long as it says.
+async function patiently(work, waiting) {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (error.status !== 429) throw error;
+      const seconds = Number(error.wait) || 5;
+      waiting(seconds);
+      await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+    }
+  }
 }
 
 export function start({ trouble, refresh, question }) {
   at("study").addEventListener("submit", async (event) => {
     event.preventDefault();
+    if (running) return;
     complain();
     try {
       await planAgain();
@@ -80,35 +102,35 @@ export function start({ trouble, refresh, question }) {
   at("study-file").addEventListener("change", async () => {
     const [file] = at("study-file").files;
     if (!file) return;
-    at("study-text").value = await file.text();
+    const text = await file.text();
+    if (running) return;
+    at("study-text").value = text;
     forget();
     at("study").requestSubmit();
   });
   at("study-run").addEventListener("click", async () => {
     complain();
-    running = true;
-    at("study-text").disabled = true;
-    const open = plan.questions.filter((each) => each.state === null);
+    const current = plan;
+    run(true);
+    const open = current.questions.filter((each) => each.state === null);
     at("study-progress").max = open.length;
-    at("study-waiting").hidden = false;
     try {
       for (const [place, each] of open.entries()) {
         at("study-progress").value = place;
-        each.said = "being worked on";
-        show();
+        const say = (words) => { each.said = words; show(current); };
+        const ask = () => { say("being worked on"); return call("api/ask", each.asked, { key: each.key }); };
         try {
-          Object.assign(each, await call("api/ask", each.asked, { key: each.key }));
+          Object.assign(each, await patiently(ask, (seconds) => say(`too many requests: asked again in ${seconds} s`)));
         } catch (error) {
           each.said = error.status === 410 ? STATES.failed : "not answered";
           if (error.status !== 410) throw error;
           each.state = "failed";
         }
-        await refresh();
       }
+      at("study-progress").value = open.length;
+      await patiently(refresh, () => {});
     } catch (error) { trouble(error, { asking: true }); }
-    running = false;
-    at("study-text").disabled = false;
-    at("study-waiting").hidden = true;
-    await planAgain().catch(() => show());
+    run(false);
+    await planAgain().catch(() => show(current));
   });
 }
