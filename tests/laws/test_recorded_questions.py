@@ -36,6 +36,7 @@ REMARK = (
     "a remark on a large ε or δ, on an answer at a bound or on no list, and on what order costs"
 )
 SETS = "several without their order are chosen as a set"
+BITS = "the coins of a whole grid of candidates are told apart by their first bits"
 REASONS = {
     MORE,
     EARLIER,
@@ -49,6 +50,7 @@ REASONS = {
     WEIGHED,
     HASH,
     REMARK,
+    BITS,
 }
 THEOREMS = (
     "answer_pure_dp",
@@ -190,9 +192,12 @@ def reasons(case: Told, old: Told, new: Told) -> set[str]:
     if draws_elsewhere(case) and differ:
         allowed |= DRAWN
         found.add(HASH)
+    if case["question"] in ("median", "quantile") and differ:
+        allowed |= DRAWN
+        found.add(BITS)
     if differ:
         assert differ <= allowed, f"not expected to differ: {differ - allowed}"
-        found |= set() if found & {HASH, FINER} else {ORDER}
+        found |= set() if found & {HASH, FINER, BITS} else {ORDER}
     return found
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from discreet._cli import shared_options as shared
 from discreet._cli.commands import Group, argument, command, option
 from discreet._cli.output import (
+    bare_stdout,
     opened_for_answer,
     print_table,
     say,
@@ -342,6 +343,7 @@ def mcp() -> None:
         from discreet.desk.assistant import assistant_server
     except ImportError:
         raise missing_extra("assistants need the mcp library", extra="desk") from None
+    bare_stdout()
     assistant_server(connect()).run("stdio")
 
 

@@ -66,6 +66,11 @@ class _Piped:
         return getattr(self.stream, name)
 
 
+def bare_stdout() -> None:
+    """Give stdout back as it was, for a protocol that writes bytes of its own to it."""
+    sys.stdout = getattr(sys.stdout, "stream", sys.stdout)
+
+
 def say(words: object, *, holding: str = "", err: bool = False) -> None:
     """Print lines, broken between words on a screen; nothing from data or a ledger can steer the terminal.
 

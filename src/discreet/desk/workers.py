@@ -51,6 +51,7 @@ _CONTEXT.set_forkserver_preload(
         "duckdb",
         "flint",
         "numpy.ma",
+        "numpy.polynomial",
         "psycopg",
         # What blocks need that vote; Arrow looks for pandas.
         "cloudpickle",
