@@ -52,6 +52,7 @@ REASONS = {
     REMARK,
     BITS,
 }
+_DRAWN_ANEW = {"quantiles": FINER, "quantile": BITS, "median": BITS}
 THEOREMS = (
     "answer_pure_dp",
     "found_groups_approx_dp",
@@ -186,15 +187,12 @@ def reasons(case: Told, old: Told, new: Told) -> set[str]:
         allowed |= set() if old["answer"] and new["answer"] else GROUPED
     elif "by" in case:
         allowed = DRAWN if "with_people" in case else set()
-    if case["question"] == "quantiles" and differ:
+    if case["question"] in _DRAWN_ANEW and differ:
         allowed |= DRAWN
-        found.add(FINER)
+        found.add(_DRAWN_ANEW[case["question"]])
     if draws_elsewhere(case) and differ:
         allowed |= DRAWN
         found.add(HASH)
-    if case["question"] in ("median", "quantile") and differ:
-        allowed |= DRAWN
-        found.add(BITS)
     if differ:
         assert differ <= allowed, f"not expected to differ: {differ - allowed}"
         found |= set() if found & {HASH, FINER, BITS} else {ORDER}
