@@ -134,7 +134,7 @@ def question_from(given: bytes | dict[str, Any]) -> Request:
         'diagnosis'
         >>> question_from({"kind": "median", "table": "visits", "column": "age", "epsilon": 1, "k": 3})
         Traceback (most recent call last):
-        discreet.errors.ParameterError: k: not an option of this question
+        discreet.desk.shapes.RequestError: k: not an option of this question
     """
     read = _read(given)
     kind = ASKED[read.kind]
