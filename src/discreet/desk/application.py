@@ -42,7 +42,7 @@ from discreet.desk.shapes import Request as Asked
 from discreet.desk.shapes import question_from
 from discreet.desk.sign_on import Provider, SignOnError
 from discreet.desk.store import TOKEN, AskedQuestion
-from discreet.desk.studies import Studies
+from discreet.desk.studies import StudyPlanner
 from discreet.errors import DiscreetError, LedgerError, ParameterError
 from discreet.guarantees.conversions import installed_page
 
@@ -105,7 +105,7 @@ class DeskApplication:
         self, desk: Desk, *, figures: Figures | None = None, journal: Journal | None = None
     ) -> None:
         self.desk, self.figures, self.journal = desk, figures, journal
-        self.studies = Studies(desk)
+        self.studies = StudyPlanner(desk)
         self.provider = None if desk.owner.desk.sign_on is None else Provider(desk.owner)
 
     # ---- who -------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ class _SharedTable:
         return planned(self.desk, self.analyst, question_from(self.request(question)))
 
 
-class Studies:
+class StudyPlanner:
     """The studies that are being planned: one for each analyst, in threads that nothing else waits for."""
 
     def __init__(self, desk: Desk) -> None:
