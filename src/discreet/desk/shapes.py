@@ -159,7 +159,7 @@ ToolRequest: Any = Annotated[AnyRequest, BeforeValidator(_read)]
 
 
 class RequestError(ParameterError):
-    """Data that is no request: what is wrong, each with the place of its field."""
+    """A request that cannot be read: each problem, with the field it is in."""
 
     def __init__(self, problems: list[tuple[str, str]]) -> None:
         super().__init__()
