@@ -34,6 +34,7 @@ Definition epsilon_of_concentrated (rho delta order : R) : R :=
 Definition concentrated_of_pure (eps : R) : R := eps * ((exp eps - 1) / (exp eps + 1)).
 Definition concentrated_of_range (eps : R) : R :=
   eps / (1 - exp (- eps)) - 1 - ln (eps / (1 - exp (- eps))).
+Definition concentrated_of_laplace (eps : R) : R := eps + exp (- eps) - 1.
 Definition concentrated_of_range_at_most (eps : R) : R := eps ^ 2 / 8.
 Definition concentrated_of_pure_at_most (eps : R) : R := eps ^ 2 / 2.
 

@@ -10,7 +10,7 @@ From Discreet Require Gaps GapBranches GapIntegers Thresholds.
 From Discreet Require Programs UniformBelow Comparison Heads WholeNumbers Merging Sampler.
 From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
 From Discreet Require AboveThreshold Crossings AboveThresholdLaplace JointTopK Lazy Questions Answers UnknownRounds FoundGroups Tuning.
-From Discreet Require Divergences Together Totals Spending.
+From Discreet Require Divergences Together Totals LaplacePair Streams Wholes Spending.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Selections Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -584,6 +584,15 @@ Theorem above_threshold_total b1 b2 T q m c : 0 < b1 -> 0 < b2 ->
   sum (Totals.streams m c) (Crossings.crossed b1 b2 T c q) = 1.
 Proof. intros. now apply Totals.streams_add_up. Qed.
 
+(** The same in rho: the answers to at most m values, of which at most c cross; each value may depend on the
+    answers before it. The two directions may need different shifts of the threshold. *)
+Theorem above_threshold_zcdp b1 b2 T m c most h h' d q q' : 0 < b1 -> 0 < b2 ->
+  0 <= h <= most -> 0 <= h' <= most -> 0 <= d -> 0 < most / b1 + INR c * (d / b2) ->
+  (forall past, 0 <= h + q past - q' past <= d) -> (forall past, 0 <= h' + q' past - q past <= d) ->
+  let law := Streams.stream b1 b2 T m c in
+  Divergences.concentrated (law q) (law q') (concentrated_of_pure (most / b1 + INR c * (d / b2))).
+Proof. intros B1 B2 H H' D E S S' law. now apply (Streams.stream_concentrated b1 b2 T B1 B2 m c most h h' d). Qed.
+
 (** With exponential noise both figures are exact, from c + 1 queries on. [telling s e c]: a query at T + s is below, and
     c queries at T + s - e are above. *)
 Theorem above_threshold_exact b1 b2 T D c (P1 P2 P3 P4 : R) : 0 < b1 -> 0 < b2 -> 0 <= D ->
@@ -649,14 +658,14 @@ Theorem top_k_joint_pure_dp (Row : Type) N k tuples s (has : nat -> list Row -> 
   (People.replace t t' -> pure_dp tuples (law t) (law t') (2 * d / s)).
 Proof. intros S K P T C. now apply (Questions.joint_pure_dp N k has counts). Qed.
 
-(** The exponential mechanism over scores of a table, over tuples and over sets ([Spending.weighed]). *)
+(** The exponential mechanism over scores of a table, over tuples and over sets ([Wholes.weighed]). *)
 Theorem weighed_bounded_range (Row : Type) n s (q : People.table Row -> nat -> R) d d' t t' :
-  0 < s -> (0 < n)%nat -> Spending.weighed q d d' ->
+  0 < s -> (0 < n)%nat -> Wholes.weighed q d d' ->
   let law t := em s n (q t) in
   (People.add_remove t t' -> bounded_range n (law t) (law t') (d / s)) /\
   (People.replace t t' -> bounded_range n (law t) (law t') (d' / s)).
 Proof.
-  intros S N W law. destruct (Spending.weighed_is q d d' W) as (A & R & _).
+  intros S N W law. destruct (Wholes.weighed_is q d d' W) as (A & R & _).
   split; intros H; apply Exponential.em_bounded_range; auto.
 Qed.
 
@@ -851,6 +860,16 @@ Theorem bounded_range_to_zcdp_exact (A : Type) (p p' : A -> R) eps : 0 < eps ->
   (forall a b, p a * p' b <= exp eps * (p b * p' a)) ->
   Divergences.concentrated p p' (concentrated_of_range eps).
 Proof. apply Divergences.range_concentrated. Qed.
+
+(** What the Laplace pair dominates, both ways. *)
+Theorem dominated_to_zcdp n p p' eps : 0 <= eps -> Measures.is_law n p -> Measures.is_law n p' ->
+  Dominance.laplace_dominated n p p' eps -> Dominance.laplace_dominated n p' p eps ->
+  Divergences.concentrated (LaplacePair.listed_only n p) (LaplacePair.listed_only n p') (concentrated_of_laplace eps).
+Proof. apply LaplacePair.dominated_concentrated. Qed.
+
+(** A person who leaves one group and enters another costs no more than two people in one group. *)
+Theorem laplace_pair_of_two eps : 2 * concentrated_of_laplace eps <= concentrated_of_laplace (2 * eps).
+Proof. apply LaplacePair.laplace_of_two. Qed.
 
 (** docs/proofs/neighbours.md: bounded range given coins that nobody is shown. *)
 Theorem averaged_range_to_zcdp (A C : Type) (coins : list C) weight (p p' : C -> A -> R) eps : 0 < eps ->

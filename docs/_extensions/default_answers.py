@@ -7,14 +7,9 @@ from pathlib import Path
 from typing import Any
 
 REASONS = {
-    "laplace-dominance.md": "the code charges the ρ of the Laplace pair, which is on paper; Coq has the ρ of "
-    "the range in groups, in rounds and under hidden coins (`answer_zcdp`)",
-    "above-threshold.md": "Coq has ε, that chances add up to one, and the step from ε to ρ, in three "
-    "theorems",
-    "votes.md": "the code charges the ρ of the Laplace pair, averaged over the dealing, which is on paper; "
-    "Coq has ε",
-    "concentrated.md": "the code charges the ρ of the sum of ε; Coq has that sum, and the step from ε to ρ "
-    "where chances add up to one, which for these parts together is on paper",
+    "votes.md": "the code charges the ρ of the Laplace pair, averaged over the dealing; Coq has ε, that ρ "
+    "for given blocks (`dominated_to_zcdp`), and averages over coins that do not depend on the table; that "
+    "the dealing of two neighbouring tables can be coupled is in Coq for ε only",
     "tuning.md": "Coq has the inequality (`tuning_geometric_pure_dp`, `tuning_poisson_pure_dp`), not how the "
     "winner's law comes from that of the number of runs",
     "noisy-count-and-gap.md": "Coq has the rounds and the count, and their composition, in three theorems",

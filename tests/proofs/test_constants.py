@@ -90,6 +90,10 @@ REPORTED: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Fraction, ...]]
     ),
     "concentrated_of_pure": (lambda e: PureDP(e).to(ZCDP).exact, lambda: (_epsilon(),)),
     "concentrated_of_range": (lambda e: BoundedRange(e).to(ZCDP).exact, lambda: (_epsilon(),)),
+    "concentrated_of_laplace": (
+        lambda e: LaplaceDominated(e).to(ZCDP).exact,
+        lambda: (_epsilon(),),
+    ),
     "concentrated_of_people": (
         lambda rho, people: ZCDP(rho).for_people(int(people)).exact,
         lambda: (_epsilon(), Fraction(GENERATOR.randint(1, 4))),

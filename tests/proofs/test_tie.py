@@ -112,6 +112,14 @@ TIED: dict[str, tuple[Claim, str]] = {
         ("AveragedRange", "ZCDP"),
         "bounded_range_to_zcdp_exact",
     ),
+    "the ρ of dominance by that of a range": (
+        ("LaplaceDominated", "ZCDP"),
+        "bounded_range_to_zcdp_exact",
+    ),
+    "the ρ of a stream by its ε": (
+        ("above-threshold-exponential", "ZCDP"),
+        "above_threshold_pure_dp",
+    ),
     "the ρ of an answer by its ε": (("answer", "ZCDP"), "answer_pure_dp"),
     "a name that nobody stated": (("exponential", "PureDP"), "exponential_pure_db"),
     "a curve in place of a figure": (("ApproxDP", "ApproxDP"), "approx_curve"),
@@ -205,7 +213,7 @@ def test_a_changed_statement_is_caught(plant: str) -> None:
         # ρ without its orders, of a release that a person is in twice, and of chances that do not add up.
         ("exp (order * (order - 1) * rho)", "exp (order * order * rho)"),
         ("(INR m * Rmax (2 * rho) rho')", "(INR m * rho)"),
-        ("if shown a : bool then law t a else 0", "law t a"),
+        ("Wholes.whole A law eps eps' ->", "Answers.release A law eps eps' ->"),
     ],
 )
 def test_a_changed_definition_is_caught(old: str, new: str) -> None:

@@ -171,6 +171,18 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
         answers.format("P", "P'"),
     )
 
+    yield (
+        ("above-threshold-exponential", "ZCDP"),
+        (
+            *("0 < b1", "0 < b2", "0 <= h <= most", "0 <= h' <= most", "0 <= d"),
+            "0 < most / b1 + INR c * (d / b2)",
+            "(forall past, 0 <= h + q past - q' past <= d)",
+            "(forall past, 0 <= h' + q' past - q past <= d)",
+        ),
+        ("let law := stream b1 b2 T m c",),
+        "concentrated (law q) (law q') (concentrated_of_pure (most / b1 + INR c * (d / b2)))",
+    )
+
     # From one measure to another: both directions are given, since neighbours are symmetric.
     def over(form: str, way: tuple[str, str], figure: str) -> str:
         return f"over N (fun n => {form.format(*way, figure)})"
@@ -217,6 +229,12 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
             (),
             "concentrated p p' (concentrated_of_range eps)",
         )
+    yield (
+        ("LaplaceDominated", "ZCDP"),
+        (*LAWFUL, *COSTS, *given),
+        (),
+        "concentrated (listed_only n p) (listed_only n p') (concentrated_of_laplace eps)",
+    )
     other = "p'"
     drawn = "(fun a => sum coins (fun c => weight c * {} c a))"
     yield (
@@ -451,10 +469,7 @@ PAPER: dict[Claim, tuple[str, ...]] = {
         for to in ("LaplaceDominated", "AveragedRange")
     },
     ("votes", "count"): ("**The number of blocks that voted.**",),
-    **{
-        (measure, "ZCDP"): ("**Claim.** For every $\\varepsilon>0$ and every order",)
-        for measure in ("LaplaceDominated", "ApproxDP")
-    },
+    ("ApproxDP", "ZCDP"): ("**Claim.** For every $\\varepsilon>0$ and every order",),
     **{
         ("AveragedRange", to): ("**Theorem (averaged range).**",)
         for to in ("PureDP", "BoundedRange", "ApproxDP", "people")
@@ -590,30 +605,68 @@ MEANT = {
     "limited": "fun N k s tau chosen c r => list_pf s (score N k tau c) N (options N k chosen c) r",
     "people_with": "fun Row has t r => total t (fun p l => if has p l r then 1 else 0)",
     # The same in ρ: a grammar, and what zCDP means.
-    "spending": "flipping | weighing | purely | largest | watching | bounded | said_nothing | "
-    "then_spending | in_groups | coins_drawn | at_most_spending",
+    "spending": "flipping | weighing | choosing_noisily | purely | said_nothing | then_spending | "
+    "in_groups | "
+    "coins_drawn | at_most_spending",
+    "choosing_noisily": "forall choose s n q d d', In choose (pf :: laplace_max :: nil) -> 0 < s -> "
+    "(0 < n)%nat -> 0 <= d"
+    " -> 0 <= d' -> scored q d d' -> spending nat (chosen choose s n q) (concentrated_of_laplace (d /"
+    " s)) (concentrated_of_laplace (d' / s))",
+    "purely": "forall A law eps eps', whole A law eps eps' -> 0 < eps -> 0 < eps' -> spending A law "
+    "(concentrated_of_pure eps) (concentrated_of_pure eps')",
+    "whole": "one_of | one_weighed | one_with_lead | largest | watching | bounded | counted | nothing | "
+    "one_then | for_groups | with_coins | costs_at_most",
+    "one_of": "forall choose s n q d d', In choose selections -> 0 < s -> (0 < n)%nat -> scored q d "
+    "d' -> whole"
+    " nat (chosen choose s n q) (d / s) (d' / s)",
+    "one_weighed": "forall s n q d d', 0 < s -> (0 < n)%nat -> weighed q d d' -> whole nat (chosen "
+    "em s n q) (d / s)"
+    " (d' / s)",
+    "one_with_lead": "forall s n q d d', 0 < s -> (2 <= n)%nat -> scored q d d' -> whole (nat * "
+    "nat) (chosen_with_lead"
+    " s n q) (d / s) (d' / s)",
+    "largest": "forall s n k q d d', 0 < s -> (1 <= k <= n)%nat -> scored q d d' -> whole (list "
+    "nat) (fun t => "
+    "only (list_eq_dec Nat.eq_dec) (orders k (candidates n)) (chosen_at_once s n k q t)) (INR k * (d "
+    "/ s)) (INR k * (d' / s))",
+    "watching": "forall b1 b2 T m c has, 0 < b1 -> 0 < b2 -> (forall r, personal (fun p l => has p "
+    "l r)) -> whole"
+    " (list (option (option nat))) (fun t => only same_stream (streams m c) (crossed b1 b2 T c "
+    "(people_with has t))) (1 / b1 + INR c * (1 / b2)) (1 / b1 + INR c * (2 / b2))",
+    "bounded": "forall b1 b2 T m value a b, 0 < b1 -> 0 < b2 -> personal value -> 0 <= a <= b -> whole (list "
+    "(option (option nat))) (fun t => only same_stream (streams m 1) (crossed b1 b2 T 1 (people_short"
+    " value a b t))) (sensitivity_quantile a b / b1 + b / b2) (sensitivity_quantile_replace a b / b1 "
+    "+ b / b2)",
+    "counted": "forall eps which, 0 < eps -> personal which -> whole Z (noisy_number eps which) eps eps",
+    "nothing": "whole unit (fun _ _ => 1) 0 0",
+    "one_then": "forall A B law law2 eps eps' more more', whole A law eps eps' -> (forall a, whole "
+    "B (law2 a) "
+    "more more') -> whole (A * B) (fun t o => law t (fst o) * law2 (fst o) t (snd o)) (eps + more) "
+    "(eps' + more')",
+    "for_groups": "forall A law eps eps' inside kept count m, 0 <= eps -> (forall g, whole A (law "
+    "g) eps (eps' g)) "
+    "-> (forall g, personal (fun p l => kept p l g)) -> (forall p l, (length (filter (is_in inside "
+    "kept p l) (candidates count)) <= m)%nat) -> whole (list A) (fun t => each (fun g => law g (part "
+    "inside kept g t)) (candidates count)) (INR m * eps) (2 * (INR m * eps))",
+    "with_coins": "forall A C coins weight law eps eps', (forall c, In c coins -> 0 <= weight c) -> "
+    "sum coins "
+    "weight = 1 -> (forall c, In c coins -> whole A (law c) eps eps') -> whole A (fun t a => sum "
+    "coins (fun c => weight c * law c t a)) eps eps'",
+    "costs_at_most": "forall A law eps eps' more more', whole A law eps eps' -> eps <= more -> eps' "
+    "<= more' -> whole "
+    "A law more more'",
+    "stream": "fun b1 b2 T m c q => only same_stream (streams m c) (fun a => chance b1 b2 T (asked q nil a))",
+    "asked": "fix asked (q : list (option (option nat)) -> R) (before a : list (option (option "
+    "nat))) {struct "
+    "a} : list (R * answer) := match a with | nil => nil | x :: a' => (q before, said x) :: asked q "
+    "(before ++ x :: nil) a' end",
+    "listed_only": "fun n p r => if r <? n then p r else 0",
     "weighed": "one_by_one | tuples | tuples_one | sets | sets_one",
     "flipping": "forall s n q d d', 0 < s -> (0 < n)%nat -> 0 < d -> 0 < d' -> scored q d d' -> spending nat "
     "(chosen pf s n q) (concentrated_of_range (range_permute_and_flip (d / s))) "
     "(concentrated_of_range (range_permute_and_flip (d' / s)))",
     "weighing": "forall s n q d d', 0 < s -> (0 < n)%nat -> 0 < d -> 0 < d' -> weighed q d d' -> spending nat"
     " (chosen em s n q) (concentrated_of_range (d / s)) (concentrated_of_range (d' / s))",
-    "purely": "forall A law shown eps eps', release A law eps eps' -> 0 < eps -> 0 < eps' -> (forall t, "
-    "distribution (fun a => if shown a : bool then law t a else 0)) -> spending A (fun t a => if "
-    "shown a then law t a else 0) (concentrated_of_pure eps) (concentrated_of_pure eps')",
-    "largest": "forall s n k q d d', 0 < s -> (1 <= k <= n)%nat -> 0 < d -> 0 < d' -> scored q d"
-    " d' -> spending (list nat) (fun t => only (list_eq_dec Nat.eq_dec) (orders k "
-    "(candidates n)) (chosen_at_once s n k q t)) (concentrated_of_pure (INR k * (d / "
-    "s))) (concentrated_of_pure (INR k * (d' / s)))",
-    "watching": "forall b1 b2 T m c has, 0 < b1 -> 0 < b2 -> (forall r, personal (fun p l => has "
-    "p l r)) -> spending (list (option (option nat))) (fun t => only same_stream "
-    "(streams m c) (crossed b1 b2 T c (people_with has t))) (concentrated_of_pure (1 "
-    "/ b1 + INR c * (1 / b2))) (concentrated_of_pure (1 / b1 + INR c * (2 / b2)))",
-    "bounded": "forall b1 b2 T m value a b, 0 < b1 -> 0 < b2 -> personal value -> 0 <= a <= b ->"
-    " 0 < b -> spending (list (option (option nat))) (fun t => only same_stream "
-    "(streams m 1) (crossed b1 b2 T 1 (people_short value a b t))) "
-    "(concentrated_of_pure (sensitivity_quantile a b / b1 + b / b2)) "
-    "(concentrated_of_pure (sensitivity_quantile_replace a b / b1 + b / b2))",
     "only": "fun A same forall a b shown p a => if in_dec same a shown then p a else 0",
     "orders": "fix orders (fuel : nat) (l : list nat) {struct fuel} : list (list nat) := match "
     "fuel with | 0%nat => nil :: nil | S fuel0 => flat_map (fun x => map (cons x) "

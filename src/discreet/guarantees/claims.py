@@ -63,6 +63,9 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("above-threshold-exponential", "PureDP"): Proof(
         "docs/proofs/above-threshold.md", "above_threshold_pure_dp"
     ),
+    ("above-threshold-exponential", "ZCDP"): Proof(
+        "docs/proofs/above-threshold.md", "above_threshold_zcdp"
+    ),
     ("above-threshold-laplace", "PureDP"): Proof(
         "docs/proofs/above-threshold.md", "above_threshold_laplace_pure_dp"
     ),
@@ -75,7 +78,7 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("BoundedRange", "ApproxDP"): Proof(_CONVERSIONS, "bounded_range_to_approx"),
     ("LaplaceDominated", "PureDP"): Proof(_DOMINANCE, "dominated_pure_dp"),
     ("LaplaceDominated", "BoundedRange"): Proof(_DOMINANCE, "dominated_to_bounded_range"),
-    ("LaplaceDominated", "ZCDP"): Proof(_CONCENTRATED),
+    ("LaplaceDominated", "ZCDP"): Proof(_CONCENTRATED, "dominated_to_zcdp"),
     ("LaplaceDominated", "ApproxDP"): Proof(_DOMINANCE, "dominated_to_approx"),
     ("FlippedCoins", "PureDP"): Proof(_DOMINANCE, "dominated_pure_dp"),
     ("FlippedCoins", "BoundedRange"): Proof(_REFUTED),

@@ -1,4 +1,4 @@
-"""What permute-and-flip, Laplace noisy max and averages give, stronger than the four measures can say."""
+"""Guarantees of permute-and-flip, Laplace noisy max and averages that the four measures cannot express."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class FlippedCoins(LaplaceDominated):
     __slots__ = ()
 
     def for_people(self, count: int) -> LaplaceDominated:
-        """Laplace dominance goes on along a chain of neighbours, the range does not."""
+        """For several people only Laplace dominance is kept, not the range."""
         many = whole("people", count)
         return self if many == 1 else self._together(many, LaplaceDominated(self._exact * many))
 

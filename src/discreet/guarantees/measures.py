@@ -3,7 +3,7 @@
 A guarantee holds an exact rational (or infinity). The figures it reports (``epsilon``, ``rho``,
 ``delta``) are float64 rounded *up*; ``exact`` has the rational itself. Every conversion is proved in
 ``docs/proofs/conversions.md`` and ``docs/proofs/concentrated.md`` and evaluated in ball arithmetic
-rounded up. Where nothing can be promised the answer is infinity, never a smaller number.
+rounded up. If nothing can be promised the answer is infinity, never a smaller number.
 
 Example:
     >>> PureDP("0.1").epsilon
@@ -60,7 +60,7 @@ class Guarantee(ABC):
 
     @property
     def proof(self) -> Proof | None:
-        """The pages and the theorems that it rests on; None for a promise that nobody has proved.
+        """The pages and theorems that it rests on; None for an unproved promise.
 
         Example:
             >>> from discreet import Exponential, Scores
@@ -95,9 +95,9 @@ two scores further apart than was stated
         return _restored, (type(self), tuple(self.figures.values()), self.proof, self.direct)
 
     def to(self, measure: type[G], *, delta: object = None) -> G:
-        """The same promise in another measure, rounded up; infinite where nothing follows.
+        """Convert the promise to another measure, rounded up; infinite if nothing follows.
 
-        ``delta`` goes with ``ApproxDP`` only, and is zero if not given.
+        ``delta`` goes with ``ApproxDP`` only, and is zero by default.
         """
         converted = self._to(measure, delta)
         if converted == self:
@@ -105,7 +105,7 @@ two scores further apart than was stated
         return converted.resting_on(self.proof_in(measure))
 
     def exact_in(self, measure: type[PureDP | BoundedRange | ZCDP]) -> Exact:
-        """The number of the same promise in another measure, where nobody asks what proves it.
+        """The number of the same promise in another measure, without its proof.
 
         Example:
             >>> BoundedRange("0.5").exact_in(PureDP)
@@ -401,7 +401,7 @@ class ApproxDP(Guarantee):
         return _of_number(measure, math.inf)
 
     def _epsilon_at(self, target: Fraction) -> Exact:
-        """What a δ of at least one's own buys (``docs/proofs/conversions.md``)."""
+        """The ε for a δ of at least this promise's own (``docs/proofs/conversions.md``)."""
         if target < self._delta:
             return math.inf
         if target == self._delta:
