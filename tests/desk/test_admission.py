@@ -264,6 +264,29 @@ def test_who_hangs_up_finds_the_answer_later(
         assert found.content["release"]["answer"] == "flu"
 
 
+def test_who_hangs_up_while_the_question_is_being_paid_pays_once_and_finds_the_answer(
+    desk_in: Callable[..., DeskServer],
+) -> None:
+    with desk_in().in_background() as server:
+        call = Caller.of(server, "epidemiology")
+        host, port = server.owner.desk.address
+        line = http.client.HTTPConnection(host, port, timeout=PATIENCE)
+        headers = {"authorization": f"Bearer {call.token}", "idempotency-key": "gone"}
+        ledger = sqlite3.connect(server.owner.ledger.place, isolation_level=None)
+        ledger.execute("BEGIN IMMEDIATE")  # paying takes as long as this
+        line.request("POST", "/api/ask", json.dumps(MODE), headers)
+        until(lambda: _is_held(server.desk.store.till), "a worker that pays")
+        line.close()
+        ledger.execute("ROLLBACK")
+        ledger.close()
+        until(lambda: not server.desk.store.unfinished(), "the end of the question")
+        (kept,) = server.desk.store.asked("epidemiology")
+        found = call("/api/ask", MODE, idempotency_key="gone")
+        assert (found.status, found.content["release"]) == (200, kept.answer)
+        entries = server.desk.ledger.history("clinic/epidemiology")
+        assert [entry.kind for entry in entries] == ["allot", "spend"]
+
+
 def test_a_real_postgresql_counts_for_the_desk(tmp_path: Path, postgres: str) -> None:
     with DeskServer(clinic_at(tmp_path, ledger=postgres)).in_background() as server:
         analysts = [Caller.of(server, name) for name in ("epidemiology", "planning")]

@@ -75,7 +75,7 @@ def test_the_command_line_asks_a_desk(
     first = ["first", "desk:visits", "--column", "diagnosis", "--epsilon", "5", "--above", "200"]
     app(first, standalone_mode=False)
     assert capsys.readouterr().out.startswith("flu\n")
-    with pytest.raises(ParameterError, match="a desk is not asked for bound"):
+    with pytest.raises(ParameterError, match="a desk does not answer bound"):
         app(["bound", "desk:visits", "--column", "age", "--epsilon", "5"], standalone_mode=False)
     with pytest.raises(ParameterError, match=r"--candidates is decided by the owner of a desk"):
         app([*asked, "--candidates", "flu,cold"], standalone_mode=False)

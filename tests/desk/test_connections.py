@@ -12,6 +12,7 @@ import socket
 import ssl
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -105,6 +106,34 @@ def test_who_has_shown_a_token_keeps_the_connection(desk_in: Callable[..., DeskS
             assert ask() == (200, "epidemiology")
         assert line.sock is kept
         line.close()
+
+
+def test_a_question_over_a_connection_that_the_desk_dropped_is_not_paid(
+    desk_in: Callable[..., DeskServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request may have arrived in the instant in which its connection lost its place to another."""
+    arrived = connections.Connection._arrived
+
+    async def drop_first(self: connections.Connection, *asgi: Any) -> None:
+        self.drop()
+        await arrived(self, *asgi)
+
+    with desk_in().in_background() as server:
+        call = Caller.of(server, "epidemiology")
+        with monkeypatch.context() as patch:
+            patch.setattr(connections.Connection, "_arrived", drop_first)
+            body = json.dumps(MODE)
+            headers = (
+                f"POST /api/ask HTTP/1.1\r\nHost: {call.url.removeprefix('http://')}\r\n"
+                f"Authorization: Bearer {call.token}\r\nContent-Length: {len(body)}\r\n\r\n"
+            )
+            with socket.create_connection(server.owner.desk.address, timeout=PATIENCE) as line:
+                line.sendall((headers + body).encode())  # as one, so that all of it has arrived
+                until(lambda: _is_ended(line), "the connection to be dropped")
+        until(lambda: call("/api/ask", MODE).status != 429, "the end of a question under way")
+        entries = server.desk.ledger.history("clinic/epidemiology")
+        assert [entry.kind for entry in entries] == ["allot", "spend"]
+        assert len(server.desk.store.asked("epidemiology")) == 1
 
 
 @pytest.mark.parametrize(

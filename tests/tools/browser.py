@@ -29,6 +29,7 @@ STATE: dict[str, Any] = {
     "level": "0.95",
     "worlds": 2,
     "missing": False,
+    "risk": "0.9",
 }
 PATIENCE = 150_000.0
 """Milliseconds for each step in a browser, which take seconds on a busy machine."""

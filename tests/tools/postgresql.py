@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import Engine, create_engine, make_url, text
+from sqlalchemy.pool import NullPool
 
-from tests.tools.waiting import PATIENCE
+from tests.tools.waiting import PATIENCE, until
 
 POSTGRES = os.environ.get("DISCREET_TEST_POSTGRES")
 _counter = iter(range(1_000_000))
@@ -68,6 +71,105 @@ def running_server() -> Iterator[str]:
         yield f"postgresql://discreet@/postgres?host={folder}"
     finally:
         _run([*control, "-m", "immediate", "stop"])
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Failover:
+    """A PostgreSQL server and a standby that confirms every commit, both on the loopback interface."""
+
+    def __init__(self, binaries: Path, folder: Path) -> None:
+        self._binaries = binaries
+        self._folder = folder
+        self._ports = {name: free_port() for name in ("primary", "standby")}
+        self._stopped: set[str] = set()
+
+    def start(self) -> None:
+        """Start the primary, copy it, start the copy as its standby, and make commits wait for it."""
+        initialise = ["-U", "discreet", "-A", "trust", "-E", "UTF8", "--no-sync"]
+        self._call("initdb", "-D", self._data("primary"), *initialise)
+        self._control("primary", "start")
+        copy = ["-R", "-X", "stream", "-c", "fast", "--no-sync"]
+        source = ["-h", "127.0.0.1", "-p", str(self._ports["primary"]), "-U", "discreet"]
+        self._call("pg_basebackup", "-D", self._data("standby"), *source, *copy)
+        self._control("standby", "start")
+        self.execute("primary", "ALTER SYSTEM SET synchronous_standby_names = '*'")
+        self.execute("primary", "SELECT pg_reload_conf()")
+        confirmed = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'"
+        until(lambda: self.execute("primary", confirmed), "a standby that confirms")
+
+    @property
+    def address(self) -> str:
+        """The address of whichever of the two takes writes."""
+        hosts = "&".join(f"host=127.0.0.1:{port}" for port in self._ports.values())
+        return f"postgresql://discreet@/postgres?{hosts}&target_session_attrs=read-write"
+
+    def engine(self, name: str) -> Engine:
+        """Connections to one of the two, each statement a transaction of its own."""
+        address = f"postgresql+psycopg://discreet@127.0.0.1:{self._ports[name]}/postgres"
+        return create_engine(address, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+
+    def execute(self, name: str, statement: str) -> list[Any]:
+        """What one of the two answers."""
+        with self.engine(name).connect() as connection:
+            result = connection.execute(text(statement))
+            return list(result) if result.returns_rows else []
+
+    def kill_primary(self) -> None:
+        """End the primary at once, as a crash does."""
+        self._control("primary", "stop", "-m", "immediate")
+        self._stopped.add("primary")
+
+    def promote_standby(self) -> None:
+        """Make the standby take writes."""
+        self._control("standby", "promote")
+
+    def stop(self) -> None:
+        """End both."""
+        for name in self._ports.keys() - self._stopped:
+            if (self._data_path(name) / "postmaster.pid").exists():
+                self._control(name, "stop", "-m", "immediate")
+
+    def _data_path(self, name: str) -> Path:
+        return self._folder / name
+
+    def _data(self, name: str) -> str:
+        return str(self._data_path(name))
+
+    def _call(self, program: str, *arguments: str) -> None:
+        _run([str(self._binaries / program), *arguments])
+
+    def _control(self, name: str, *action: str) -> None:
+        options = f"-c listen_addresses=127.0.0.1 -c port={self._ports[name]} -c fsync=off "
+        options += f"-c unix_socket_directories={self._folder}"
+        log = ["-l", str(self._folder / f"{name}.log"), "-o", options]
+        wait = ["-D", self._data(name), "-w", "-t", f"{PATIENCE:.0f}"]
+        self._call("pg_ctl", *wait, *(log if action == ("start",) else []), *action)
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        return int(held.getsockname()[1])
+
+
+@pytest.fixture
+def failover() -> Iterator[Failover]:
+    """A PostgreSQL server with a standby, for one test."""
+    binaries = _binaries()
+    if binaries is None:
+        message = "no PostgreSQL: install the package postgresql"
+        if os.environ.get("DISCREET_REQUIRE_SERVICES"):
+            pytest.fail(message)
+        pytest.skip(message)
+    folder = Path(tempfile.mkdtemp(prefix="discreet-failover-", dir="/tmp"))
+    if os.geteuid() == 0:
+        shutil.chown(folder, "postgres")
+    servers = Failover(binaries, folder)
+    try:
+        servers.start()
+        yield servers
+    finally:
+        servers.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 

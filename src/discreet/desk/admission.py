@@ -21,6 +21,7 @@ from discreet.accounting.events import shortened
 from discreet.desk.owner_file import OwnerFile, part_of
 from discreet.desk.shapes import Request, examples, permitted
 from discreet.desk.store import (
+    ADMITTED,
     ANSWERED,
     FAILED,
     LOST,
@@ -38,13 +39,13 @@ T = TypeVar("T")
 _STRANGERS = 10_000
 _LOG = logging.getLogger("discreet.desk")
 NOT_DONE = "the question was not done in its slot; nothing is released, and it stays paid"
-GONE = "the desk ended while it worked on this question; nothing is released, and it stays paid"
+GONE = "the desk or its ledger stopped during this question; nothing is released, and it stays paid"
 UNABLE = (
     "the desk cannot do this now; nothing was spent. Its owner finds the reason in the desk's log"
 )
 UNKNOWN = (
     "the desk cannot tell whether this question was paid, because its ledger does not answer; nothing is "
-    "released. Its owner finds the reason in the desk's log"
+    "released. Ask the same question again later: if it was paid, the desk says so and takes nothing more"
 )
 
 
@@ -103,11 +104,18 @@ class Desk:
     def _settle(self) -> None:
         with locked(self.store.till):  # a worker whose desk was killed may be paying still
             for question in self.store.unfinished():
-                entry = question.entry or self._entry_for(question)
-                if entry is None:
-                    self.store.record(question.id, REFUSED)
-                else:
-                    self.store.record(question.id, LOST, entry=entry)
+                self._settled(question)
+
+    def _settled(self, question: AskedQuestion) -> AskedQuestion:
+        """Record what the ledger says of a question that nobody works on any more."""
+        entry = question.entry or self._entry_for(question)
+        state = REFUSED if entry is None else LOST
+        self.store.record(question.id, state, entry=entry)
+        return self.store.one(question.id)
+
+    def _is_stranded(self, question: AskedQuestion) -> bool:
+        """Whether the ledger was gone when the desk looked whether this question was paid."""
+        return question.state in (ADMITTED, PAID) and question.analyst not in self._asking
 
     def _entry_for(self, question: AskedQuestion) -> int | None:
         """The ledger's entry that paid for a question, if one did."""
@@ -183,8 +191,8 @@ class Desk:
         if self.store.failures(analyst) >= allowed:
             raise DeskError(
                 403,
-                f"{allowed} of your paid questions were not done in their slots; each such failure tells "
-                "something of the data, so the owner of the desk must act before you can ask again",
+                f"{allowed} of your paid questions were not done in their slots; each such failure reveals "
+                "something about the data, so the owner of the desk must act before you can ask again",
             )
 
     # ---- asking ----------------------------------------------------------------------------------
@@ -194,7 +202,9 @@ class Desk:
         table, question = permitted(self.owner, analyst, request)
         if key is not None:
             known = self.store.find(analyst, key=key)
-            if known is not None:
+            if known is not None and known.digest == request.digest and self._is_stranded(known):
+                known = await asyncio.to_thread(self._settled, known)
+            if known is not None and known.state != REFUSED:
                 return self._again(known, request.digest)
         self.require_trusted(analyst)
         if analyst in self._asking:
@@ -311,7 +321,8 @@ class Desk:
                 paid = self._entry_for(self.store.one(name))
         except LedgerError as error:
             tell_owner(f"question {name}: {error}")
-            return DeskError(503, UNKNOWN)  # it is settled when the desk starts again
+            # It is settled when it is asked again with its key, or when the desk starts again.
+            return DeskError(503, UNKNOWN)
         if paid is None:
             self.store.record(name, REFUSED, reason=reason)
             return DeskError(

@@ -13,6 +13,7 @@ import ipaddress
 import ssl
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -116,7 +117,13 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def keep(self) -> None:
-        """Keep the place until the connection ends."""
+        """Keep the place until the connection ends; a request over one that has ended goes no further.
+
+        Its request may have arrived just before the connection was dropped. Going on would pay for a question
+        whose analyst was told nothing but that the connection is gone.
+        """
+        if self.transport.is_closing():
+            raise ClientDisconnect
         self._places.leave(self)
 
     async def _arrived(self, scope: Scope, receive: Receive, send: Send) -> None:

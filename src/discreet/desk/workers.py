@@ -27,6 +27,7 @@ from discreet.errors import (
     BudgetExceededError,
     DiscreetError,
     LedgerError,
+    LostLedgerError,
     ParameterError,
     RehearsalError,
     UnknownColumnError,
@@ -114,14 +115,19 @@ class _Counting:
         self._address = job.ledger
         self._till = job.till
         self._line = line
-        self.paid = False
+        self.is_unpaid = True
+        """Whether it is certain that nothing was spent."""
 
     def spend(self, dataset: str, event: Any, *, purpose: str) -> Any:
         with locked(self._till, shared=True):
             if self._line.poll():  # nothing is ever sent to a worker at work: the desk has ended
                 raise DiscreetError("the desk has ended")
-            entry = _ledger(self._address).spend(dataset, event, purpose=purpose)
-        self.paid = True
+            try:
+                entry = _ledger(self._address).spend(dataset, event, purpose=purpose)
+            except LostLedgerError:  # perhaps while it was being committed
+                self.is_unpaid = False
+                raise
+        self.is_unpaid = False
         self._line.send(("paid", entry.sequence))
         return entry
 
@@ -176,7 +182,7 @@ def _run(job: Job, line: Connection) -> None:
             asked = table(job.source, ledger=counting, dataset=job.dataset, **job.terms)
             outcome = Outcome(answer=asked.ask(job.question).as_data())
     except Exception as error:
-        outcome = Outcome(refused=not counting.paid, reason=_reason(error), told=_told(error))
+        outcome = Outcome(refused=counting.is_unpaid, reason=_reason(error), told=_told(error))
         _ledger.cache_clear()  # it may have been the ledger's connection
     line.send(("done", outcome))
 
