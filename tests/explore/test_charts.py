@@ -27,6 +27,11 @@ def test_every_chart_compiles_and_waits_for_its_data(
     choices = choices_from({**state, "mechanisms": names, "choice": names[0]}, UploadStore())
     found = figures(choices, SeenScores(choices.values), seconds=(60, 60))
     data = {
+        "balance": {
+            "balance": found["balance"]["rows"],
+            "limits": found["balance"]["limits"],
+            "chosen": found["chosen"],
+        },
         "probabilities": {"probabilities": found["probabilities"]},
         "error": {"error": found["error"], "chosen": found["chosen"]},
         "tail": {"tail": found["tail"], "chosen": found["chosen"]},

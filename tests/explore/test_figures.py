@@ -192,7 +192,7 @@ def test_disclosure_risk(state: dict[str, Any]) -> None:
 def test_a_mechanism_without_a_proof_is_marked(state: dict[str, Any]) -> None:
     name = "exponential-randomized-response"
     _, found = _complete({**state, "mechanisms": [name], "choice": name})
-    assert found["verdict"]["state"] == "bad"
+    assert found["verdicts"]["privacy"]["state"] == "bad"
     row = found["now"][0]
     assert row["private"] is False
     assert row["total_pure"] == "inf"
@@ -288,7 +288,32 @@ def test_a_slider_move_is_quick(state: dict[str, Any], count: int, limit: float)
 )
 def test_the_verdict_is_a_sentence(state: dict[str, Any], part: dict[str, Any], words: str) -> None:
     _, found = _complete({**state, **part})
-    assert words in found["verdict"]["text"]
+    assert words in found["in_one"]
+
+
+@pytest.mark.parametrize(
+    ("part", "accuracy", "privacy"),
+    [
+        ({"epsilon": "0.2"}, "good", "good"),
+        ({}, "good", "fair"),  # one release keeps below 90%, ten do not
+        ({"epsilon": "0.1"}, "fair", "good"),  # 9.7% miss, 5% are allowed
+        ({"epsilon": "0.01"}, "bad", "good"),
+        ({"epsilon": "3"}, "good", "bad"),
+        ({"choice": "large-gap"}, "good", "bad"),
+    ],
+)
+def test_each_verdict_has_its_own_colour(
+    state: dict[str, Any], part: dict[str, Any], accuracy: str, privacy: str
+) -> None:
+    _, found = _complete({**state, **part})
+    states = {name: one["state"] for name, one in found["verdicts"].items()}
+    assert states["privacy"] == privacy
+    assert states["accuracy"] == accuracy or "choice" in part
+
+
+def test_one_candidate_far_ahead_is_said_and_not_an_empty_plot(state: dict[str, Any]) -> None:
+    _, found = _complete({**state, "source": _held([1_000_000, 3, 1])})
+    assert "far ahead" in found["empty"]["error"]
 
 
 def test_an_empty_chart_says_why(state: dict[str, Any]) -> None:

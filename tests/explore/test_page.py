@@ -29,10 +29,14 @@ def test_the_first_look(visit: Go) -> None:
         "exponential mechanism",
         "noisy max, Laplace noise",
     }
-    expect(page.locator("#verdict")).to_have_text(
-        "ε = 0.25 is enough: 95% of answers are within 10 of the best; 0.14 would do. "
-        "After ten releases an attacker who was undecided can be at most 92.5% sure."
+    expect(page.locator("#verdict-accuracy")).to_have_text(
+        "Accuracy: green. ε = 0.25 is enough: 95% of answers are within 10 of the best; 0.14 would do."
     )
+    expect(page.locator("#verdict-privacy")).to_have_text(
+        "Privacy: amber. After ten releases an attacker who was undecided can be at most 92.5% sure. "
+        "For 90%, use ε = 0.219 or less."
+    )
+    expect(page.locator("#balance-text")).to_contain_text("92.5% sure (90% tolerated)")
     assert here.figures()["exponential mechanism"].split("\t")[1] == "0.159"
     expect(page.locator("#probabilities-text")).to_contain_text(
         "permute-and-flip most often influenza"
@@ -298,7 +302,9 @@ def test_an_upload_takes_nothing_over_from_the_example_and_asks(visit: Go) -> No
     expect(page.locator("#tolerance")).to_have_value(
         "20"
     )  # a twentieth of the spread, rounded down
-    expect(page.locator("#verdict")).to_contain_text("If one person moves each score by at most 1")
+    expect(page.locator("#verdict-accuracy")).to_contain_text(
+        "If one person moves each score by at most 1"
+    )
     page.locator("#ask-done").click()
     expect(page.locator("#ask-wrong")).to_have_text("Choose one of the two.")
     page.get_by_label("They are counts of people").check()
@@ -307,7 +313,7 @@ def test_an_upload_takes_nothing_over_from_the_example_and_asks(visit: Go) -> No
     expect(page.locator("#ask")).to_be_hidden()
     expect(page.locator("#monotonic")).to_be_checked()
     expect(page.locator("#sensitivity")).to_have_value("2")
-    expect(page.locator("#verdict")).not_to_contain_text("If one person")
+    expect(page.locator("#verdict-accuracy")).not_to_contain_text("If one person")
 
 
 def test_a_look_alike_is_made_from_public_facts(visit: Go) -> None:

@@ -148,7 +148,7 @@ def test_the_ledger_is_held_against_the_record(state: dict[str, Any], tmp_path: 
 
 
 def test_a_wrong_file_is_an_error_in_words(tmp_path: Path) -> None:
-    for content, words in (("[]", "no decision record"), ("{", "not JSON")):
+    for content, words in (("[]", "not a decision record"), ("{", "not JSON")):
         (tmp_path / "record.json").write_text(content)
         done = _verify(str(tmp_path / "record.json"))
         assert isinstance(done.exception, ParameterError)

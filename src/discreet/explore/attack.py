@@ -42,14 +42,32 @@ def game(given: object) -> dict[str, Any]:
     answers = [int(drawn[vote][place]) for place, vote in enumerate(votes)]
     first, second = (mechanism.probabilities(scores) for scores in worlds)
     bounded = mechanism.promise_at(_VOTE.range_distance).to(PureDP).epsilon < math.inf
+    bound = disclosure_bound(epsilon, worlds=2) if bounded else 1.0
     return {
         "rounds": [{"vote": v, "answer": a} for v, a in zip(votes, answers, strict=True)],
         # Whoever names the likelier world is right this often; nobody can do better on these worlds.
         "best": float(np.maximum(first, second).sum()) / 2,
-        "bound": disclosure_bound(epsilon, worlds=2) if bounded else 1.0,
+        "bound": bound,
+        "luck": luck(rounds, bound),
         "right": sum(v == a for v, a in zip(votes, answers, strict=True)),
         "factor": math.exp(float(epsilon)) if bounded else "inf",
     }
+
+
+def luck(rounds: int, chance: float) -> tuple[int, int]:
+    """Between which scores 95 of 100 games of this many rounds end, if each guess is right with this chance.
+
+    Example:
+        >>> luck(20, 0.5), luck(20, 1.0)
+        ((6, 14), (20, 20))
+    """
+    law = [
+        math.comb(rounds, right) * chance**right * (1 - chance) ** (rounds - right)
+        for right in range(rounds + 1)
+    ]
+    low = next(place for place in range(rounds + 1) if sum(law[: place + 1]) > 0.025)
+    high = next(place for place in range(rounds, -1, -1) if sum(law[place:]) > 0.025)
+    return low, high
 
 
 def ratios(given: object) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import altair as alt
 
 from discreet.analysis.charts.style import grouped_bars, line_chart
 from discreet.explore.budget import ACCOUNTINGS, REFERENCE, RIVAL, series_name
-from discreet.explore.sentences import series
+from discreet.explore.sentences import CERTAINTY, MISSES, series
 
 _DRAWN = {"usermeta", "title", "config", "padding", "datasets", "$schema"}
 _POINT_SIZE = 22
@@ -29,7 +29,7 @@ def specifications(names: Sequence[str]) -> dict[str, Any]:
 
     Example:
         >>> sorted(specifications(["permute-and-flip"]))
-        ['budget', 'error', 'probabilities', 'ratios', 'risk', 'tail', 'witness']
+        ['balance', 'budget', 'error', 'probabilities', 'ratios', 'risk', 'tail', 'witness']
     """
     mechanisms = [series(name) for name in names]
     budgets = [
@@ -38,9 +38,10 @@ def specifications(names: Sequence[str]) -> dict[str, Any]:
     error, beyond = "expected error (in scores)", "chance of too large an error"
     together, belief = "ε of all together", "largest belief an answer can cause"
     return {
+        "balance": _balance(),
         "probabilities": _probabilities(mechanisms),
         "error": _lines("error", {"mechanism": mechanisms}, ("expected_error", error), log_y=True),
-        "tail": _lines("tail", {"mechanism": mechanisms}, ("beyond", beyond)),
+        "tail": _lines("tail", {"mechanism": mechanisms}, ("beyond", beyond), share=True),
         "budget": _lines(
             "budget",
             {"series": budgets},
@@ -49,7 +50,9 @@ def specifications(names: Sequence[str]) -> dict[str, Any]:
             chosen="releases",
             log_y=True,
         ),
-        "risk": _lines("risk", {"releases": ["one release", "all releases"]}, ("risk", belief)),
+        "risk": _lines(
+            "risk", {"releases": ["one release", "all releases"]}, ("risk", belief), share=True
+        ),
         "witness": _for_page(_witness().to_dict(), "witness"),
         "ratios": _ratios(),
     }
@@ -63,6 +66,7 @@ def _lines(
     x: tuple[str, str] = ("epsilon", "ε of one release"),
     chosen: str = "chosen",
     log_y: bool = False,
+    share: bool = False,
 ) -> dict[str, Any]:
     """Lines, one for each of the names under a field, with a vertical rule at the value chosen."""
     ((by, names),) = told_apart.items()
@@ -78,7 +82,23 @@ def _lines(
     for layer in page["layer"]:
         layer.setdefault("data", inherited)
         layer["encoding"]["x"]["axis"] |= {"values": _TICKS[x[0]]}
+        if share:  # a chance is shown from none to all, however small it is
+            layer["encoding"]["y"]["scale"] = {"domain": [0, 1]}
+            layer["encoding"]["y"]["axis"] |= {"format": "~%"}
     return {**page, "layer": [*page["layer"], rule], "height": 240}
+
+
+def _balance() -> dict[str, Any]:
+    """Error and risk against ε on one axis, with the limit of each as a line across."""
+    names = [MISSES, CERTAINTY]
+    page = _lines("balance", {"series": names}, ("chance", "chance"), share=True)
+    color = page["layer"][0]["encoding"]["color"]
+    limit = {
+        "data": {"name": "limits"},
+        "mark": {"type": "rule", "strokeWidth": 1.5, "strokeDash": [2, 3]},
+        "encoding": {"y": {"field": "limit", "type": "quantitative"}, "color": color},
+    }
+    return {**page, "layer": [*page["layer"], limit], "height": 250}
 
 
 def _probabilities(domain: list[str]) -> dict[str, Any]:

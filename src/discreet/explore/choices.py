@@ -115,6 +115,7 @@ class Choices:
         level: how often it must be.
         worlds: how many data sets an attacker holds possible.
         steps: how many neighbours apart they are.
+        tolerated: how sure an attacker may become.
     """
 
     source: str
@@ -131,6 +132,7 @@ class Choices:
     level: Fraction
     worlds: int
     steps: int
+    tolerated: Fraction
 
     @property
     def setting(self) -> Terms:
@@ -168,6 +170,7 @@ def choices_from(given: object, uploads: UploadStore) -> Choices:
         level=asked.below_one("level"),
         worlds=asked.whole("worlds", least=2, most=MOST_WORLDS),
         steps=2 if asked.flag("missing") else 1,
+        tolerated=asked.below_one("risk"),
     )
 
 

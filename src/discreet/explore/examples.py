@@ -147,11 +147,17 @@ def look_alike(facts: str) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
 def tolerance_for(values: npt.NDArray[np.generic]) -> str:
     """An error to begin with: a twentieth of the spread of the scores, as 1, 2 or 5 times a power of ten.
 
+    Whole scores get a whole one.
+
     Example:
         >>> tolerance_for(np.array([412, 57])), tolerance_for(np.array([3, 3]))
         ('10', '0')
+        >>> tolerance_for(np.array([12, 3])), tolerance_for(np.array([1.2, 0.3]))
+        ('1', '0.02')
     """
     spread = float(values.max() - values.min()) / 20
+    if values.dtype.kind == "i" and spread < 1:
+        return "1" if spread > 0.1 else "0"
     if spread <= 0:
         return "0"
     power = 10.0 ** np.floor(np.log10(spread))

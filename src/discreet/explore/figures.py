@@ -34,6 +34,8 @@ LOWEST, HIGHEST = 0.01, 10.0
 """The ε on the charts, unless the chosen one lies outside."""
 _FAR = 1e12
 _VISIBLE = 1e-4
+_FEWEST = 3
+"""With fewer points a line says nothing."""
 
 
 _Need = tuple[float | None, str]
@@ -65,7 +67,7 @@ def figures(
     )
     risk = risk_figures(choices, study)
     low, high = score_range(study.values)
-    result = {
+    result: dict[str, Any] = {
         "complete": complete,
         "scores": {
             "count": len(study),
@@ -99,12 +101,18 @@ def figures(
         "recipes": recipes_for(choices),
         "spread": float(study.errors[-1]),
     }
-    result["empty"] = (
-        {}
-        if study.errors[-1] > 0
-        else {"error": "All candidates have the same score: no answer is worse than another."}
-    )
-    result["verdict"] = sentences.verdict(choices, result)
+    result["empty"] = {}
+    if study.errors[-1] == 0:
+        words = "All candidates have the same score: no answer is worse than another."
+        result["empty"] = {"error": words}
+    elif complete and len({row["epsilon"] for row in result["error"]}) < _FEWEST:
+        words = (
+            "One candidate is far ahead: the expected error is next to nothing at every ε shown."
+        )
+        result["empty"] = {"error": words}
+    result["verdicts"] = sentences.verdicts(choices, result)
+    result["in_one"] = sentences.in_one(choices, result)
+    result["balance"] = _balance(choices, result)
     result["text"] = sentences.alternatives(choices, result)
     plain: dict[str, Any] = jsonable(result)
     return plain
@@ -174,6 +182,25 @@ def _curve_rows(
         ],
         "tail": [{**row, "beyond": float(point.beyond[cut])} for row, point in points],
     }
+
+
+def _balance(choices: Choices, result: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Error and risk of the mechanism decided for, against ε, and the limit of each."""
+    named, risk = sentences.series(choices.choice), result["risk"]
+    rows = [
+        {"series": sentences.MISSES, "epsilon": row["epsilon"], "chance": row["beyond"]}
+        for row in result["tail"]
+        if row["mechanism"] == named
+    ]
+    limits = [{"series": sentences.MISSES, "limit": float(1 - choices.level)}]
+    if risk["bounded"]:
+        rows += [
+            {"series": sentences.CERTAINTY, "epsilon": row["epsilon"], "chance": row["risk"]}
+            for row in risk["rows"]
+            if row["releases"] == ("all releases" if choices.releases > 1 else "one release")
+        ]
+        limits.append({"series": sentences.CERTAINTY, "limit": float(choices.tolerated)})
+    return {"rows": rows, "limits": limits}
 
 
 def _need(

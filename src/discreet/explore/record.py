@@ -78,7 +78,7 @@ def record_of(
             "labels": list(choices.labels) if with_scores else None,
             "values": choices.values.tolist() if with_scores else None,
         },
-        "verdict": found["verdict"]["text"],
+        "verdict": found["in_one"],
         "guarantee": {
             "private": mechanism.private,
             "one": promise.in_words(),
@@ -193,7 +193,13 @@ def problems(record: object, *, scores: ScoreFile | None = None) -> list[tuple[s
         if scores is None:
             raise ParameterError("the record has no scores: give the file with --scores")
         uploads = UploadStore()
-        given = {**record["choices"], "source": f"file:{uploads.put(scores)}", "edits": {}}
+        # A record of an older version says nothing of a tolerated risk, and none of its figures needs it.
+        given = {
+            "risk": "0.9",
+            **record["choices"],
+            "source": f"file:{uploads.put(scores)}",
+            "edits": {},
+        }
         choices = choices_from(given, uploads)
         again = record_of(
             choices,
@@ -232,6 +238,7 @@ def _choices(choices: Choices) -> dict[str, Any]:
         "choice": choices.choice,
         "worlds": choices.worlds,
         "missing": choices.steps == 2,
+        "risk": short(choices.tolerated),
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from discreet.guarantees import PureDP
 
 _POINTS = 25
 _MOST_CANDIDATES = 250
-_TOLERATED = Fraction(1, 5)
 
 
 def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
@@ -33,7 +31,6 @@ def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
     mechanism = choices.decided
     # The bound is for pure privacy: a δ leaves room for an answer that tells all.
     bounded = mechanism.promise_at(choices.range_distance).to(PureDP).epsilon < math.inf
-    tolerated = float(_TOLERATED)
     return {
         "rows": rows,
         "chosen": [{"epsilon": chosen}],
@@ -44,9 +41,10 @@ def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
         "all": disclosure_bound(choices.epsilon * choices.releases, worlds=worlds, steps=steps)
         if bounded
         else 1.0,
-        "tolerated": tolerated,
-        "epsilon_for_tolerated": epsilon_for_risk(_TOLERATED, worlds=worlds, steps=steps)
-        if tolerated * worlds > 1 and worlds > 2
+        "tolerated": float(choices.tolerated),
+        "epsilon_for_tolerated": epsilon_for_risk(choices.tolerated, worlds=worlds, steps=steps)
+        / choices.releases
+        if choices.tolerated * worlds > 1 and bounded
         else None,
         "real": _real(choices, study),
     }

@@ -1,4 +1,4 @@
-"""The page's sentences: the verdict, and what a chart shows, for those who do not see it."""
+"""The page's sentences: the two verdicts, and what each chart shows, for those who do not see it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from discreet.analysis.charts.style import TITLES, titled
 from discreet.explore.choices import Choices
 from discreet.explore.recipes import short
 from discreet.explore.settings import is_private
+
+MISSES, CERTAINTY = "answers that miss by too much", "how sure an attacker can become"
+"""The two lines of the first chart."""
 
 
 def series(name: str) -> str:
@@ -45,14 +48,45 @@ def counted(number: int, thing: str) -> str:
     return f"{amount} {thing}{'' if number == 1 else 's'}"
 
 
-def verdict(choices: Choices, result: dict[str, Any]) -> dict[str, str]:
-    """The decision in a sentence or two, and whether the accuracy wanted is reached."""
+def verdicts(choices: Choices, result: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """Accuracy and privacy: for each a sentence, and a colour by the rules that the page states.
+
+    Accuracy is good where answers miss the tolerance no more often than allowed; fair where they miss it at
+    most twice as often, and no more than every second time; bad otherwise. Privacy is good where no attacker
+    can be surer than tolerated after all releases; fair where that holds after one; bad otherwise, and where
+    nothing bounds it. Accuracy is computed from the scores: the page says that it is not private.
+    """
     row = next(row for row in result["now"] if row["mechanism"] == choices.choice)
-    reached = "good" if row["beyond"] <= float(1 - choices.level) else "bad"
-    risk = result["risk"]
-    if not risk["private"]:
-        return {"state": "bad", "text": f"{_begun(choices)} is not private at any ε."}
-    return {"state": reached, "text": f"{_accuracy(choices, row)} {_attacker(choices, risk)}"}
+    return {
+        "accuracy": {"state": _reached(choices, row["beyond"]), "text": _accuracy(choices, row)},
+        "privacy": {
+            "state": _kept(choices, result["risk"]),
+            "text": _attacker(choices, result["risk"]) + _limit(choices, result["risk"]),
+        },
+    }
+
+
+def in_one(choices: Choices, result: dict[str, Any]) -> str:
+    """Both verdicts in a sentence or two, as a record keeps them."""
+    if not result["risk"]["private"]:
+        return f"{_begun(choices)} is not private at any ε."
+    row = next(row for row in result["now"] if row["mechanism"] == choices.choice)
+    return f"{_accuracy(choices, row)} {_attacker(choices, result['risk'])}"
+
+
+def _reached(choices: Choices, beyond: float) -> str:
+    allowed = float(1 - choices.level)
+    if beyond <= allowed:
+        return "good"
+    return "fair" if beyond <= min(2 * allowed, 0.5) else "bad"
+
+
+def _kept(choices: Choices, risk: dict[str, Any]) -> str:
+    if not risk["bounded"]:
+        return "bad"
+    if risk["all"] <= choices.tolerated:
+        return "good"
+    return "fair" if risk["one"] <= choices.tolerated else "bad"
 
 
 def _accuracy(choices: Choices, row: dict[str, Any]) -> str:
@@ -77,11 +111,13 @@ def _accuracy(choices: Choices, row: dict[str, Any]) -> str:
 
 
 def _attacker(choices: Choices, risk: dict[str, Any]) -> str:
+    if not risk["private"]:
+        return f"{_begun(choices)} is not private at any ε."
     after = f"After {counted(choices.releases, 'release')}"
     if not risk["bounded"]:
         return (
-            f"{after} nothing is promised in an event of probability {figure(float(choices.delta))}; "
-            "outside it, an attacker learns no more than ε allows."
+            f"{after} nothing is promised in an event of probability {figure(float(choices.delta))}: "
+            "no bound holds for every answer."
         )
     who = (
         "who was undecided"
@@ -93,6 +129,15 @@ def _attacker(choices: Choices, risk: dict[str, Any]) -> str:
     return f"{after} an attacker {who} can be at most {percent(risk['all'], up=True)} sure."
 
 
+def _limit(choices: Choices, risk: dict[str, Any]) -> str:
+    tolerated, most = percent(risk["tolerated"]), risk["epsilon_for_tolerated"]
+    if not risk["bounded"] or risk["all"] <= choices.tolerated:
+        return f" You tolerate {tolerated}." if risk["bounded"] else ""
+    if most is None:
+        return f" A blind guess already reaches the {tolerated} that you tolerate."
+    return f" For {tolerated}, use ε = {figure(rounded(most, up=False, digits=3))} or less."
+
+
 def _begun(choices: Choices) -> str:
     name = TITLES[choices.choice]
     return name[0].upper() + name[1:]
@@ -101,12 +146,28 @@ def _begun(choices: Choices) -> str:
 def alternatives(choices: Choices, result: dict[str, Any]) -> dict[str, str]:
     """One or two sentences for each chart."""
     return {
+        "balance": _balance(choices, result),
         "probabilities": _probabilities(choices, result),
         "error": _error(choices, result),
         "tail": _tail(choices, result),
         "budget": _budget(choices, result["budget"]),
         "risk": _risk(choices, result["risk"]),
     }
+
+
+def _balance(choices: Choices, result: dict[str, Any]) -> str:
+    row = next(row for row in result["now"] if row["mechanism"] == choices.choice)
+    risk = result["risk"]
+    error = (
+        f"At ε = {short(choices.epsilon)}, {percent(row['beyond'], up=True)} of answers miss by too much "
+        f"({percent(float(1 - choices.level))} allowed)"
+    )
+    if not risk["bounded"]:
+        return f"{error}; nothing bounds how sure an attacker can become."
+    return (
+        f"{error}, and an attacker can be at most {percent(risk['all'], up=True)} sure "
+        f"({percent(risk['tolerated'])} tolerated). Errors fall as ε grows, and the risk rises."
+    )
 
 
 def _probabilities(choices: Choices, result: dict[str, Any]) -> str:
@@ -178,8 +239,7 @@ def _risk(choices: Choices, found: dict[str, Any]) -> str:
     text += "."
     if found["epsilon_for_tolerated"] is not None:
         text += (
-            f" To keep it at {percent(found['tolerated'])} after one release, "
-            f"ε may be at most "
+            f" To keep it at {percent(found['tolerated'])} after all of them, ε of each may be at most "
             f"{figure(rounded(found['epsilon_for_tolerated'], up=False, digits=3))}."
         )
     return text

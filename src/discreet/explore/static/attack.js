@@ -37,7 +37,7 @@ export function startAttack(start) {
           make("button", { type: "button", class: "primary", id: "game-start", onclick: begin }, "Twenty rounds"),
           make("button", { type: "button", id: "game-machine", onclick: machine }, "Let the best strategy play 1,000 rounds"))),
       make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Your score beside the proven bound" }, table),
-      make("p", { class: "hint" }, "The bound holds for every attacker, whatever else they know: of two equally likely worlds nobody names the right one more often than e^ε in 1 + e^ε, in the long run. In twenty rounds luck alone moves a score by two or three.")),
+      make("p", { class: "hint" }, "The bound holds for every attacker, whatever else they know: of two equally likely worlds nobody names the right one more often than e^ε in 1 + e^ε, in the long run.")),
     make("section", { class: "card", "aria-labelledby": "h-break" },
       make("h2", { id: "h-break" }, "Break it"),
       make("p", {}, "Two worlds that differ in one person. Move the scores, and what the person changes; the chart shows how much each answer’s probability changes, and the band in which the claim keeps it."),
@@ -122,7 +122,7 @@ const rightOf = ({ guesses, rounds }) => guesses.filter((vote, index) => vote ==
 const percentUp = (value) => (value >= 1 ? "none" : value > 0.999 ? "above 99.9%" : `${Math.ceil(1000 * value - 1e-9) / 10}%`);
 
 function summary(game) {
-  const bound = game.bound < 1 ? `Nobody is right more often than ${percentUp(game.bound)} in the long run, that is ${figure(Math.ceil(200 * game.bound) / 10)} of 20 on average.` : "Nothing bounds what an attacker can learn here.";
+  const bound = game.bound < 1 ? `Nobody is right more often than ${percentUp(game.bound)} in the long run, that is ${figure(Math.ceil(200 * game.bound) / 10)} of 20 on average. In 95 of 100 games luck brings such a guesser to between ${game.luck[0]} and ${game.luck[1]}.` : "Nothing bounds what an attacker can learn here.";
   return `You were right in ${rightOf(game)} of ${game.rounds.length} rounds. ${bound}`;
 }
 

@@ -36,6 +36,8 @@ export function startDecide(start) {
   addDial("#dials-accuracy", { name: "tolerance", label: "An error of at most", low: 1, high: 100, whole: true, hint: "In units of the score, below the best candidate’s." });
   addDial("#chart-risk .extra", { name: "worlds", label: "Data sets an attacker holds possible", low: 2, high: 1000, whole: true });
   $("#chart-risk .extra").append(make("label", { class: "check" }, make("input", { type: "checkbox", id: "missing", onchange: (event) => change({ missing: event.target.checked }) }), "They differ in who is missing (two steps apart)"));
+  $("#first-chart").append(chartFigure("balance", "Error and risk against ε, with both limits", [{ field: "series", title: "What" }, EPSILON, { field: "chance", title: "Chance", number: true }]));
+  $("#risk").addEventListener("change", (event) => change({ risk: event.target.value }));
   startMechanisms(start.mechanisms);
   $("#monotonic").addEventListener("change", (event) => change({ monotonic: event.target.checked }));
   $("#level").addEventListener("change", (event) => change({ level: event.target.value }));
@@ -57,6 +59,7 @@ export function showControls(from) {
   $("#monotonic").checked = state.monotonic;
   $("#missing").checked = state.missing;
   $("#level").value = state.level;
+  $("#risk").value = state.risk;
   $("#choice").value = state.choice;
   for (const input of $$("#mechanisms input")) {
     // The one decided for is always among those compared.
@@ -123,11 +126,12 @@ async function show(figures) {
   setStops("tolerance", evenly(figures.spread, figures.scores.whole));
   showEditor(figures.scores);
   showNow(figures);
-  showVerdict(figures.verdict);
+  showVerdicts(figures.verdicts);
   $("#python").textContent = figures.recipes.python;
   $("#command").textContent = figures.recipes.command;
   recordSoon();
   const parts = {
+    balance: [{ balance: figures.balance.rows, limits: figures.balance.limits, chosen: figures.chosen }, figures.balance.rows],
     probabilities: [{ probabilities: figures.probabilities }, figures.probabilities],
     error: [{ error: figures.error, chosen: figures.chosen }, figures.error],
     tail: [{ tail: figures.tail, chosen: figures.chosen }, figures.tail],
@@ -142,7 +146,7 @@ async function show(figures) {
 // The colour of a line: its mechanism's, wherever it appears.
 function colours(series) {
   const found = offered.mechanisms.findLast(({ title }) => series === title || series.startsWith(`${title} (`) || series.startsWith(`${title}, best`) || series.startsWith(`${title}, sum`));
-  return found ? `m${found.look}` : series === "one release" ? "m2" : "m7";
+  return found ? `m${found.look}` : series === "one release" ? "m2" : series.startsWith("answers") ? "m0" : "m7";
 }
 
 const titleOf = (name) => offered.mechanisms.find((mechanism) => mechanism.name === name)?.title ?? name;
@@ -157,12 +161,18 @@ function realRisk({ real }) {
 // Scores on the screen, for a link that is to contain them; none if they are too many for an address.
 export const scoresShown = () => (latest && !latest.scores.grouped ? latest.scores.bars.map(({ label, score }) => [label, score]) : null);
 
-function showVerdict({ text, state: reached }) {
+const COLOURS = { good: "green", fair: "amber", bad: "red" };
+
+function showVerdicts(verdicts) {
   const assumed = unsaid() ? `If one person moves each score by at most ${state.sensitivity}, in any direction: ` : "";
-  const words = unbroken(assumed + text);
-  const element = $("#verdict");
-  if (element.textContent !== words) element.textContent = words;
-  $("#decision").dataset.state = reached;
+  for (const [name, { text, state: reached }] of Object.entries(verdicts)) {
+    const element = $(`#verdict-${name}`);
+    const words = unbroken(assumed + text);
+    // The colour is said, too.
+    element.firstElementChild.textContent = `${name[0].toUpperCase()}${name.slice(1)}: ${COLOURS[reached]}.`;
+    if (element.lastElementChild.textContent !== words) element.lastElementChild.textContent = words;
+    element.dataset.state = reached;
+  }
 }
 
 function showNow({ now }) {

@@ -16,6 +16,7 @@ export const state = {
   level: "0.95",
   worlds: "2",
   missing: false,
+  risk: "0.9",
   audit: "",
   page: fresh(),
 };
