@@ -118,9 +118,9 @@ def _one_release(sizes: Sequence[int], rng: np.random.Generator, seconds: float)
         "One release at ε = 1, in microseconds, and as a multiple of others on the same scores in the same "
         "run. *One-liner*: `argmax(q + noise)` with NumPy's noise, which is neither exact nor secure. "
         "Shapes in italics are the harder ones. *Max, compare, list*: `np.flatnonzero(q >= q.max() - reach)` "
-        "with a reach beyond which a coin is less than one in a thousand: what the passes over the scores "
-        "cost by themselves, if a plan lists the near candidates. Ours do without: they meet a good one at "
-        "random, or see by the best of each block where it can be.",
+        "with a reach beyond which a coin is less than one in a thousand: the cost of the passes over the "
+        "scores alone, if a plan lists the near candidates. Our plans avoid this: they meet a good candidate "
+        "at random, or use the best of each block to see where one can be.",
     ]
     for size in sizes:
         rows: dict[str, dict[str, str | None]] = {}
@@ -169,7 +169,8 @@ def _plans(sizes: Sequence[int], rng: np.random.Generator, seconds: float) -> li
         "",
         "## What each plan of permute-and-flip wins",
         "",
-        "The time without it over the time with it, where that is most. A plan stays if it wins by half.",
+        "The time without the plan over the time with it, where the ratio is largest. A plan stays if it "
+        "wins by half.",
         "",
         "| plan | wins | on |",
         "|---|---|---|",

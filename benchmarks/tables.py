@@ -275,13 +275,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     parts = chosen.only or PARTS
     lines = [
-        "By the clock, and in brackets the time of all processors; the ratio is of the latter. `mode` of "
-        "rows counts rows where nobody has two, against a bare count: what it adds is the comparison with "
-        "the public candidates. Memory follows the number of different (candidate, person) pairs, not the "
-        "rows (by very many groups and candidates, of all values and people); beyond what fits, DuckDB "
-        "spills to disk. `mode` by groups ends with a frame of answers, its peer with the counts. Where "
-        "nobody is drawn the peer is `SELECT clinic, code, count(DISTINCT person) ... GROUP BY clinic, "
-        "code`; with one group each it first keeps a person's rows in the group of the least hash "
+        "Times are by the clock, with the time of all processors in brackets; the ratio is of the latter. "
+        "`mode` of rows counts rows when each person has one, against a bare count: the difference is the "
+        "comparison with the public candidates. Memory follows the number of distinct (candidate, person) "
+        "pairs, not of rows (for very many groups and candidates, of all values and people); what does not "
+        "fit, DuckDB spills to disk. `mode` by groups returns a frame of answers, its peer only the counts. "
+        "If people count in all their groups, the peer is `SELECT clinic, code, count(DISTINCT person) ... "
+        "GROUP BY clinic, code`; with one group each, it first keeps a person's rows in the group with the "
+        "smallest hash "
         "(benchmarks/many_groups.py has both queries). In PostgreSQL the ratio is of the clock. In the "
         "cluster every candidate gets one keyed noise, in one pass.\n",
         "| what | discreet | against | ratio |",

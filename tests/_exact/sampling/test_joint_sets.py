@@ -11,7 +11,7 @@ import pytest
 
 from discreet._exact.sampling.bits import Bits
 from discreet._exact.sampling.joint_sets import Sets, joint_set
-from discreet._exact.sampling.loss_levels import Blocks
+from discreet._exact.sampling.loss_levels import Blocks, Counts, Floats
 from discreet.testing import scripted
 from tests.tools.sampling.set_law import SetLaw, set_law, set_loss
 from tests.tools.sampling.walking import assert_bracketed
@@ -135,3 +135,23 @@ def test_many_candidates_and_many_places() -> None:
             assert len(set(chosen)) == 40
     leaders = np.arange(3000) * 10**6
     assert joint_set(leaders, 40, scale=Fraction(2), bits=scripted(1)) == list(range(2960, 3000))
+
+
+@pytest.mark.parametrize("scale", [2, 20])
+def test_few_levels_are_counted_and_each_once(scale: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting a level of 100 places takes milliseconds, so their number is the time.
+
+    A thousand were counted three times over, in 20 seconds at a million candidates.
+    """
+    counted: list[int] = []
+    slowly = Sets._counted
+
+    def counting(self: Sets, losses: Counts) -> Floats:
+        counted.extend(losses.tolist())
+        return slowly(self, losses)
+
+    monkeypatch.setattr(Sets, "_counted", counting)
+    counts = 20_000 // np.arange(1, 50_001)
+    chosen = joint_set(counts, 100, scale=Fraction(scale), bits=scripted(scale))
+    assert len(set(chosen)) == 100
+    assert len(counted) == len(set(counted)) <= 600

@@ -62,15 +62,22 @@ class Sets(Ranked):
         super().__init__(counts, k)
         self._logarithms: dict[int, float] = {}
 
+    @property
+    def steps(self) -> int:
+        """How many steps one loss takes: for each place, every number taken so far and from its block."""
+        return self.k**3
+
     def logarithms(self, losses: Counts) -> Floats:
         """The logarithm of a bound on the number of sets within each loss, above it by very little."""
-        step = max(1, _COLUMNS // self.k)
-        parts = [self._counted(losses[at : at + step]) for at in range(0, len(losses), step)]
+        new = np.array([loss for loss in losses.tolist() if loss not in self._logarithms], np.int64)
         # All roundings of the pass together (docs/proofs/top-k.md): the bound is above the number.
-        size = self.k * math.log(len(self.counts)) + 100
-        found: Floats = np.concatenate(parts) + self.k**2 * size * 2.0**-46
-        self._logarithms.update(zip(losses.tolist(), found.tolist(), strict=True))
-        return found
+        rounding = self.k**2 * (self.k * math.log(len(self.counts)) + 100) * 2.0**-46
+        step = max(1, _COLUMNS // self.k)
+        for at in range(0, len(new), step):
+            some = new[at : at + step]
+            counted = self._counted(some) + rounding
+            self._logarithms.update(zip(some.tolist(), counted.tolist(), strict=True))
+        return np.array([self._logarithms[loss] for loss in losses.tolist()])
 
     @np.errstate(divide="ignore")
     def _counted(self, losses: Counts) -> Floats:

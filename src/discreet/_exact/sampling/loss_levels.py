@@ -73,6 +73,11 @@ class Ranked:
         else:
             self._ascending = np.sort(counts)
 
+    @property
+    def steps(self) -> int:
+        """How many steps one loss takes: one for each place, unless a subclass has more."""
+        return self.k
+
     def fitting(self, losses: Counts, *, first: int = 0, last: int | None = None) -> Counts:
         """How many candidates fit each place (rows) within each loss (columns): c ≥ c_(i) − loss."""
         leading = self._ascending[: -self.k - 1 : -1][first:last]
@@ -97,6 +102,10 @@ class Weighed(Protocol):
     k: int
     spread: int
 
+    @property
+    def steps(self) -> int:
+        """About how many steps the logarithm of one loss takes."""
+
     def logarithms(self, losses: Counts) -> Floats:
         """The logarithm of ``number`` for each loss."""
 
@@ -116,7 +125,7 @@ class LossLevels:
         # Beyond the spread of the counts all of them are in: the levels there need not be told apart.
         end = min(math.ceil(scale * Fraction(reach)), weighed.spread)
         narrow = max(1, math.floor(blocks.width * scale))
-        number = max(64, min(blocks.first, CELLS // weighed.k))
+        number = max(64, min(blocks.first, CELLS // weighed.steps))
         width = max(narrow, -(-end // number))
         self._edges = np.array([*range(0, end, width), end], dtype=np.int64)
         self._rate = float(min(1 / scale, Fraction(1 << 60)))
