@@ -80,6 +80,10 @@ class LedgerError(DiscreetError):
     """The ledger could not do its work; nothing was released by it, and nothing counted is lost."""
 
 
+class LostLedgerError(LedgerError):
+    """The connection to the ledger was lost; the last spend may or may not have been counted."""
+
+
 class BudgetExceededError(LedgerError):
     """The spend does not fit under the cap; nothing was spent."""
 

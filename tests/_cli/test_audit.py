@@ -214,8 +214,8 @@ def test_a_mechanism_that_fails_is_named_and_not_quoted(own: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["audited_here.py"], "say what in it, as in audited_here.py:my_mechanism"),
-        (["audited_here.py:"], "say what in it"),
+        (["audited_here.py"], "name an object in it, as in audited_here.py:my_mechanism"),
+        (["audited_here.py:"], "name an object in it"),
         (["audited_here:nothing"], "there is no nothing in audited_here"),
         (["audited_here:loud", "--sampled", "5"], "--sampled 5 is not allowed"),
         (["audited_here:half_noise", "--sampled", "200"], "the position of its answer"),

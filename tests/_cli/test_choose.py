@@ -146,7 +146,7 @@ def test_plan_with_data_and_without(run: Any, scores_file: str) -> None:
     assert "the expected error is at most 1, for any data whose best candidate leads by 40." in out
     _, out, _ = run("plan", "--n", "121", "--at", "0.5", "--error-at-most", "10")
     assert out.startswith(
-        "Use ε = 0.78, or 1.56 where a person may be replaced: the quantile is at most 10"
+        "Use ε = 0.78, or 1.56 if a person may be replaced: the quantile is at most 10"
     )
 
 

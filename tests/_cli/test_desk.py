@@ -31,7 +31,7 @@ def test_check_says_who_may_ask_what_and_what_stands_in_the_way(
     file = tmp_path / "clinic.toml"
     told = _run(capsys, "check", str(file))
     assert "epidemiology" in told
-    assert "Nothing stands in the way." in told
+    assert "No problems found." in told
     wrong = (
         file.read_text().replace("epsilon = 40", "epsilon = 400").replace('["clinic"]', '["year"]')
     )
@@ -57,7 +57,7 @@ def test_check_warns_of_slots_that_are_over_before_a_row_is_read(
     assert re.search(
         r"warning: table\.visits\.slot: mode has 0\.002 s, of which [\d.e+]+ s pass", told
     )
-    assert told.endswith("Nothing stands in the way.\n")
+    assert told.endswith("No problems found.\n")
     (tmp_path / "long").mkdir()
     clinic_at(tmp_path / "long", slot=600.0)
     long = json.loads(_run(capsys, "check", str(tmp_path / "long" / "clinic.toml"), "--json"))
@@ -81,7 +81,7 @@ def test_a_token_is_shown_once_and_can_be_ended(
     assert "1 token(s)" in _run(capsys, "revoke", file, "planning")
     with DeskStore(str(owner.desk.store)) as store:
         assert store.holder(token) is None
-    with pytest.raises(ParameterError, match="no analyst of this file"):
+    with pytest.raises(ParameterError, match="not an analyst in this file"):
         _run(capsys, "token", file, "nobody")
 
 

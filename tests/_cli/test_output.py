@@ -260,7 +260,7 @@ def test_our_signs_are_letters_where_the_encoding_lacks_them(encoding: str, sign
     assert row[: len(head)].split()[-2] == row[: head.index("needed") + 6].split()[-1]
     done = subprocess.run([*plan, "--help"], env=environment, capture_output=True, check=True)
     told = done.stdout.decode(encoding)
-    assert f"The least {sign} at which" in told
+    assert f"Find the smallest {sign} at which" in told
     assert "\\u" not in told
 
 

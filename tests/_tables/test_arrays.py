@@ -123,7 +123,7 @@ def test_a_list_holds_texts_unless_its_type_is_stated(tmp_path: Path) -> None:
         assert len(ledger.history("d")) == 1
         release = median([20, 30, 40] * 50, bounds="0:100", read_as="integer", **paid)
     assert 25 < release.answer < 35
-    assert "The list is read as integer: what is not of that type is left out." in release.rules
+    assert "The list is read as integer: values of other types are left out." in release.rules
     release = mode(["a", 1, None] * 100, candidates=["a", "1"], **ALONE)
     assert release.answer == "a"
     assert any("texts count and everything else is left out" in rule for rule in release.rules)
@@ -213,5 +213,5 @@ def test_wrong_words_and_places() -> None:
         with pytest.raises(ParameterError, match=r"it goes with a list; .* TextFile"):
             median(data, bounds="0:1", read_as="integer", **ALONE)
     held = discreet.table([1], one_row_per_user=True, ledger=None, read_as="integer")
-    with pytest.raises(ParameterError, match="said once"):
+    with pytest.raises(ParameterError, match="set once"):
         held.median(bounds="0:1", epsilon=1, read_as="number")  # type: ignore[call-arg]

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from discreet import PermuteAndFlip, Scores
+from discreet import PermuteAndFlip, PureDP, Scores
 from discreet._exact.sampling import Bits
 from discreet._tables.score_files import scores_from_file
 from discreet.errors import DiscreetError, ParameterError, ScoresError
 from discreet.explore.uploads import read_scores
+from discreet.ledger import Ledger
 from discreet.questions import select_from_file
 
 
@@ -220,7 +221,7 @@ def test_a_file_may_have_the_sensitivities(write: Any, name: str, content: str) 
     assert read(path).sensitivity == 1
     release = select_from_file(path, epsilon=3)
     assert release.answer in scores.candidates
-    assert any("sensitivity beside it in the file" in rule for rule in release.rules)
+    assert any("ratios have the lower bound" in rule for rule in release.rules)
     assert "docs/proofs/unequal-sensitivities.md" in str(release.guarantee.proof)
 
 
@@ -243,6 +244,46 @@ def test_a_wrong_sensitivity_in_a_file(write: Any, step: str) -> None:
     path = write("a.csv", f"candidate,score,sensitivity\nflu,412,1\ncold,398,{step}\n")
     with pytest.raises(ScoresError, match="line 3: the sensitivity is not a finite number"):
         scores_from_file(path)
+
+
+@pytest.mark.parametrize("steps", [("1", "-1"), ("1", "nan"), ("0", "0")])
+def test_a_wrong_sensitivity_in_a_file_costs_nothing(
+    write: Any, tmp_path: Path, steps: tuple[str, str]
+) -> None:
+    path = write("a.csv", "candidate,score,sensitivity\nflu,412,{}\ncold,398,{}\n".format(*steps))
+    with Ledger.open(f"sqlite:///{tmp_path / 'budget.db'}") as ledger:
+        ledger.create("clinic", PureDP(1))
+        with pytest.raises(DiscreetError, match="sensitivity"):
+            select_from_file(path, epsilon=1, ledger=ledger, dataset="clinic")
+        assert [each for each in ledger.history("clinic") if each.kind == "spend"] == []
+
+
+def test_the_way_to_compare_scores_can_be_stated(write: Any) -> None:
+    path = write("a.csv", "candidate,score,sensitivity\nflu,412,1\ncold,398,2\nrest,5,300\n")
+    for way in ("ratios", "largest"):
+        release = select_from_file(path, epsilon=1, unequal=way)
+        assert any(f"compared by {way}" in rule for rule in release.rules)
+    with pytest.raises(ParameterError, match="unequal='neither'"):
+        select_from_file(path, epsilon=1, unequal="neither")
+    with pytest.raises(ParameterError, match="goes with the sensitivities of the file"):
+        select_from_file(path, epsilon=1, sensitivity=1, unequal="ratios")
+
+
+def test_sensitivities_that_change_after_the_plan_release_nothing(
+    write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write("a.csv", "candidate,score,sensitivity\nflu,412,1\ncold,398,2\n")
+    # The module is hidden behind the function of its name.
+    names = select_from_file.__globals__
+    monkeypatch.setitem(names, "sensitivities_of", lambda *_a, **_k: [1, 1])
+    with pytest.raises(ScoresError, match="not those that were planned with"):
+        select_from_file(path, epsilon=1)
+
+
+def test_no_bound_is_stated_for_scores_whose_number_is_not_known(write: Any) -> None:
+    """A bound for one candidate was shown for any number of them, so too low a one."""
+    path = write("a.csv", "candidate,score\nflu,412\ncold,398\n")
+    assert "at worst" not in str(select_from_file(path, sensitivity=1, epsilon=1))
 
 
 def test_a_file_without_sensitivities_needs_one(write: Any) -> None:

@@ -261,7 +261,7 @@ def test_the_first_k_in_the_cluster(spark: Any) -> None:
     assert forgotten.answer == ("code 1", "code 2", "code 3")
     for wrong, words in (
         ({"method": "joint"}, "one-shot"),
-        ({"with_count": True}, "go without"),
+        ({"with_count": True}, "cannot be combined with"),
         ({"mechanism": "exponential"}, "peeling"),
         ({"k": 5001}, "5000"),
     ):

@@ -62,7 +62,7 @@ THEOREMS = (
 
 REMARKS = (
     "is a bound of the grid",
-    "stands for all values that are no candidate",
+    "stands for all values not on the list",
     "the guarantee may not hold",
     "The order is part of the answer, and costs accuracy",
     "means that text, not the dates in",

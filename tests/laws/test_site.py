@@ -154,7 +154,10 @@ def test_the_manual_page_has_every_command_and_option(site: Path) -> None:
     for words in ("discreet mode", "discreet demo-data", "discreet budget accept-clock"):
         assert f".SS {words}\n" in manual
         assert f'id="{words.replace(" ", "-")}"' in page
-    for words in ("--groups-per-person NUMBER", "Instead of --user: every row is another person"):
+    for words in (
+        "--groups-per-person NUMBER",
+        "Instead of --user: every row is a different person",
+    ):
         assert words in manual
         assert words in page
     assert "discreet budget head visits &gt; visits.head" in page

@@ -149,7 +149,7 @@ def test_a_locked_file(path: Path) -> None:
     with Ledger.open(path, wait=0.1) as ledger:
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(LedgerError, match="locked by someone else; nothing was spent"):
+        with pytest.raises(LedgerError, match="locked by another program; nothing was spent"):
             ledger.spend("visits", PureDP("0.1"))
         assert ledger.show("visits").left == "ε = 1"
         other.execute("ROLLBACK")
@@ -163,7 +163,7 @@ def test_a_locked_row_on_a_server(postgres: str) -> None:
         engine = create_engine(make_url(postgres).set(drivername="postgresql+psycopg"))
         with engine.begin() as other:
             other.execute(text("SELECT * FROM discreet_budgets FOR UPDATE"))
-            with pytest.raises(LedgerError, match="locked by someone else"):
+            with pytest.raises(LedgerError, match="locked by another program"):
                 ledger.spend("visits", PureDP("0.1"))
         engine.dispose()
         ledger.spend("visits", PureDP("0.1"))
@@ -182,7 +182,7 @@ def test_files_that_are_no_ledgers(tmp_path: Path) -> None:
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE recipes (name TEXT)")
     connection.close()
-    with pytest.raises(LedgerError, match="something else"):
+    with pytest.raises(LedgerError, match="another program"):
         Ledger.open(other)
     with pytest.raises(LedgerError):
         Ledger.open(tmp_path)

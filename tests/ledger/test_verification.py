@@ -96,7 +96,7 @@ def test_a_part_smuggled_in_is_seen(ledger: Ledger) -> None:
     _tamper(
         ledger, "UPDATE discreet_budgets SET name = 'visits/mallory' WHERE name = 'visits/alice'"
     )
-    assert "budgets are not those" in str(ledger.verify("visits"))
+    assert "budgets differ" in str(ledger.verify("visits"))
 
 
 def _rewrite_from(ledger: Ledger, sequence: int) -> None:

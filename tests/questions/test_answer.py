@@ -130,7 +130,7 @@ def test_people_of_an_unknown_domain() -> None:
     assert abs(release.people - 300) < 25
     assert release.guarantee == ApproxDP(20, "1e-6")
     assert sorted(release.answer) == ["a", "b", "other"]
-    assert "3 of 5: no further value has so many people" in str(release)
+    assert "3 of 5: no further value has enough people" in str(release)
     assert "no further" not in str(top_k(VISITS, k=3, epsilon=20, **options))
 
 
@@ -166,10 +166,10 @@ def test_every_question_says_its_rules() -> None:
         assert release.as_data()["rules"] == list(release.rules)
         assert release.rules[-1].split(" ")[0] in release._repr_html_()
     alone = mode(VISITS, epsilon=1, column="code", candidates=["a"], one_row_per_user=True)
-    assert alone.rules[0].startswith("Every row counts as another person's, as was stated")
+    assert alone.rules[0].startswith("Every row counts as a different person, as stated")
     own = select_by([1, 2], candidates=[1, 2], score=lambda data, c: c, sensitivity=1, epsilon=1)
     assert own.rules == (
-        "One person changes the difference of two scores by at most 2: as was stated, unchecked.",
+        "One person changes the difference of two scores by at most 2, as stated, unchecked.",
     )
 
 
@@ -294,7 +294,7 @@ def test_remarks_follow_from_the_answer() -> None:
     grouped = median(old, "age", bounds="0:50", by="code", groups=["x"], outside="clamp", **ALONE)
     assert any("50 is a bound of the grid" in rule for rule in grouped.rules)
     other = mode(old, "code", candidates=["a", "b"], other="something else", **ALONE)
-    assert any("something else stands for all values that are no" in rule for rule in other.rules)
+    assert any("something else stands for all values not on" in rule for rule in other.rules)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from discreet import PureDP
 from discreet._tables import TextFile
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
-from discreet.questions import first_above, median, mode, quantiles, top_k
+from discreet.questions import NeverMatchesWarning, first_above, median, mode, quantiles, top_k
 from discreet.questions.candidates import public_candidates
 
 YEARS = pl.DataFrame(
@@ -40,7 +40,7 @@ def test_a_range_of_groups_is_a_range_in_every_question(ask: Callable[..., Any],
     asked: dict[str, Any] = {"user": "who", "by": "year", "epsilon": 20}
     found = ask(data, groups="1980:1982", **asked).answer
     assert [float(year) for year in found] == [1980, 1981, 1982]
-    with pytest.raises(ParameterError, match="'1980:1982' itself, which is a range"):
+    with pytest.raises(ParameterError, match="'1980:1982' itself: it is a range"):
         ask(data, groups=["1980:1982"], **asked)
     for text in ("1982:1980", "1980:1980-12"):
         with pytest.raises(ParameterError, match=f"'{text}' is not allowed: it must be two days"):
@@ -125,7 +125,7 @@ def test_some_weekdays_hours_or_months() -> None:
         (["Monday", "2024-01"], "'Monday', which cannot be a value"),
         (["Monday", "Monday"], "'Monday' more than once"),
         (["08:00", "09:00"], "has no hours"),
-        (["2024-01:2024-02"], "itself, which is a range"),
+        (["2024-01:2024-02"], "itself: it is a range"),
     ):
         with pytest.raises(ParameterError, match=words):
             mode(DATED, "day", candidates=wrong, **asked)
@@ -195,3 +195,59 @@ def test_periods_on_a_column_without_a_type_are_refused(words: str, tmp_path: Pa
         objects.astype({"day": "string"}), "day", candidates=listed, user="who", epsilon=1
     ).rules
     assert "means that text, not the dates in the" in " ".join(said)
+
+
+def test_numbers_on_a_column_of_texts_are_said() -> None:
+    """1 counts for the text 1 and for no other spelling; the answer did not say so."""
+    texts = pl.DataFrame({"who": range(600), "code": ["1"] * 200 + ["01"] * 400})
+    found = mode(texts, "code", candidates=[1, 2], user="who", epsilon=50, with_count=True)
+    assert found.answer == 1
+    assert 190 <= found.count <= 210
+    assert any("1 means the text '1', and no other way" in rule for rule in found.rules)
+    plain = mode(texts, "code", candidates=["1", "2"], user="who", epsilon=50)
+    assert not any("means the text" in rule for rule in plain.rules)
+    numbers = mode(YEARS, "year", candidates=[1980, 1981], user="who", epsilon=50)
+    assert not any("means the text" in rule for rule in numbers.rules)
+
+
+@pytest.mark.parametrize("ask", GROUPED)
+def test_a_list_of_ranges_is_refused(ask: Callable[..., Any]) -> None:
+    """On a column of texts each was a group of that name, and paid; scores and times are no ranges."""
+    texts = YEARS.with_columns(year=pl.col("year").cast(pl.String))
+    asked: dict[str, Any] = {"user": "who", "epsilon": 50, "by": "year"}
+    for groups in (["1980:1981", "1982:1983"], ["2024-W01:2024-W09", "other"]):
+        with pytest.raises(ParameterError, match="a list without ranges"):
+            ask(texts, groups=groups, **asked)
+    assert list(ask(texts, groups=["2:1", "08:00"], **asked).answer) == ["2:1", "08:00"]
+
+
+@pytest.mark.parametrize("words", [["2024-01", "2024-W02"], ["2024", "2024-01"]])
+def test_periods_of_several_kinds_on_texts_are_doubted(words: list[str], tmp_path: Path) -> None:
+    """A text file without a stated type: they mean those texts, and nothing said so before the payment."""
+    DATED.write_csv(tmp_path / "visits.csv")
+    asked: dict[str, Any] = {"user": "who", "epsilon": 5}
+    where = f"day in ('{words[0]}', '{words[1]}')"
+    questions: list[Callable[[], Any]] = [
+        lambda: mode(tmp_path / "visits.csv", "day", candidates=words, **asked),
+        lambda: first_above(tmp_path / "visits.csv", "day", groups=words, above=9, **asked),
+        lambda: median(
+            tmp_path / "visits.csv", "who", bounds="0:9", by="day", groups=words, **asked
+        ),
+        lambda: mode(tmp_path / "visits.csv", "code", candidates=["a"], where=where, **asked),
+    ]
+    for ask in questions:
+        with pytest.warns(NeverMatchesWarning, match="periods of several kinds"):
+            ask()
+
+
+def test_a_rule_is_said_once(tmp_path: Path) -> None:
+    DATED.write_csv(tmp_path / "visits.csv")
+    found = mode(
+        tmp_path / "visits.csv",
+        "day",
+        candidates="2024-01:2024-03",
+        where="day = '2024-01'",
+        user="who",
+        epsilon=5,
+    )
+    assert len(set(found.rules)) == len(found.rules)

@@ -232,9 +232,9 @@ def test_privacy_is_judged_by_stated_rules(guarantee: Guarantee, judged: str) ->
 def test_how_sure_an_attacker_becomes() -> None:
     """From one half to e^ε/(1 + e^ε) at most, rounded up; with a δ there is an exception to it."""
     assert Privacy.of(PureDP(1)).sure == "73.2%"
-    assert str(Privacy.of(PureDP(1))).endswith("73.2% at most")
-    assert str(Privacy.of(ApproxDP(1, "1e-6"))).endswith("at most, but for a probability of 1e-6")
-    assert str(Privacy.of(ZCDP("0.01"))).endswith("at most, but for a probability of 1e-6")
+    assert str(Privacy.of(PureDP(1))).endswith("at most 73.2% sure")
+    assert str(Privacy.of(ApproxDP(1, "1e-6"))).endswith("sure, except with probability 1e-6")
+    assert str(Privacy.of(ZCDP("0.01"))).endswith("sure, except with probability 1e-6")
     assert Privacy.of(PureDP(800)).sure == "100%"
 
 

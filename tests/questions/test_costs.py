@@ -407,7 +407,7 @@ def test_an_average_over_coins_that_nobody_sees_keeps_no_range() -> None:
 
 
 def test_so_many_answers_that_their_delta_adds_up_to_one_are_refused() -> None:
-    with pytest.raises(ParameterError, match="promises nothing for so many answers"):
+    with pytest.raises(ParameterError, match="has no guarantee for this many answers"):
         guarantee_of(Event(ApproxDP(1, "0.25"), count=4))
 
 

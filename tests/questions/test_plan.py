@@ -292,7 +292,7 @@ def test_a_typical_error_takes_less_than_a_proved_one(name: str) -> None:
     proved = held.plan(asked.changed(typical=False))
     assert plan.price < proved.price
     # The card says which of the two it is.
-    assert "on typical data; this is not proved for any data" in repr(plan)
+    assert "on typical data; not proved for all data" in repr(plan)
     assert f"chosen: the least ε for at most {error} people off" in repr(proved)
     assert "on any data" in repr(proved)
 

@@ -92,9 +92,9 @@ def test_what_was_said_of_the_table_is_not_taken_back(tmp_path: Path) -> None:
         "engine": "polars",
     }
     for name, value in fixed.items():
-        with pytest.raises(ParameterError, match=f"{name}= is said once"):
+        with pytest.raises(ParameterError, match=f"{name}= is set once"):
             table.mode("code", candidates=CODES, epsilon=1, **{name: value})
-    with pytest.raises(ParameterError, match="ledger= is said once"):
+    with pytest.raises(ParameterError, match="ledger= is set once"):
         table.select_by(**ASKED["select_by"], epsilon=1, ledger=None)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="rounds"):
         table.mode("code", candidates=CODES, epsilon=1, rounds=3)  # type: ignore[call-arg]
@@ -147,7 +147,7 @@ def test_a_table_shows_its_columns_and_no_rows(tmp_path: Path) -> None:
 
 def test_wrong_terms_are_refused_when_the_table_is_made(tmp_path: Path) -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({}, "whose a row is"),
+        ({}, "which person a row belongs to"),
         ({"user": "nobody"}, "'nobody'"),
         ({"user": "person", "where": "height > 3"}, "height"),
         ({"user": "person", "neighbours": "twins"}, "twins"),

@@ -58,6 +58,7 @@ def test_no_row_is_read_and_nothing_is_spent(name: str, held: PrivateTable) -> N
     assert rehearsed.invented
     assert (rehearsed.entry, rehearsed.meter) == (None, None)
     assert "INVENTED ROWS" in rehearsed.card.in_text(80)
+    assert str(rehearsed).startswith("INVENTED ROWS")
     assert held.left == left
     # The same question, asked, does read.
     with pytest.raises(TableError):

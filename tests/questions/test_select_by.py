@@ -214,7 +214,9 @@ def test_each_candidate_has_its_own_sensitivity() -> None:
     assert "largest: " in told
     largest = select_by(data, **stated, sensitivity=[1, 1, 9], unequal="largest", epsilon=3)
     assert "compared by largest" in " ".join(largest.rules)
-    with pytest.raises(ParameterError, match=r"too low.*\[1, 1, 9\] with monotonic=True would fit"):
+    with pytest.raises(
+        ParameterError, match=r"too low.*\[1, 1, 9\] with monotonic=True would match"
+    ):
         select_by(data, **stated, **checked, sensitivity=[1, 1, 8], epsilon=3)
     with pytest.raises(ParameterError, match="one number for each candidate"):
         select_by(data, **stated, sensitivity=[1, 9], epsilon=3)

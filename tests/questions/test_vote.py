@@ -706,7 +706,7 @@ def test_both_relations_cost_the_same() -> None:
 def test_the_plan_says_where_nothing_is_enforced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vote_module, "is_enclosed", lambda: False)
     table = discreet.table(pl.DataFrame(DATA), user="person", ledger=None)
-    assert "taken on trust" in str(table.plan(Vote(counting, candidates=YES_NO, epsilon=1)))
+    assert "you have to trust" in str(table.plan(Vote(counting, candidates=YES_NO, epsilon=1)))
 
 
 def test_the_least_epsilon_for_a_lead_is_found(here: type[InThisProcess]) -> None:

@@ -1,8 +1,8 @@
-"""The command line: parse, call, print; nothing else.
+"""The command line: parse, call, print, nothing else.
 
-Each command is in a module named in the table below, from which the help is written; its module is imported
-when it runs, and heavy libraries inside it. Results go to stdout, progress and complaints to stderr. Exit
-status: 0 done (for an audit: not refuted), 1 refuted, 2 wrong input, 3 something failed.
+Each command is in a module named in the table below, from which the help is written. The module is imported
+when the command runs, and heavy libraries inside it. Results go to stdout, progress and errors to stderr.
+Exit status: 0 done (for an audit: not refuted), 1 refuted, 2 wrong input, 3 something failed.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _SECTIONS = {
         "median": ("ask", "The median of a column, on a public grid."),
         "quantiles": ("ask", "Several quantiles of a column at once."),
         "bound": ("ask", "A bound on a column, for later questions."),
-        "vote": ("ask", "What most blocks of people vote for, by a function of yours."),
+        "vote": ("ask", "A vote among blocks of people, by your own function."),
         "top": ("ask", "The k most common values of a column."),
-        "first": ("ask", "The first of ordered groups with many people."),
-        "ask": ("ask", "A question that is written as JSON."),
+        "first": ("ask", "The first of ordered groups with enough people."),
+        "ask": ("ask", "Ask a question written as JSON."),
         "select": ("select", "The best candidate, by scores of your own."),
         "budget": ("budget", "A budget that cannot be overspent."),
         "study": ("study", "Many questions under one budget, planned and signed."),
         "dossier": ("dossier", "The documents about a data set, from its ledger."),
-        "desk": ("desk", "A desk for analysts who may not see a row."),
+        "desk": ("desk", "A server for analysts who may not see the rows."),
     },
     "Choose before you spend": {
-        "compare": ("choose", "How far each mechanism falls short, over ε."),
-        "plan": ("choose", "The least ε that is accurate enough."),
+        "compare": ("choose", "The error of each mechanism, over ε."),
+        "plan": ("choose", "The smallest ε that is accurate enough."),
         "recommend": ("choose", "Which mechanism to use, and why."),
-        "risk": ("choose", "The surest an attacker can be, or the ε for that."),
+        "risk": ("choose", "How sure an attacker can be, or the ε for that."),
         "tuning": ("tuning", "What the best of several private runs costs."),
         "optimality": ("choose", "A mechanism's error over the least possible."),
     },
@@ -51,13 +51,13 @@ _SECTIONS = {
         "observatory": ("observatory", "Other libraries' mechanisms, audited, in one table."),
         "verify": ("verify", "Check a decision record, and the ledger against it."),
         "claims": ("papers", "Every numbered claim of five papers, checked."),
-        "reproduce": ("papers", "Redraw the papers' figures; where do they differ?"),
+        "reproduce": ("papers", "Redraw the papers' figures and compare them."),
     },
 }
 
 
 _COMPLETE = "_DISCREET_COMPLETE"
-"""The variable by which a shell asks what may come next."""
+"""The environment variable by which a shell asks for completions."""
 
 
 def _show_completion(context: click.Context, _option: click.Parameter, shell: str | None) -> Any:
@@ -78,7 +78,7 @@ def _show_completion(context: click.Context, _option: click.Parameter, shell: st
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 @click.version_option(
-    __version__, message="discreet %(version)s", help="Show the version and leave."
+    __version__, message="discreet %(version)s", help="Show the version and exit."
 )
 @click.option(
     "--show-completion",
@@ -87,7 +87,7 @@ def _show_completion(context: click.Context, _option: click.Parameter, shell: st
     callback=_show_completion,
     expose_value=False,
     is_eager=True,
-    help="Print what bash, zsh or fish needs to complete commands and options, and leave.",
+    help="Print the completion script for bash, zsh or fish and exit.",
 )
 def app() -> None:
     """The whole command line."""

@@ -1,6 +1,6 @@
 """``discreet mode``, ``median`` and the other kinds of questions that have a command, and ``discreet ask``.
 
-Every command is made from its kind of question: name, words and example, and an option for each field that
+Every command is made from its kind of question: name, help text, example, and an option for each field that
 has one.
 """
 
@@ -54,17 +54,17 @@ SOURCE = stack(
     option("--table NAME", "With the address of a database: the table to ask.", section=_DATA),
     option("--user COLUMN", "The column that tells people apart.", section=_DATA),
     option(
-        "--one-row-per-user", "Instead of --user: every row is another person's.", section=_DATA
+        "--one-row-per-user", "Instead of --user: every row is a different person.", section=_DATA
     ),
     option(
         "--counted COLUMN",
-        "Instead of --user, for a table that is counted already: how many people a row stands for.",
+        "Instead of --user, for a table of counts: the column with how many people a row stands for.",
         section=_DATA,
         advanced=True,
     ),
     option(
         "--people COUNT",
-        "About how many people there are, if that is public: accuracy is worked out for this many.",
+        "About how many people there are, if that is public: accuracy is computed for this many.",
         section=_DATA,
     ),
     option(
@@ -76,8 +76,8 @@ SOURCE = stack(
     ),
     option(
         "--read-as NAME",
-        "What a text file's column spells, if not numbers: date, moment (date and time), time, span, "
-        "decimal. Of other columns, also those of --where: visited=date,began=time.",
+        "How a text file's column is read, if not as numbers: date, moment (date and time), time, "
+        "span, decimal. For other columns, such as those in --where: visited=date,began=time.",
         section=_DATA,
         advanced=True,
     ),
@@ -92,13 +92,13 @@ SOURCE = stack(
     ),
     option(
         "--ask-password",
-        "Ask for the database's password, where no file or variable has it.",
+        "Prompt for the database's password, if no file or variable has it.",
         section=_DATA,
         advanced=True,
     ),
     option(
         "--time-limit SECONDS",
-        "How long a database may work; after that nothing is released.",
+        "Time limit for a database; after that nothing is released.",
         section=_DATA,
         advanced=True,
     ),
@@ -108,7 +108,7 @@ COUNTED = stack(
     option("--ledger ADDRESS", "A ledger other than the default one.", section=_BUDGET),
     option(
         "--no-ledger",
-        "Run without a ledger: nothing is counted, and the answer says so.",
+        "Run without a ledger: no budget is counted, and the answer says so.",
         section=_BUDGET,
     ),
 )
@@ -135,15 +135,15 @@ DELIVERED = stack(
 
 PLAN = option(
     "--plan",
-    "Show what the question will cost and how good its answer will be; nothing is read or paid.",
+    "Show what the question will cost and how accurate it will be; nothing is read or paid.",
     section=_OUTPUT,
 )
 
 
 def listed(text: str | None, *, least: int = 1) -> Any:
-    """A public list written with commas; or the text itself, which names a range or a file.
+    """Read a public list written with commas, or return the text, which names a range or a file.
 
-    It is one if it has fewer parts than ``least``, or a single one with a colon.
+    It is a name if it has fewer parts than ``least``, or a single part with a colon.
     """
     if text is None or _FILE.search(text) or Path(text).is_file():
         return text
@@ -157,12 +157,12 @@ def listed(text: str | None, *, least: int = 1) -> Any:
 
 
 def _in_options(words: str) -> str:
-    """Words that name fields, naming options."""
+    """Replace field names in a text by option names."""
     return re.sub("⟨([a-z_]+)⟩", lambda found: f"--{found[1].replace('_', '-')}", words)
 
 
 def options_of(kind: type[Question]) -> Iterator[Decorator[Any]]:
-    """An option for each field that has one, in the section of its group."""
+    """Make an option for each field that has one, in the section of its group."""
     types = typing.get_type_hints(kind)
     for each in fields_of(kind):
         facts = each.metadata
@@ -209,12 +209,12 @@ def _option(each: dataclasses.Field[Any], facts: Any, kind: Any) -> Decorator[An
 
 
 class Ask(Command):
-    """A command that asks a table in hand, or one of a desk: ``desk:visits``."""
+    """A command that asks a local table, or a table of a desk: ``desk:visits``."""
 
     kind: type[Question]
 
     def run(self, ctx: click.Context) -> Any:
-        """Ask here, or there."""
+        """Ask the local table or the desk."""
         if not ctx.params["data"].startswith("desk:"):
             return super().run(ctx)
         from discreet._cli.desk import ask_desk
@@ -245,7 +245,7 @@ for _kind in kinds_by_name().values():
 @stack(SOURCE, argument("QUESTION", "A file with the question as JSON, or - for standard input."))
 @stack(COUNTED, PLAN, DELIVERED, HELP_ALL)
 def ask(question: str, **given: Any) -> None:
-    """A question that is written as JSON, as Question.to_dict and --plan --json write it.
+    """Ask a question written as JSON, as Question.to_dict and --plan --json write it.
 
     Example: discreet ask visits.parquet question.json --dataset clinic --user patient_id
     """
@@ -349,7 +349,7 @@ def _ask(
 
 
 def _function(named: str) -> Any:
-    """A function in a file of the caller's, FILE.py:NAME; the file runs in the clean process only."""
+    """A function in the caller's file, FILE.py:NAME; the file runs in the isolated process only."""
     from discreet._isolated import FunctionInFile
 
     file, _, name = named.rpartition(":")
@@ -361,7 +361,7 @@ def _function(named: str) -> Any:
 
 
 def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
-    """Somebody said which answers there are, or that a δ is paid for not saying so."""
+    """Raise an error if there is neither a public list nor a δ."""
     wanted = {each.name for each in fields_of(kind)}
     if "candidates" in wanted and not {"delta", "candidates", "bounds", "period"} & stated.keys():
         raise ParameterError(
@@ -372,7 +372,7 @@ def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
 
 
 def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
-    """What names the table; a password among the arguments would stay in the shell's history."""
+    """Return what names the table; a password in the arguments would stay in the shell's history."""
     from discreet._tables.databases import is_address
 
     if not is_address(data):
@@ -385,8 +385,8 @@ def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
         raise ParameterError("--delimiter, --encoding and --read-as go with a text file")
     if ":" in data.partition("://")[2].rpartition("@")[0] or "password" in data:
         raise ParameterError(
-            f"leave the password out of the address ({without_password(data)}): say --ask-password, or keep "
-            "it in the environment (PGPASSWORD) or in the database's own file (~/.pgpass)"
+            f"leave the password out of the address ({without_password(data)}): use --ask-password, "
+            f"or keep it in the environment (PGPASSWORD) or in the database's own file (~/.pgpass)"
         )
     if not ask_password:
         return data
@@ -404,7 +404,7 @@ def answer(
     no_ledger: bool,
     keep_answer: bool,
 ) -> None:
-    """Ask, with the ledger that was named or with none, and deliver the release."""
+    """Ask, with the named ledger or without one, and deliver the release."""
     if keep_answer and no_ledger:
         raise ParameterError("--keep-answer keeps it in a ledger: leave --no-ledger out")
     as_frame = out is not None and Path(out).suffix.lower() in FILES
@@ -454,7 +454,7 @@ def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None
 
 
 def for_terminal(text: str, answer: str) -> str:
-    """The card in the terminal's letters, unless they would change the answer: its signs are escaped."""
+    """Print the card in the terminal's encoding; escape signs if spelling them out changes the answer."""
     encoding = sys.stdout.encoding
     return text if transcribed(answer, encoding) != answer else transcribed(text, encoding)
 

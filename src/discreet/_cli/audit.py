@@ -1,4 +1,4 @@
-"""``discreet audit``: is a claimed guarantee true?"""
+"""``discreet audit``: check a claimed guarantee."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ _SUBJECT, _SEARCH = "The mechanism", "The search"
     "pure:1, bounded-range:1, zcdp:0.125, approx:1,1e-6 or regular; pure at --epsilon by default.",
 )
 @option("--epsilon NUMBER", "The mechanism's ε.", section=_SUBJECT)
-@option("--scale NUMBER", "The noise scale, in place of ε.", section=_SUBJECT)
+@option("--scale NUMBER", "The noise scale, instead of ε.", section=_SUBJECT)
 @option("--delta NUMBER", "The mechanism's δ, if it takes one.", section=_SUBJECT)
 @option("--truth NUMBER", "For exponential randomized response.", section=_SUBJECT)
 @option("--optimize NAME", "max or min.", section=_SUBJECT)
 @option(
     "--crossings COUNT",
-    "For above-threshold: how many end the stream.",
+    "For above-threshold: the stream ends after this many crossings.",
     default=1,
     section=_SUBJECT,
 )
@@ -57,16 +57,22 @@ _SUBJECT, _SEARCH = "The mechanism", "The search"
     section=_SEARCH,
 )
 @option(
-    "--monotonic/--general", "Only such neighbours; both by default.", default=None, section=_SEARCH
+    "--monotonic/--general",
+    "Only neighbours of this kind; both by default.",
+    default=None,
+    section=_SEARCH,
 )
 @option("-n --n COUNT", "How many candidates; may be repeated.", multiple=True, section=_SEARCH)
 @option(
-    "--effort NAME", "How long to look: quick, usual or thorough.", default="usual", section=_SEARCH
+    "--effort NAME",
+    "How long to search: quick, usual or thorough.",
+    default="usual",
+    section=_SEARCH,
 )
 @option(
     "--sampled COUNT",
-    "For what can only be run, as sample(scores, size) or function(scores): draw up to this many answers "
-    "for each score vector, e.g. 200000.",
+    "For a mechanism that can only be run, as sample(scores, size) or function(scores): draw up to "
+    "this many answers for each score vector, e.g. 200000.",
     name="samples",
     section=_SEARCH,
 )
@@ -208,7 +214,7 @@ def _refuse_a_sampler(name: str, subject: Any) -> None:
 
 
 def show(verdict: Verdict) -> None:
-    """Print a verdict as a card, the worst pair as little bars."""
+    """Print a verdict as a card, with the worst pair as small bars."""
     from rich.console import Group
     from rich.panel import Panel
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""What ``discreet audit`` was asked to audit: a mechanism of ours by name, or somebody's own from a file."""
+"""Find what ``discreet audit`` should audit: a registered mechanism, or one from a file or library."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 def subject_named(name: str, parameters: dict[str, str], **stream: Any) -> Any:
     """A registered mechanism, or what ``file.py:name`` or ``package.module:name`` holds.
 
-    ``stream`` is what a rule about a stream is told besides.
+    ``stream`` holds further arguments of a rule about a stream.
     """
     place, colon, attribute = name.rpartition(":")
     if name.endswith(".py") or (colon and not attribute):
         whole_file = name.rstrip(":")
         raise ParameterError(
-            f"⟨mechanism⟩{name!r} is not allowed: say what in it, as in {whole_file}:my_mechanism"
+            f"⟨mechanism⟩{name!r} is not allowed: name an object in it, as in {whole_file}:my_mechanism"
         )
     if not colon:
         from discreet.mechanisms.registry import STREAMS, mechanism_named
@@ -52,7 +52,7 @@ def subject_named(name: str, parameters: dict[str, str], **stream: Any) -> Any:
 
 
 def library_named(name: str) -> Adapter | None:
-    """The adapter of another library's mechanism, as in ``opendp:make_noisy_max``; None if it is none."""
+    """Return the adapter of another library's mechanism, such as ``opendp:make_noisy_max``, or None."""
     if ":" not in name or name.endswith(".py"):
         return None
     from discreet.audit.libraries import ADAPTERS, adapter_named
@@ -66,7 +66,7 @@ def _options(parameters: dict[str, str]) -> str:
 
 @contextmanager
 def failures_of(name: str) -> Iterator[None]:
-    """Somebody's own code failed: its kind of error is told, and never its words, which may quote scores."""
+    """Report the type of an error in the user's code, never its message, which may quote scores."""
     try:
         yield
     except DiscreetError:
@@ -108,7 +108,7 @@ def _file(path: Path) -> Any:
 
 
 def _look_in(folder: Path) -> None:
-    """Let imports find the neighbours of what is audited, after everything that is installed."""
+    """Let imports find the modules beside the audited file, after everything that is installed."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 

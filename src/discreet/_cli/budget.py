@@ -19,7 +19,7 @@ _GROUP = option("--group NAME", "One of the groups declared disjoint.")
 _LEDGER = stack(
     option(
         "--ledger ADDRESS",
-        "A path, sqlite:///path or postgresql://...; else $DISCREET_LEDGER, or your own.",
+        "A path, sqlite:///path or postgresql://...; default: $DISCREET_LEDGER, or your own.",
     ),
     shared.JSON,
 )
@@ -33,17 +33,17 @@ _LEDGER = stack(
 )
 @option(
     "--period NAME",
-    "Renew each day, week, month, quarter or year (UTC). The promise is then per period.",
+    "Renew each day, week, month, quarter or year (UTC). The guarantee is then per period.",
 )
 @shared.NEIGHBOURS
 @option(
     "--group NAME",
-    "A group of people; nobody is in two. Give it once for each group.",
+    "A group of people, declared disjoint from the others. May be repeated.",
     multiple=True,
 )
 @option(
     "--delta-for-releases NUMBER",
-    "How much of δ is kept for releases that have a δ of their own; half if not given.",
+    "How much of δ is reserved for releases with their own δ; half by default.",
 )
 @_LEDGER
 def create(
@@ -58,7 +58,7 @@ def create(
     json: bool,
     **figure: str | None,
 ) -> None:
-    """Give a data set a budget. The cap and the way of counting never change afterwards.
+    """Give a data set a budget. The cap and the accountant never change afterwards.
 
     Example: discreet budget create visits --epsilon 3
 
@@ -82,7 +82,7 @@ def create(
 @command("list")
 @_LEDGER
 def list_budgets(*, ledger: str | None, json: bool) -> None:
-    """Every data set's budget: what is spent and what is left.
+    """List every data set's budget: what is spent and what is left.
 
     Example: discreet budget list
     """
@@ -94,7 +94,7 @@ def list_budgets(*, ledger: str | None, json: bool) -> None:
 @_DATASET
 @_LEDGER
 def show(dataset: str, *, ledger: str | None, json: bool) -> None:
-    """What is spent and what is left of one budget and its parts.
+    """Show what is spent and what is left of one budget and its parts.
 
     Example: discreet budget show visits
     """
@@ -108,7 +108,7 @@ def show(dataset: str, *, ledger: str | None, json: bool) -> None:
 @_DATASET
 @_LEDGER
 def history(dataset: str, *, ledger: str | None, json: bool) -> None:
-    """Every entry, oldest first.
+    """List every entry, oldest first.
 
     Example: discreet budget history visits --json
     """
@@ -122,7 +122,7 @@ def history(dataset: str, *, ledger: str | None, json: bool) -> None:
 @_DATASET
 @_LEDGER
 def answers(dataset: str, *, ledger: str | None, json: bool) -> None:
-    """The released answers that were kept (--keep-answer), oldest first. Costs nothing.
+    """Show the answers kept with --keep-answer, oldest first. Costs nothing.
 
     Example: discreet budget answers visits
     """
@@ -162,9 +162,9 @@ def plan(
     json: bool,
     **figure: str | None,
 ) -> None:
-    """What more releases would cost in a budget, and whether they fit. Spends nothing.
+    """Show what more releases would cost in a budget, and whether they fit.
 
-    What a question about a table costs is shown by its own --plan.
+    Spends nothing. For the cost of a question about a table use its own --plan.
 
     Example: discreet budget plan visits --epsilon 0.1 --mechanism permute-and-flip --count 10
     """
@@ -184,7 +184,7 @@ def plan(
 @command("allot")
 @argument("PART", "visits/alice: a part of visits, for alice.")
 @shared.GUARANTEE
-@option("--share NUMBER", "In place of a figure: a fraction of the whole, e.g. 1/4.")
+@option("--share NUMBER", "Instead of an amount: a fraction of the whole, e.g. 1/4.")
 @_GROUP
 @_LEDGER
 def allot(
@@ -196,7 +196,7 @@ def allot(
     json: bool,
     **figure: str | None,
 ) -> None:
-    """Set a part of a budget aside for an analyst, until it is revoked.
+    """Set part of a budget aside for an analyst, until it is revoked.
 
     Example: discreet budget allot visits/alice --epsilon 0.5
     """
@@ -210,7 +210,7 @@ def allot(
 
 @command("revoke")
 @_DATASET
-@option("--purpose TEXT", "Why, for the history.", default="", show_default=False)
+@option("--purpose TEXT", "The reason, for the history.", default="", show_default=False)
 @_LEDGER
 def revoke(dataset: str, *, purpose: str, ledger: str | None, json: bool) -> None:
     """Close a budget and its parts; what a part has not spent goes back to the whole.
@@ -223,7 +223,7 @@ def revoke(dataset: str, *, purpose: str, ledger: str | None, json: bool) -> Non
 
 
 @command("verify")
-@argument("[DATASET]", "One data set; all if not given.")
+@argument("[DATASET]", "One data set; all by default.")
 @option("--head TEXT", "A head kept elsewhere, as `discreet budget head` printed it.")
 @_LEDGER
 def verify(dataset: str | None, *, head: str | None, ledger: str | None, json: bool) -> None:
@@ -248,7 +248,7 @@ def verify(dataset: str | None, *, head: str | None, ledger: str | None, json: b
 @_DATASET
 @_LEDGER
 def head(dataset: str, *, ledger: str | None, json: bool) -> None:
-    """Print where the history stands, to keep elsewhere: it shows any later rewriting.
+    """Print the head of the history. A copy kept elsewhere exposes any later rewriting.
 
     Example: discreet budget head visits > visits.head
     """
@@ -263,7 +263,7 @@ def head(dataset: str, *, ledger: str | None, json: bool) -> None:
 @option("--purpose TEXT", "What happened to the clock, for the history.", required=True)
 @_LEDGER
 def accept_clock(dataset: str, *, purpose: str, ledger: str | None, json: bool) -> None:
-    """Accept the present time after a clock ran ahead and was put back. No period begins again.
+    """Accept the current time after a clock ran ahead and was set back. No period starts again.
 
     Example: discreet budget accept-clock visits --purpose "the server's battery was replaced"
     """
@@ -296,7 +296,7 @@ for _each in (
 
 
 def print_budgets(budgets: Sequence[Budget], json: bool) -> None:
-    """Budgets, as a table or as JSON."""
+    """Print budgets as a table or as JSON."""
     columns = ["budget", "spent", "left", "cap", "lasts", "neighbours", "entries"]
     data = [found.as_data() for found in budgets]
     say_table(columns, [_budget_row(found) for found in budgets], data, json=json)

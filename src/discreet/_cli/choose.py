@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def require_not_private(*, not_private: bool, public: bool, **_: Any) -> None:
-    """Nobody looks at scores by accident: one of the two flags must be given."""
+    """Require one of two flags, so that nobody looks at scores by accident."""
     if not (not_private or public):
         raise ParameterError(
-            "this reads the scores and spends no budget, so what it prints is not private: say "
+            "this reads the scores and spends no budget, so what it prints is not private: add "
             "--not-private, or --public if the data is public anyway"
         )
 
@@ -44,7 +44,7 @@ def read_scores(
     range_distance: str | None = None,
     **leave: Any,
 ) -> Scores:
-    """The scores in a file, once somebody said that they may be looked at."""
+    """Read the scores in a file, if a flag says that they may be looked at."""
     from discreet._tables.score_files import scores_from_file
 
     require_not_private(**leave)
@@ -70,9 +70,9 @@ def scores_or_count(
             raise ParameterError("--n and --gap go without data: leave the file out")
         return {"scores": read_scores(file=file, **given)}
     if n is None:
-        raise ParameterError("give a file of scores, or --n to do without data")
+        raise ParameterError("give a file of scores, or --n to work without data")
     if given["range_distance"] is not None:
-        raise ParameterError("--range-distance goes with a file; without data say --sensitivity")
+        raise ParameterError("--range-distance goes with a file; without data use --sensitivity")
     sensitivity, monotonic = given["sensitivity"] or "1", given["monotonic"]
     return {"n": whole("n", n), "sensitivity": sensitivity, "monotonic": monotonic, "gap": gap}
 
@@ -108,7 +108,7 @@ def families_of(*, mechanism: Sequence[str], optimize: str = "max", **_: Any) ->
 @shared.CHART
 @shared.JSON
 def compare(*, epsilon: str, everything: bool, chart: str | None, json: bool, **given: Any) -> None:
-    """How far each mechanism falls short of the best, over a range of ε. Not private.
+    """Compare the error of each mechanism over a range of ε. Not private.
 
     The first line says which mechanism to use.
 
@@ -167,7 +167,7 @@ def _best(table: Comparison) -> str:
 
 
 def _across(table: Comparison, figure: str) -> tuple[list[str], list[list[Any]]]:
-    """ε down, mechanisms across; an error is rounded up, the hope for the best candidate down."""
+    """ε down, mechanisms across; errors are rounded up, the probability of the best candidate down."""
     from discreet._exact.numbers.printing import rounded
 
     up = figure != "best_probability"
@@ -182,7 +182,7 @@ def _across(table: Comparison, figure: str) -> tuple[list[str], list[list[Any]]]
 SCORES_OR_COUNT = stack(
     argument(
         "[SCORES]",
-        "Scores: a CSV, TSV, JSON or Parquet file, or - for CSV on standard input. Without it say --n.",
+        "Scores: a CSV, TSV, JSON or Parquet file, or - for CSV on standard input. Without a file, give --n.",
         name="file",
         callback=from_standard_input,
     ),
@@ -193,7 +193,7 @@ SCORES_OR_COUNT = stack(
 
 _MARGIN = option(
     "--margin NUMBER",
-    "About a threshold: how far from it every value is, at least.",
+    "For a threshold: the least distance of every value from it.",
     section=shared.ACCURACY,
 )
 
@@ -220,7 +220,7 @@ def plan(
     json: bool,
     **given: Any,
 ) -> None:
-    """The least ε at which each mechanism is accurate enough.
+    """Find the smallest ε at which each mechanism is accurate enough.
 
     The first line says which mechanism to use, and at which ε. What one question about a table costs:
     discreet mode ... --plan. What more releases cost in a budget: discreet budget plan.
@@ -316,7 +316,9 @@ def _cheapest(found: list[dict[str, Any]], wanted: str) -> str:
 @command("recommend")
 @shared.GUARANTEE
 @option("--releases COUNT", "How many releases share the budget.", default=1, section=shared.COST)
-@option("--fixed-in-advance", "No question depends on an earlier answer.", section=shared.COST)
+@option(
+    "--fixed-in-advance", "The questions do not depend on earlier answers.", section=shared.COST
+)
 @_MARGIN
 @SCORES_OR_COUNT
 @shared.CHART
@@ -401,12 +403,12 @@ def recommend(
 @option("--epsilon NUMBER", "ε of the answer.")
 @option(
     "--tolerated NUMBER",
-    "In place of --epsilon: how sure the attacker may become, from 0 to 1.",
+    "Instead of --epsilon: how sure the attacker may become, from 0 to 1.",
     name="risk",
 )
 @option(
     "--steps NUMBER",
-    "How many people apart two of the data sets are: by default 1 for two of them, 2 for more.",
+    "By how many people two of the data sets differ; default: 1 for two data sets, 2 for more.",
 )
 @shared.JSON
 def risk(
@@ -426,7 +428,7 @@ def risk(
     from discreet.analysis.disclosure import steps_between
 
     if (epsilon is None) == (risk is None):
-        raise ParameterError("say --epsilon to learn the risk, or --tolerated to learn the ε")
+        raise ParameterError("give --epsilon to get the risk, or --tolerated to get the ε")
     about: dict[str, Any] = {"worlds": worlds, "steps": float(steps_between(worlds, steps))}
     which = "which of the two data sets" if worlds == 2 else f"which of the {worlds} data sets"
     if epsilon is not None:

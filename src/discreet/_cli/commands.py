@@ -46,9 +46,9 @@ class SectionOption(click.Option):
 def option(
     declaration: str, words: str, *, name: str | None = None, **settings: Any
 ) -> Decorator[Any]:
-    """An option, from its names and what it takes: ``-k --k COUNT``; one that takes nothing is a flag.
+    """Make an option from its names and its value: ``-k --k COUNT``; without a value it is a flag.
 
-    ``name`` is what the library calls it, where the command line calls it otherwise.
+    ``name`` is the library's name for it, if that differs.
     """
     *names, last = declaration.split()
     if last.startswith("-"):
@@ -65,7 +65,7 @@ def option(
 def argument(
     declaration: str, words: str, *, name: str | None = None, **settings: Any
 ) -> Decorator[Any]:
-    """An argument, ``SCORES``, or ``[SCORES]`` where it may be left out."""
+    """Make an argument, ``SCORES``, or ``[SCORES]`` if it is optional."""
     return click.argument(
         name or declaration.strip("[]").lower(),
         cls=Argument,
@@ -97,7 +97,7 @@ def stack(*decorators: Decorator[Any]) -> Decorator[Any]:
 
 
 class Argument(click.Argument):
-    """An argument that says what it is."""
+    """An argument with a help text."""
 
     def __init__(self, declarations: list[str], *, words: str, **settings: Any) -> None:
         super().__init__(declarations, **settings)
@@ -111,7 +111,7 @@ class Argument(click.Argument):
 
 
 class _Help(click.HelpFormatter):
-    """Help that is broken between words only, in signs that the terminal has."""
+    """Help that breaks lines between words only, in signs that the terminal has."""
 
     def _fit(self, text: str) -> str:
         # Click breaks words at their hyphens: ``getvalue`` puts these back.
@@ -135,7 +135,7 @@ class _Context(click.Context):
 
 
 class Command(click.Command):
-    """A command whose examples can be copied from the screen."""
+    """A command with examples that can be copied from the screen."""
 
     context_class = _Context
 
@@ -206,7 +206,7 @@ def _show_all(ctx: click.Context, _option: click.Parameter, asked: bool) -> None
 
 HELP_ALL = option(
     "--help-all",
-    "Show every option, the rare ones too.",
+    "Show every option, including rare ones.",
     is_eager=True,
     expose_value=False,
     callback=_show_all,
@@ -219,7 +219,7 @@ def command(name: str, cls: type[Command] = Command) -> Callable[[Callable[..., 
 
 
 def _names(command: click.Command) -> dict[str, str]:
-    """What the library calls each parameter, and what the command line calls it."""
+    """Map the library's name of each parameter to its option."""
     return {
         str(part.name): part.shown if isinstance(part, Argument) else max(part.opts, key=len)
         for part in command.params

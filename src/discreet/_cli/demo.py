@@ -25,7 +25,7 @@ def demo(*, epsilon: str) -> None:
 @option("--people COUNT", "How many patients.", default=2000)
 @option("--seed SEED", "The same seed gives the same clinic.", default="2024")
 @option("--format NAME", "csv or parquet.", name="form", default="csv")
-@option("--force", "Replace files of these names that hold anything else.")
+@option("--force", "Overwrite existing files of these names.")
 @option("--json", "Print the files as JSON.")
 def demo_data(folder: str, *, json: bool, **settings: Any) -> None:
     """Write the tables of an invented clinic, and the public lists that go with them.

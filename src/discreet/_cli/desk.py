@@ -1,4 +1,4 @@
-"""``discreet desk``: what the owner of a desk does; analysts ask over HTTP."""
+"""``discreet desk``: the commands of a desk's owner; analysts ask over HTTP."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ _ANALYST = argument("ANALYST", "An analyst of the file.")
 @_FILE
 @shared.JSON
 def check(file: str, *, json: bool) -> None:
-    """What each analyst could ask, and what could go wrong. Reads no row, spends nothing.
+    """Check an owner's file: what each analyst could ask, and what could go wrong.
 
-    It warns of what an attacker would use, and of slots of which half passes before a row is read.
+    Reads no row, spends nothing. It warns about what an attacker would use, and about slots that are half
+    over before a row is read.
 
     Example: discreet desk check clinic.toml
     """
@@ -68,7 +69,7 @@ def check(file: str, *, json: bool) -> None:
             [
                 *(f"problem: {each}" for each in found),
                 *(f"warning: {each}" for each in doubts),
-                *([] if found else ["Nothing stands in the way."]),
+                *([] if found else ["No problems found."]),
             ]
         ),
     )
@@ -82,20 +83,20 @@ def check(file: str, *, json: bool) -> None:
 @option("--metrics", "Instead of an analyst: a token of the owner's, for the desk's figures.")
 @option("--days COUNT", "For how many days it is valid; the file's token_days by default.")
 def token(file: str, analyst: str | None, *, metrics: bool, days: int | None) -> None:
-    """Print a new token for an analyst, once; the desk keeps its hash only.
+    """Print a new token for an analyst, once; the desk keeps only its hash.
 
     Example: discreet desk token clinic.toml epidemiology
     """
     from discreet.desk.store import OWNER
 
     if (analyst is None) != metrics:
-        raise ParameterError("name an analyst, or say --metrics")
+        raise ParameterError("name an analyst, or give --metrics")
     owner = owner_file_at(file)
     if days is not None and not 0 < days <= 3650:
         raise ParameterError(f"--days {days} is not allowed: it must be from 1 to 3650")
     with _store(owner, analyst) as store:
         say(store.new_token(analyst or OWNER, days=days or owner.desk.token_days))
-    say("Hand it over by a safe way: it is shown only now.", err=True)
+    say("Hand it over safely: it is shown only now.", err=True)
 
 
 @command("revoke")
@@ -119,7 +120,7 @@ def revoke(file: str, analyst: str, *, json: bool) -> None:
 def allow(file: str, analyst: str, *, json: bool) -> None:
     """Unblock an analyst after too many missed slots.
 
-    Each such failure told something of the data. Make the slots longer first.
+    Each such failure revealed something about the data. Make the slots longer first.
 
     Example: discreet desk allow clinic.toml epidemiology
     """
@@ -135,9 +136,9 @@ def allow(file: str, analyst: str, *, json: bool) -> None:
 @option("--most COUNT", "At most this many, the newest.", default=1000)
 @shared.JSON
 def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
-    """Who asked what, when, what it cost, and why it failed; never an answer.
+    """Show who asked what, when, what it cost, and why it failed; never an answer.
 
-    An analyst knows a question by its number, the ledger by its entry.
+    Analysts see a question's number, the ledger its entry.
 
     Example: discreet desk log clinic.toml --analyst epidemiology
     """
@@ -171,7 +172,7 @@ def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
 @_FILE
 @shared.JSON
 def status(file: str, *, json: bool) -> None:
-    """Each analyst's tokens, failures, and what is left.
+    """Show each analyst's tokens, failures and remaining budget.
 
     Example: discreet desk status clinic.toml
     """
@@ -209,7 +210,7 @@ def status(file: str, *, json: bool) -> None:
 @option("--csv", "Print CSV.")
 @shared.JSON
 def report(file: str, *, month: str | None, csv: bool, json: bool) -> None:
-    """Who asked how much in a month, what it cost, what is left, and when budgets renew.
+    """Report who asked how much in a month, what it cost, what is left, and when budgets renew.
 
     Example: discreet desk report clinic.toml --month 2026-11
     """
@@ -228,7 +229,7 @@ def report(file: str, *, month: str | None, csv: bool, json: bool) -> None:
 
 
 def _cell(value: object) -> str:
-    """A cell of CSV that a spreadsheet takes for text, whatever it begins with."""
+    """Write a CSV cell that a spreadsheet reads as text, whatever it begins with."""
     text = str(value)
     safe = f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
     return '"' + safe.replace('"', '""') + '"' if any(sign in safe for sign in ',"\n') else safe
@@ -240,7 +241,7 @@ def _cell(value: object) -> str:
 def serve(file: str, *, json: bool) -> None:
     """Serve the desk until it is stopped with Ctrl-C.
 
-    Parts of budgets that the file names and the ledger lacks are set aside first.
+    Budget parts that are in the file but not yet in the ledger are set aside first.
 
     Example: discreet desk serve clinic.toml
     """
@@ -251,7 +252,7 @@ def serve(file: str, *, json: bool) -> None:
     for part in server.allotted:
         say(f"set aside: {part}", err=True)
     say_either(server.url, {"url": server.url}, json=json)
-    say("Stop it with Ctrl-C. What is being asked then stays paid.", err=True)
+    say("Stop it with Ctrl-C. Questions that are running then stay paid.", err=True)
     server.run()
 
 
@@ -285,7 +286,7 @@ def demo(*, browser: bool) -> None:
         for analyst in owner.analyst:
             token = server.desk.store.new_token(analyst, days=1)
             say(f"  {analyst:<13} {token}")
-        say("Come in with one of the tokens. Stop it with Ctrl-C.", err=True)
+        say("Sign in with one of the tokens. Stop it with Ctrl-C.", err=True)
         if browser:
             threading.Timer(1.0, webbrowser.open, [server.url]).start()
         server.run()
@@ -369,7 +370,7 @@ def ask_desk(ctx: Context, kind: type[Question]) -> None:
             raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk: leave it out")
     if not kind.completed_by:
         known = ", ".join(name for name, each in KINDS.items() if each.completed_by)
-        raise ParameterError(f"a desk is not asked for {kind.kind}: {known}")
+        raise ParameterError(f"a desk does not answer {kind.kind}: {known}")
     release = getattr(connect().table(table), kind.kind)(**given)
     show(release, json=as_data, explain=explain, file=file)
 
@@ -390,7 +391,7 @@ def _store(owner: OwnerFile, analyst: str | None = None) -> DeskStore:
 
     if analyst is not None and analyst not in owner.analyst:
         known = ", ".join(owner.analyst) or "none"
-        raise ParameterError(f"{analyst!r} is no analyst of this file: {known}")
+        raise ParameterError(f"{analyst!r} is not an analyst in this file: {known}")
     return DeskStore(str(owner.desk.store))
 
 
@@ -398,6 +399,6 @@ def _when(seconds: float) -> str:
     return datetime.datetime.fromtimestamp(seconds, tz=datetime.UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
-desk = Group("desk", help="A desk for analysts: they ask, the owner's rows stay.")
+desk = Group("desk", help="A server for analysts, who ask questions but never see rows.")
 for _each in (check, token, serve, status, report, log, allow, revoke, mcp, demo):
     desk.add_command(_each)

@@ -9,11 +9,11 @@ from discreet._cli.output import say
 @command("dossier")
 @argument("DATASET", "The data set's name in the ledger.")
 @option("--out FOLDER", "Where to write the documents.", default="dossier")
-@option("--typed FILE", "What no program knows, typed by a person: dossier.toml.")
+@option("--typed FILE", "Facts that a person has to type: dossier.toml.")
 @option("--study FILE", "The study that asks it: study.toml.")
 @option("--owner FILE", "The owner's file of the desk that serves it.")
 @option("--with-names", "Call analysts by their names.")
-@option("--ledger ADDRESS", "The ledger; else $DISCREET_LEDGER, or your own.")
+@option("--ledger ADDRESS", "The ledger; default: $DISCREET_LEDGER, or your own.")
 def dossier(
     dataset: str,
     *,
@@ -26,7 +26,7 @@ def dossier(
 ) -> None:
     """Write the documents about a data set: registry entry, self-assessment, page for a reviewer, chain.
 
-    They hold no answer and no data. What a program cannot know is marked until it is typed.
+    They hold no answer and no data. Facts that a program cannot know are marked until you type them.
 
     Example: discreet dossier clinic --typed dossier.toml --out dossier
     """

@@ -1,4 +1,4 @@
-"""``discreet explore``: the local page on which mechanism and ε are decided."""
+"""``discreet explore``: a local page for choosing a mechanism and ε."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How every command prints: nothing that a terminal would obey, and no answer lost on the way."""
+"""Printing for every command: no control sequence reaches the terminal, and no answer is lost."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def prepare_streams() -> None:
-    """Let no character fail, and no reader that has enough: ``discreet claims | head``.
+    """Make stdout and stderr safe for any encoding and for closed pipes: ``discreet claims | head``.
 
-    Our own signs are written in letters where the terminal's encoding lacks them (ε: epsilon), everything
-    else as its escape. Output that is no longer read is dropped, and the exit status stays the same.
+    Signs that the terminal's encoding lacks are spelled out (ε: epsilon), other characters are escaped.
+    Output that is no longer read is dropped, and the exit status stays the same.
     """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -67,15 +67,15 @@ class _Piped:
 
 
 def bare_stdout() -> None:
-    """Give stdout back as it was, for a protocol that writes bytes of its own to it."""
+    """Restore the original stdout, for a protocol that writes bytes to it."""
     sys.stdout = getattr(sys.stdout, "stream", sys.stdout)
 
 
 def say(words: object, *, holding: str = "", err: bool = False) -> None:
-    """Print lines, broken between words on a screen; nothing from data or a ledger can steer the terminal.
+    """Print lines, wrapped between words on a screen; nothing from data or a ledger can control the terminal.
 
-    ``holding`` is what stands in them as it is, such as an answer: where our letters for signs would change
-    it, signs are escaped.
+    ``holding`` is text that must stay exact, such as an answer: if spelling out signs would change it, they
+    are escaped.
     """
     text = visible(words, keep="\n\t")
     screen, encoding = screen_width(err=err), _encoding(err=err)
@@ -110,7 +110,7 @@ def say_either(words: object, data: Any, *, json: bool) -> None:
 
 
 def progress(*columns: Any) -> Progress:
-    """Columns of Rich on stderr while something runs; only for a person who looks there."""
+    """Show a Rich progress bar on stderr, if that is a terminal."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -240,7 +240,7 @@ def _shown(value: Any) -> str:
 
 
 def opened_for_answer(path: str | None) -> TextIO | None:
-    """The file for an answer, opened before anything is spent; None if none was named."""
+    """Open the file for an answer before anything is spent; None without one."""
     if path is None:
         return None
     try:
@@ -272,7 +272,7 @@ def deliver(answer: str, file: TextIO | None, *, printed: str | None = None) -> 
     kept = kept or _kept(answer)
     if kept is None:
         say(answer, err=True)
-        raise DiscreetError("the answer could not be printed where it belongs: it stands above")
+        raise DiscreetError("the answer could not be printed to stdout: it is shown above")
     raise DiscreetError(f"the answer could not be printed: it is in {kept}")
 
 
@@ -300,7 +300,7 @@ def _kept(answer: str) -> str | None:
 
 
 def _silence(stream: TextIO | None) -> None:
-    """The interpreter flushes a stream once more when it ends, and would complain again."""
+    """Silence a stream: the interpreter flushes it again at exit and would raise again."""
     with contextlib.suppress(AttributeError, OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())  # type: ignore[union-attr]  # None is suppressed above

@@ -1,4 +1,4 @@
-"""``discreet select``: a file of scores that were computed already."""
+"""``discreet select``: choose from a file of precomputed scores."""
 
 from __future__ import annotations
 
@@ -20,15 +20,20 @@ from discreet._cli.commands import argument, command, from_standard_input, optio
 @option("--sensitivity NUMBER", "The most one person changes a score.")
 @shared.RANGE_DISTANCE
 @shared.MONOTONIC
+@option(
+    "--unequal NAME",
+    "With a column of sensitivities in the file: ratios or largest, by default what they recommend.",
+    section=shared.SCORES_HELP,
+)
 @shared.COLUMNS
 @shared.NEIGHBOURS
 @shared.MECHANISM
 @shared.OPTIMIZE
-@option("--purpose TEXT", "The purpose, as the ledger will keep it: words without data.")
+@option("--purpose TEXT", "The purpose that the ledger records, without any data.")
 @COUNTED
 @DELIVERED
 def select(file: str, **given: Any) -> None:
-    """The best candidate, by scores of your own that were computed already.
+    """Choose the best candidate from a file of precomputed scores.
 
     Example: discreet select scores.csv --dataset clinic --sensitivity 1 --monotonic --epsilon 1
     """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def mechanism_names(_context: Context, _option: Parameter, incomplete: str) -> list[str]:
-    """The registered mechanisms, for a shell that completes."""
+    """List the registered mechanisms for shell completion."""
     from discreet.mechanisms import MECHANISMS
 
     return [name for name in MECHANISMS if name.startswith(incomplete)]
@@ -43,13 +43,13 @@ SENSITIVITY = option(
 )
 RANGE_DISTANCE = option(
     "--range-distance NUMBER",
-    "In place of --sensitivity: the most two scores move apart.",
+    "Instead of --sensitivity: the most two scores move apart.",
     section=SCORES_HELP,
 )
 MONOTONIC = option("--monotonic", "One person moves all scores one way.", section=SCORES_HELP)
 OPTIMIZE = option(
     "--optimize NAME",
-    "max, or min where small scores are good.",
+    "max, or min if small scores are good.",
     default="max",
     section=SCORES_HELP,
 )
@@ -64,12 +64,16 @@ COLUMNS = stack(
     ),
 )
 NOT_PRIVATE = stack(
-    option("--not-private", "Say that you know: the output is not private.", section=SCORES_HELP),
-    option("--public", "Say that the data is public.", section=SCORES_HELP),
+    option(
+        "--not-private", "Confirm that you know the output is not private.", section=SCORES_HELP
+    ),
+    option("--public", "Confirm that the data is public.", section=SCORES_HELP),
 )
 COUNT = stack(
-    option("--n COUNT", "In place of a file: how many candidates.", section=SCORES_HELP),
-    option("--gap NUMBER", "With --n: how far ahead the best is hoped to be.", section=SCORES_HELP),
+    option("--n COUNT", "Instead of a file: the number of candidates.", section=SCORES_HELP),
+    option(
+        "--gap NUMBER", "With --n: assume that the best leads by this much.", section=SCORES_HELP
+    ),
 )
 SCORES = stack(MECHANISMS, SENSITIVITY, RANGE_DISTANCE, MONOTONIC, OPTIMIZE, COLUMNS, NOT_PRIVATE)
 CHART = option("--chart FILE", "Draw to this file: .png, .svg or .html (offline).", section=OUTPUT)

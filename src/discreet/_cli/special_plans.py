@@ -33,7 +33,7 @@ def plan_quantiles(
         which = f"each of the {len(levels)} quantiles is"
         data_held = "on data in which no two people share a place (docs/proofs/quantiles.md)"
     before = (
-        f"Use ε = {shown['add-remove']:g}, or {shown['replace']:g} where a person may be replaced: {which} "
+        f"Use ε = {shown['add-remove']:g}, or {shown['replace']:g} if a person may be replaced: {which} "
         f"at most {at_most} people off with probability {with_probability}, {data_held}.\n"
     )
     rows = [list(row) for row in shown.items()]
@@ -72,7 +72,7 @@ def plan_threshold(margin: str, with_probability: str, *, json: bool, **where: A
 def recommend_threshold(
     margin: str, epsilon: str, *, chart: str | None, json: bool, **where: Any
 ) -> None:
-    """Who answers best about a threshold, and how often each is wrong."""
+    """Say which mechanism answers best about a threshold, and how often each is wrong."""
     from discreet._exact.numbers.printing import rounded
     from discreet.analysis import recommend_threshold as recommended
 

@@ -28,7 +28,7 @@ _COUNTED = stack(
     option("--for NAME", "The analyst whose part of the budget pays.", name="part"),
     option(
         "--ledger ADDRESS",
-        "A path, sqlite:///path or postgresql://...; else $DISCREET_LEDGER, or your own.",
+        "A path, sqlite:///path or postgresql://...; default: $DISCREET_LEDGER, or your own.",
     ),
 )
 
@@ -39,9 +39,9 @@ _COUNTED = stack(
 @shared.CHART
 @shared.JSON
 def plan(path: str, *, part: str | None, ledger: str | None, chart: str | None, json: bool) -> None:
-    """What a study will cost, question by question, and how good its answers will be. Nothing is paid.
+    """Show what a study will cost and how accurate it will be, question by question.
 
-    The last line is the hash that is signed: of the questions with their ε and their public lists.
+    Nothing is paid. The last line is the hash to sign, of the questions with their ε and their public lists.
 
     Example: discreet study plan study.toml
     """
@@ -71,7 +71,7 @@ def plan(path: str, *, part: str | None, ledger: str | None, chart: str | None, 
 @command("run")
 @_FILE
 @_COUNTED
-@option("--signed HASH", "The hash that was signed; a plan with another one is refused.")
+@option("--signed HASH", "The signed hash; a plan with a different hash is refused.")
 @option("--out FOLDER", "Write plan, answers (JSON, CSV, Parquet) and report into this folder.")
 @shared.JSON
 def run(
@@ -83,7 +83,7 @@ def run(
     out: str | None,
     json: bool,
 ) -> None:
-    """Pay for a study and ask its questions; a run that was stopped goes on, and pays nothing twice.
+    """Pay for a study and ask its questions. A stopped run can be resumed and pays nothing twice.
 
     Every answer is kept in the ledger before it is shown.
 

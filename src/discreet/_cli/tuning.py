@@ -15,8 +15,8 @@ _RUN, _WHOLE = "One run", "The whole search"
 
 @command("tuning")
 @option("--epsilon-per-run NUMBER", "ε of one run, its score included.", section=_RUN)
-@option("--delta-per-run NUMBER", "With it: δ of one run.", section=_RUN)
-@option("--rho-per-run NUMBER", "In place of ε: ρ of zero-concentrated privacy.", section=_RUN)
+@option("--delta-per-run NUMBER", "With ε: δ of one run.", section=_RUN)
+@option("--rho-per-run NUMBER", "Instead of ε: ρ of zero-concentrated privacy.", section=_RUN)
 @option(
     "--runs-mean NUMBER", "How many runs on average.", name="mean", required=True, section=_WHOLE
 )
@@ -52,7 +52,7 @@ def tuning(
     chart: str | None,
     json: bool,
 ) -> None:
-    """What it costs to try many settings privately and release the best.
+    """Show what it costs to try many settings privately and release the best.
 
     The first line says which law of the number of runs to use. The table has for each law: ε of the whole
     search, the published bound for pure runs, and how likely the winner is among the best tenth and hundredth
@@ -98,7 +98,7 @@ def tuning(
 
 
 def _chances(offer: Any) -> list[str]:
-    """How good the winner is; with a target that is not the question."""
+    """The winner's chances; omitted with a target."""
     if offer.top_tenth is None:
         return ["-", "-", "-"]
     found = [percent(share, up=False) for share in (offer.top_tenth, offer.top_hundredth)]

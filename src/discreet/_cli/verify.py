@@ -32,11 +32,11 @@ def verify(
 ) -> None:
     """Check a decision record: its hash, its figures computed again, and the ledger's budget and history.
 
-    Of a study: its plan, its answers and the ledger against each other. A ledger alone is checked by discreet
+    For a study: compare its plan, its answers and the ledger. A ledger alone is checked by discreet
     budget verify.
 
-    Exit status 1 if something differs. The hash shows a change by accident or by hand; against somebody
-    who writes a new record, compare it with the hash on the signed paper.
+    Exit status 1 if something differs. The hash detects accidental or manual changes. To detect a whole new
+    record, compare it with the hash on the signed paper.
 
     Example: discreet verify record.json --ledger budget.db
     """
@@ -70,7 +70,7 @@ def _read(path: str) -> dict[str, Any]:
     else:
         if isinstance(record, dict):
             return record
-        problem = ParameterError(f"{path!r} is no decision record")
+        problem = ParameterError(f"{path!r} is not a decision record")
     raise problem
 
 
@@ -90,7 +90,7 @@ def _scores(path: str) -> ScoreFile:
 
 
 def _against(record: dict[str, Any], address: str, dataset: str) -> list[tuple[str, str]]:
-    """The ledger's budget is the one decided on, and nothing was released that was not."""
+    """Check that the ledger's budget and its releases are those decided on."""
     from discreet.ledger import Ledger
 
     if not dataset:
@@ -129,7 +129,7 @@ def _releases(record: dict[str, Any], spends: list[Entry]) -> str:
             return f"entry {entry.sequence} is by {entry.details['mechanism']}"
         epsilon = (entry.details.get("parameters") or {}).get("epsilon")
         if epsilon is None or Fraction(epsilon) > Fraction(choices["epsilon"]):
-            return f"entry {entry.sequence} has another ε than {choices['epsilon']}"
+            return f"entry {entry.sequence} has a different ε than {choices['epsilon']}"
     return ""
 
 

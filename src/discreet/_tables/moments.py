@@ -222,6 +222,20 @@ def kind_named(words: Iterable[object]) -> str | None:
     return kinds.pop()
 
 
+def kinds_mixed(words: Iterable[object]) -> tuple[str, ...]:
+    """The kinds of periods that some words name, if they are several; years only where every word is one.
+
+    Example:
+        >>> kinds_mixed(["2024-W01", "2024-01", "x"]), kinds_mixed(["2024-01", "1234", "x"])
+        (('month', 'week'), ())
+    """
+    found = [period_in(word) if isinstance(word, str) else None for word in words]
+    kinds = {period[0] for period in found if period is not None}
+    if None in found:
+        kinds.discard("year")
+    return tuple(sorted(kinds)) if len(kinds) > 1 else ()
+
+
 def days_of(text: str) -> tuple[str, int, int] | None:
     """The kind of a period or of a range of them, its first day and the day after its last, from 1970.
 

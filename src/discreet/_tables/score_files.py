@@ -112,22 +112,32 @@ def reader_of(
     return read
 
 
-def has_sensitivities(
+def sensitivities_of(
     path: str | os.PathLike[str],
     *,
     candidate_column: str | None = None,
     score_column: str | None = None,
-) -> bool:
-    """Whether a file has a column of sensitivities, which is public as all names of columns are."""
+) -> list[Any] | None:
+    """The column of sensitivities of a file, which is public, without its scores; None if there is none."""
     file = Path(path)
     suffix = suffix_of(file.name)
     columns = (candidate_column, score_column)
     if suffix == ".parquet":
-        return _steps_among(_parquet_schema(file).names, columns)
+        return _parquet_steps(file, columns)
     with _opened(file) as lines:
         if suffix == ".json":
-            return _from_json(lines.read(), columns)[2] is not None
-        return _layout(_first(_records(lines, SEPARATORS[suffix])), columns)[0][2] is not None
+            return _from_json(lines.read(), columns)[2]
+        records = _records(lines, SEPARATORS[suffix])
+        place = _layout(_first(records), columns)[0][2]
+        # A column of that name has a first line that names it.
+        return None if place is None else [_step(cells[place : place + 1]) for _, cells in records]
+
+
+def _step(cell: list[str], where: str = "") -> int | Fraction:
+    step = _number(cell[0]) if cell else None
+    if step is None or step < 0:
+        raise ScoresError(f"{where}the sensitivity is not a finite number, 0 or above")
+    return step
 
 
 def _steps_among(header: Sequence[str], columns: _Columns) -> bool:
@@ -219,10 +229,7 @@ def _from_text(
             raise ScoresError(f"{where}the score is not a finite number{hint}")
         values.append(value)
         if step_place is not None:
-            step = _number(cells[step_place])
-            if step is None or step < 0:
-                raise ScoresError(f"{where}the sensitivity is not a finite number, 0 or above")
-            steps.append(step)
+            steps.append(_step([cells[step_place]], where))
         if label_place is not None:
             if not cells[label_place]:
                 raise ScoresError(f"{where}the candidate is blank")
@@ -337,6 +344,18 @@ def _parquet_schema(file: Path) -> Any:
         return parquet.read_schema(file)
     except (ArrowException, OSError):
         raise ScoresError(_MALFORMED_PARQUET) from None
+
+
+def _parquet_steps(file: Path, columns: _Columns) -> list[Any] | None:
+    if not _steps_among(_parquet_schema(file).names, columns):
+        return None
+    from pyarrow import ArrowException, parquet
+
+    try:
+        steps: list[Any] = parquet.read_table(file, columns=[_STEPS]).column(0).to_pylist()
+    except (ArrowException, OSError):
+        raise ScoresError(_MALFORMED_PARQUET) from None
+    return steps
 
 
 def _parquet_reader(file: Path, columns: _Columns) -> Callable[[], LabelsAndValues]:

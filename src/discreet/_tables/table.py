@@ -20,7 +20,7 @@ from discreet._tables.engines import Engine, fitting, quietly, quoted
 from discreet._tables.files import TextFile, open_files
 from discreet._tables.in_duckdb import DuckDB
 from discreet._tables.local import of_arrow, of_pandas, of_polars
-from discreet._tables.moments import DATED, kind_named
+from discreet._tables.moments import DATED, kind_named, kinds_mixed
 from discreet._tables.spelled import named_period, spelled_time
 from discreet.errors import ParameterError, UnknownColumnError
 
@@ -90,6 +90,10 @@ class Table:
             return None
         named = [word for word in words if isinstance(word, str) and word[:4].isdecimal()]
         return kind_named(words) if named else None
+
+    def periods_mixed(self, column: str, words: Sequence[Any]) -> tuple[str, ...]:
+        """The kinds of periods that words name which are compared with a column of texts, if several."""
+        return kinds_mixed(words) if self.ordered_kind(column) in TEXTS else ()
 
     def kind(self, column: object, *, name: str = "column") -> str:
         """The declared kind of a column; an error if there is none of that name."""

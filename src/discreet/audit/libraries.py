@@ -98,28 +98,24 @@ def _column(rows: list[dict[str, Any]]) -> Any:
 _VALUES = Schema(_column, value=(0.0, 10.0))
 
 
-@adapter(
-    "diffprivlib",
-    "tools.sum",
-    tables=_VALUES,
-    options={"neighbours": "replace"},
-    about="a pipeline; values between 0 and 10, a person replaced",
-)
-def _diffprivlib_sum(table: Any, cost: Fraction) -> Any:
-    tools = importlib.import_module("diffprivlib.tools")
-    return tools.sum(table, epsilon=float(cost), bounds=(0.0, 10.0))
+def _bounded(name: str) -> Adapter:
+    """A tool of diffprivlib's that takes public bounds."""
+
+    @adapter(
+        "diffprivlib",
+        f"tools.{name}",
+        tables=_VALUES,
+        options={"neighbours": "replace"},
+        about="a pipeline; values between 0 and 10, a person replaced",
+    )
+    def run(table: Any, cost: Fraction) -> Any:
+        tools = importlib.import_module("diffprivlib.tools")
+        return getattr(tools, name)(table, epsilon=float(cost), bounds=(0.0, 10.0))
+
+    return run
 
 
-@adapter(
-    "diffprivlib",
-    "tools.mean",
-    tables=_VALUES,
-    options={"neighbours": "replace"},
-    about="a pipeline; values between 0 and 10, a person replaced",
-)
-def _diffprivlib_mean(table: Any, cost: Fraction) -> Any:
-    tools = importlib.import_module("diffprivlib.tools")
-    return tools.mean(table, epsilon=float(cost), bounds=(0.0, 10.0))
+_diffprivlib_sum, _diffprivlib_mean = _bounded("sum"), _bounded("mean")
 
 
 @adapter(

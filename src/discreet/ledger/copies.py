@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SharedByAddress:
-    """What is copied stays one ledger; what is pickled is opened again where it is unpickled."""
+    """Copies share one ledger; a pickled ledger is opened again where it is unpickled."""
 
     _store: Store
 

@@ -13,13 +13,13 @@ from discreet._displays import visible
 from discreet.errors import LedgerError, ParameterError
 
 GENESIS = "0" * 64
-"""What the first entry of a data set names as the hash before it."""
+"""The previous hash in a data set's first entry."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Where a data set's history stands. Kept elsewhere, it shows any later rewriting.
+    """The end of a data set's history. A copy kept elsewhere exposes any later rewriting.
 
     Example:
         >>> Head.parse("visits:2:" + "ab" * 32).sequence
@@ -144,11 +144,11 @@ TOLERANCE = 60 * 1_000_000
 
 
 def checked_time(moment: int, last: int) -> int:
-    """The time to write: never before the last entry; an error if the clock has plainly gone back."""
+    """Return the time to write, never before the last entry; raise an error if the clock went back."""
     if moment < last - TOLERANCE:
         raise LedgerError(
             f"the clock has gone back: it says {time_in_words(moment)}, "
             f"the last entry {time_in_words(last)}; nothing was spent. "
-            "Set the clock right, or accept it with accept_clock()"
+            "Correct the clock, or accept it with accept_clock()"
         )
     return max(moment, last)

@@ -1,4 +1,4 @@
-"""The ledger: budgets that cannot be overspent, whoever asks, however often it crashes."""
+"""The ledger: budgets that cannot be overspent, even with many users and after crashes."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
 
 
 def prepare(store: Store, *, create: bool) -> None:
-    """Bring the tables to the current version, or refuse what is not ours or is newer than we are."""
+    """Migrate the tables to the current version; refuse other databases and newer ledgers."""
 
     def look(connection: Connection) -> int:
         version = _version(connection, store)
@@ -174,7 +174,7 @@ def _version(connection: Connection, store: Store) -> int:
     names = inspect(connection).get_table_names()
     if "discreet_schema" not in names:
         if names and store.place.is_sqlite:
-            raise LedgerError(f"{store.place} is a database of something else, not a ledger")
+            raise LedgerError(f"{store.place} is a database of another program, not a ledger")
         return 0
     listed = sorted(connection.execute(versions.select()).scalars())
     found = max(listed, default=0)

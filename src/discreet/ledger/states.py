@@ -84,7 +84,7 @@ class Account:
         """What is spent: common, and the dearest group (the two dearest under replacement).
 
         A person who is added or removed is in one group. A person who is replaced may leave one group
-        and enter another. For any other relation nothing is known, and all groups add up.
+        and enter another. For any other relation all groups add up.
         """
         return self.common + _dearest(self.groups.values(), self._touched())
 
@@ -159,7 +159,7 @@ def part_of(parent: Account, cap: Guarantee | None, share: object) -> tuple[Amou
 
 
 def revoke(accounts: Mapping[str, Account], account: Account) -> None:
-    """Revoke a budget and all below it; what was not spent goes back to the parent."""
+    """Revoke a budget and all its parts; what was not spent goes back to the parent."""
     account.require_open()
     for child in accounts.values():
         if child.parent == account.name and not child.revoked:
@@ -180,7 +180,7 @@ def renew(accounts: Mapping[str, Account]) -> None:
 
 
 def _dearest(amounts: Iterable[Amount], count: int) -> Amount:
-    """The sum of the ``count`` largest, in each number for itself (which is never too little)."""
+    """Sum the ``count`` largest amounts, each number separately, which is never too little."""
     listed = list(amounts)
     costs = sorted((amount.cost for amount in listed), reverse=True)
     deltas = sorted((amount.delta for amount in listed), reverse=True)
@@ -223,7 +223,7 @@ class State:
         return self.accounts[name]
 
     def copy(self) -> State:
-        """A state that can be changed apart from this one."""
+        """Return an independent copy."""
         copied = {n: replace(a, groups=dict(a.groups)) for n, a in self.accounts.items()}
         return replace(self, accounts=copied, stored=dict(self.stored))
 

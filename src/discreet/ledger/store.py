@@ -21,7 +21,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from discreet.errors import DiscreetError, LedgerError, missing_extra
+from discreet.errors import DiscreetError, LedgerError, LostLedgerError, missing_extra
 from discreet.ledger.places import Place
 from discreet.ledger.side_files import next_tag
 
@@ -117,7 +117,7 @@ class Store:
         self._engine.dispose()
 
     def _renew_after_fork(self) -> None:
-        """A forked child must not use, nor close, its parent's connections, nor wait for its threads."""
+        """After a fork, drop the parent's connections without closing them or waiting for its threads."""
         if os.getpid() != self._process:
             self._engine.dispose(close=False)
             self._line = Lock()
@@ -253,12 +253,12 @@ def use_one_file(place: Place, *, wait: float) -> None:
 
 def _locked(place: Place) -> LedgerError:
     return LedgerError(
-        f"the ledger {place} is locked by someone else; nothing was spent, try again"
+        f"the ledger {place} is locked by another program; nothing was spent, try again"
     )
 
 
 def damaged(place: Place) -> LedgerError:
-    """What to say of a file that is no ledger of ours, or no longer."""
+    """The error for a file that is not a ledger or is damaged."""
     return LedgerError(f"{place} is not a ledger, or it is damaged. Nothing was spent")
 
 
@@ -267,7 +267,7 @@ def _read_only(place: Place) -> LedgerError:
 
 
 def _problem(error: Exception, place: Place) -> LedgerError:
-    """What went wrong, in our words, without parameters or passwords."""
+    """Describe what went wrong, without parameters or passwords."""
     original = error.orig if isinstance(error, DBAPIError) else error
     state = getattr(original, "sqlstate", None)
     said = place.without_secrets(
@@ -282,7 +282,7 @@ def _problem(error: Exception, place: Place) -> LedgerError:
     if any(sign in said for sign in _SIGNS_OF_DAMAGE):
         return damaged(place)
     if isinstance(error, DBAPIError) and error.connection_invalidated:
-        return LedgerError(
+        return LostLedgerError(
             f"the connection to the ledger {place} was lost; nothing was released, "
             "and the last spend may or may not have been counted"
         )

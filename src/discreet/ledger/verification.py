@@ -1,6 +1,6 @@
 """Checking a history: the chain, the totals, and a head kept elsewhere.
 
-What the chain cannot show without such a head is said in ``docs/proofs/ledger.md``.
+``docs/proofs/ledger.md`` says what the chain cannot show without such a head.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _chain(stored: State, lines: Sequence[tuple[int, str, str]]) -> tuple[list[E
 
 
 def _state(entries: Sequence[Entry], stored: State) -> list[str]:
-    """Run the history again, from nothing, and compare with what is stored."""
+    """Replay the history from the start and compare it with what is stored."""
     state = State(stored.name)
     for entry in entries:
         try:
@@ -115,18 +115,18 @@ def _state(entries: Sequence[Entry], stored: State) -> list[str]:
         except (DiscreetError, KeyError, TypeError, ValueError):
             return [f"entry {entry.sequence} does not follow from those before it"]
     if state.accounts.keys() != stored.accounts.keys():
-        return ["the budgets are not those of the history"]
+        return ["the budgets differ from the history"]
     problems = [
         f"the totals of {name!r}, or what else its row holds, are not those of the history"
         for name, account in state.accounts.items()
         if account != stored.accounts[name]
     ]
     if (state.period, state.period_number) != (stored.period, stored.period_number):
-        problems.append("the period is not that of the history")
+        problems.append("the period differs from the history")
     if state.last_time != stored.last_time:
-        problems.append("the time of the last entry is not that of the history")
+        problems.append("the time of the last entry differs from the history")
     if not problems and entries[-1].state is not None and not stored.follows(entries[-1]):
-        problems.append("the rows are not those that the last entry left")
+        problems.append("the rows differ from the state after the last entry")
     return problems
 
 

@@ -1,4 +1,4 @@
-"""Above a threshold: which of a stream of values cross it, with noise on the threshold and on each value."""
+"""Above threshold: find the values of a stream that cross it, with noise on it and on each value."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class CrossingRule:
     """The public parameters of a threshold with noise, and everything that follows from them.
 
     The threshold T gets noise X of scale b₁ once, each value its own noise of scale b₂; a value q crosses
-    when q + Y ≥ T + b₂ − b₁ + X, the means of one-sided noise being public. After ``crossings`` of them
-    nothing more is said. A value may depend on the answers before it.
+    when q + Y ≥ T + b₂ − b₁ + X, the means of one-sided noise being public. The stream ends after
+    ``crossings`` of them. A value may depend on the answers before it.
 
     Distribution: ∫ f(x) Π g(x) dx over the answers' chances g given X = x.
 
     Guarantee: ε-DP with ε = Δ/b₁ + crossings·d/b₂, where one person changes every value by at most Δ, and
-    d = 2Δ, or Δ if all values move the same way. With exponential noise no smaller ε holds as soon as there
-    is one value more than crossings. The gap above the threshold of a value that crosses costs nothing more.
+    d = 2Δ, or Δ if all values move the same way. With exponential noise no smaller ε holds if there are more
+    values than crossings. The gap above the threshold of a value that crosses costs nothing more.
 
     Proof: ``docs/proofs/above-threshold.md``.
 
@@ -56,11 +56,12 @@ class CrossingRule:
         epsilon: what the whole stream costs, however long it is.
         threshold: T, a public number.
         sensitivity: Δ, the most by which one person changes any one value.
-        crossings: after so many crossings nothing more is said.
+        crossings: the stream ends after this many crossings.
         monotonic: whether one person moves all values in the same direction.
         noise: ``"exponential"``, or ``"laplace"`` for comparison.
         threshold_share: the part of ε for the noise of the threshold; None for the least variance.
-        steady: the same law with work that depends on no value (``docs/proofs/above-threshold.md``).
+        steady: the same distribution, with work that does not depend on the values
+            (``docs/proofs/above-threshold.md``).
 
     Example:
         >>> rule = CrossingRule(epsilon=1, threshold=500, sensitivity=1, monotonic=True)
@@ -170,7 +171,7 @@ class CrossingRule:
 
     @property
     def middle(self) -> Fraction:
-        """What values with noise are compared with, but for its noise: T, corrected by b₂ − b₁."""
+        """What noisy values are compared with, before its own noise: T, corrected by b₂ − b₁."""
         return self.threshold + self.scales.correction
 
     @property
@@ -191,7 +192,9 @@ class CrossingRule:
         # A subclass may do something else under the same promise: nothing is known to prove that.
         proof = CLAIMS[f"above-threshold-{self.noise}", "PureDP"].assuming(VALUES)
         own = proof if type(self) is CrossingRule else None
-        return promise.resting_on(own).to(measure, delta=delta)
+        rho = CLAIMS.get((f"above-threshold-{self.noise}", "ZCDP"))
+        direct = {"ZCDP": rho.assuming(VALUES)} if own is not None and rho is not None else {}
+        return promise.resting_on(own, direct).to(measure, delta=delta)
 
     def draw(self, bits: Bits) -> NoisyThreshold:
         """The threshold with its noise, drawn now: one stream."""
@@ -251,7 +254,7 @@ class CrossingRule:
         return panels.log_integrals(block_logs(panels, offsets, answers, times))
 
     def _offsets(self, values: Any) -> Floats:
-        """How far each value is above the middle, subtracted exactly where floats would cancel."""
+        """How far each value is above the middle, subtracted exactly if floats would cancel."""
         if values.dtype.kind == "O":
             return np.array([float(Fraction(value) - self.middle) for value in values.tolist()])
         middle = float(self.middle)
@@ -278,7 +281,7 @@ def _crossed(blocks: Sequence[Block]) -> int:
 
 
 def vector_of(values: Any) -> Any:
-    """Values as an array of int64, float64 or exact numbers; what is not finite is refused by that rule."""
+    """Return values as an array of int64, float64 or exact numbers, all finite."""
     try:
         array = (
             values.values if isinstance(values, Scores) else Scores(values, sensitivity=1).values

@@ -111,7 +111,7 @@ class ExponentialRandomizedResponse(Mechanism):
 
     @property
     def facts(self) -> Facts:  # type: ignore[override]  # the variants differ
-        """What is known of the mechanism beside its guarantee."""
+        """Known facts about the mechanism besides its guarantee."""
         return _FACTS[self._variant]
 
     def parameters(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is known of a mechanism beside its guarantee, stated once, in the mechanism's own file."""
+"""Known facts about a mechanism besides its guarantee, stated once in the mechanism's file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Every fact is stated, if only as None or False; the conformance suite checks those that can be.
+    """Facts about a mechanism.
 
-    They hold for the very class that states them: a subclass that does something else states its own.
+    Each must be stated, even as None or False; the conformance suite checks those it can. They hold for
+    exactly the class that states them: a subclass states its own.
 
     Attributes:
         title: the mechanism's name in words.
@@ -38,7 +39,7 @@ class Facts:
             (``docs/proofs/noisy-count-and-gap.md``).
         merges: can be drawn with keyed noise in parts that are merged
             (``docs/proofs/distributed-selection.md``).
-        compared: shown beside the others unless the user names mechanisms.
+        compared: shown in comparisons by default.
     """
 
     title: str

@@ -42,7 +42,7 @@ class LargeGap(Mechanism):
     rest. So its error is never larger than permute-and-flip's, at any tail; with two candidates no
     symmetric (ε, δ) mechanism does better at gaps that are multiples of d.
 
-    Guarantee, with s = d/ε: (ε, δ)-DP, and for k people a(e^(kε) − 1) in place of δ. No pure ε, because
+    Guarantee, with s = d/ε: (ε, δ)-DP, and for k people a(e^(kε) − 1) instead of δ. No pure ε, because
     an answer may become impossible. It is not regular: raising a rival may help a third candidate.
 
     Proof: ``docs/proofs/large-gap.md``; the sampler of permute-and-flip: ``docs/proofs/sampling.md``.

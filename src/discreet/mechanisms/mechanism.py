@@ -1,4 +1,4 @@
-"""What every mechanism is and does. One file per mechanism; each states its facts and fills in how it draws.
+"""The base class of all mechanisms. Each mechanism has one file, which states its facts and how it draws.
 
 A mechanism sees scores only through their gaps γ_r = (q* − q_r)/s, where s = d/ε is the noise scale and
 d the range distance (``docs/proofs/neighbours.md``).
@@ -61,8 +61,8 @@ class Mechanism(ABC):
 
     Args:
         epsilon: ε, what one release may cost; the noise scale is then d/ε.
-        scale: the noise scale s itself, in place of ``epsilon``; zero returns a best candidate and
-            promises nothing.
+        scale: the noise scale s itself, instead of ``epsilon``; zero returns a best candidate without any
+            guarantee.
         optimize: ``"max"`` to look for the largest score, ``"min"`` for the smallest.
 
     Example:
@@ -198,15 +198,15 @@ class Mechanism(ABC):
     ) -> Indices:
         """Choose one candidate in every row and return its position there, exactly, from secure random bits.
 
-        What ``guarantee`` says is the price of **one row**, and a person in several rows costs as many
-        releases: ``Event.of_each`` asks for ``rows_per_person`` (``docs/proofs/many-rows.md``).
+        ``guarantee`` is the price of **one row**; a person in several rows costs that many releases:
+        ``Event.of_each`` asks for ``rows_per_person`` (``docs/proofs/many-rows.md``).
 
         Args:
             values: a table with a row for each choice, or one long array with ``offsets``.
             offsets: row i reaches from ``offsets[i]`` up to ``offsets[i + 1]``.
             sensitivity: Δ, the most that one person changes any score of a row.
             monotonic: whether one person moves all scores of a row in the same direction.
-            range_distance: d itself, in place of ``sensitivity``.
+            range_distance: d itself, instead of ``sensitivity``.
 
         Example:
             >>> from discreet import PermuteAndFlip
@@ -343,7 +343,7 @@ class Mechanism(ABC):
         return range_distance / self._scale if self._scale else math.inf
 
     def _distance_of(self, scores: Scores) -> Fraction:
-        """How far one person moves two of the numbers apart that are compared."""
+        """How far one person can move two of the compared numbers apart."""
         if not isinstance(_scores(scores).sensitivity, tuple):
             return scores.range_distance
         if not self.takes_unequal:
@@ -354,9 +354,9 @@ class Mechanism(ABC):
         return distance_of(scores)
 
     def seen(self, scores: Scores) -> Scores:
-        """The numbers that are compared: the scores, or what stands for them where sensitivities differ.
+        """The numbers that are compared: the scores, or their substitutes if sensitivities differ.
 
-        **Not private**, as the scores are not.
+        **Not private**, like the scores.
 
         Example:
             >>> from discreet import PermuteAndFlip
@@ -379,7 +379,7 @@ class Mechanism(ABC):
         return range_distance / self._epsilon
 
     def gaps(self, scores: Scores) -> Gaps:
-        """What this mechanism sees of the scores. **Not private**; needs a scale above zero."""
+        """The gaps, all that a mechanism sees of the scores. **Not private**; needs a scale above zero."""
         return self._gaps_at(self._scale_for(scores), self.seen(scores))
 
     def _gaps_at(self, scale: Fraction, scores: Scores) -> Gaps:
@@ -426,7 +426,7 @@ class Mechanism(ABC):
     ) -> Floats | None:
         """``log_probabilities`` of each row of a matrix, found together. **Not private**.
 
-        None where a mechanism finds them in a way of its own: then one row at a time has to do.
+        None if a mechanism computes them in its own way, one row at a time.
 
         Args:
             rows: finite scores, the vector of one selection in each row.
@@ -472,7 +472,7 @@ class Mechanism(ABC):
 
 
 def facts_of(thing: object) -> Facts | None:
-    """The facts that this very class states; none for a subclass, which may do something else."""
+    """Return the facts stated by exactly this class; none for a subclass, which may behave differently."""
     return thing.facts if isinstance(thing, Mechanism) and "facts" in vars(type(thing)) else None
 
 

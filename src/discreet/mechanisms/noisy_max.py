@@ -21,7 +21,7 @@ from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 
 @dataclass(frozen=True, slots=True)
 class _Noise:
-    """How the largest noisy score is drawn for one kind of noise of unit scale, and what is known of it."""
+    """How the largest noisy score is drawn for one kind of noise, and what is known about it."""
 
     draw: Callable[[Gaps, Bits], int]
     draw_many: Callable[[Gaps, int, Bits], Indices]
@@ -127,7 +127,7 @@ class NoisyMax(Mechanism):
 
     @property
     def facts(self) -> Facts:  # type: ignore[override]  # one set of facts per kind of noise
-        """What is known of the mechanism beside its guarantee."""
+        """Known facts about the mechanism besides its guarantee."""
         return _NOISES[self._noise].facts
 
     def parameters(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The list of mechanisms. A new mechanism costs a file, a line here, and a proof page."""
+"""The list of mechanisms. A new mechanism needs a file, a line here, and a proof page."""
 
 from __future__ import annotations
 
@@ -81,8 +81,9 @@ def mechanism_at(
 ) -> Mechanism:
     """The private mechanism that a question uses at this ε: permute-and-flip for None.
 
-    ``besides`` names what else of the question reads the scores, or draws noise that an answer shows: its
-    time tells about them, so a steady mechanism is refused beside it (docs/proofs/sampling.md, lemma 15).
+    ``besides`` names other parts of the question that read the scores or draw noise that an answer shows.
+    Their timing reveals something about the scores, so a steady mechanism is refused beside them
+    (docs/proofs/sampling.md, lemma 15).
     """
     made = member(PermuteAndFlip if mechanism is None else mechanism, epsilon, optimize=optimize)
     if not made.private:

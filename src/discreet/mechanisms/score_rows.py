@@ -1,4 +1,4 @@
-"""Many rows of scores, of one choice each: validated once, frozen, seen a block at a time."""
+"""Many rows of scores, with one choice in each: validated once, frozen, read in blocks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BLOCKS = 4  # at least, but for small inputs: then memory stays a part of the i
 
 
 class ScoreRows:
-    """The scores of many choices, and the most that one person can change those of one row.
+    """The scores of many choices, and the most that one person can change in one row.
 
     Args:
         values: a table of two dimensions, a row for each choice; or, with ``offsets``, one long array.
@@ -29,7 +29,7 @@ class ScoreRows:
             than there are rows, as in Arrow's lists and in sparse matrices.
         sensitivity: Δ, the most that one person changes any score of a row.
         monotonic: whether one person moves all scores of a row in the same direction.
-        range_distance: d itself, in place of ``sensitivity``.
+        range_distance: d itself, instead of ``sensitivity``.
 
     Example:
         >>> rows = ScoreRows([3, 7, 5, 9, 1], offsets=[0, 3, 5], sensitivity=1)
@@ -130,7 +130,7 @@ def _flattened(values: Any) -> tuple[Values, int, int]:
 
 
 def _of_lists(values: Any) -> tuple[Values, int, int]:
-    """Python's own numbers, which no machine type may hold."""
+    """Python numbers, which may not fit any machine type."""
     try:
         lists = [list(row) for row in values]
     except Exception:

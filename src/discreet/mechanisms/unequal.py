@@ -1,4 +1,4 @@
-"""Scores whose sensitivities differ: which of two ways makes them comparable, from public facts.
+"""Scores with different sensitivities, and the two ways to compare them.
 
 *largest* takes the distance that the two largest sensitivities allow for all. *ratios* compares leads in
 units of what one person can do to them (``discreet._exact.gaps.ratios``). Neither is always better
@@ -22,7 +22,7 @@ RATIO_DISTANCE = Fraction(2)
 
 @dataclass(frozen=True, slots=True)
 class UnequalWays:
-    """The two ways for some public sensitivities, and how far each falls short at worst.
+    """The two ways to compare scores with public sensitivities, and the worst shortfall of each.
 
     With probability 19/20 the chosen score is at most this far behind the best: by *largest* always the
     same, by *ratios* in proportion to the sensitivity of the best candidate, which is not known.
@@ -95,7 +95,7 @@ def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) ->
 
 
 def distance_of(scores: Scores) -> Fraction:
-    """How far one person moves two of the numbers apart that are compared."""
+    """How far one person can move two of the compared numbers apart."""
     if not isinstance(scores.sensitivity, tuple):
         return scores.range_distance
     if scores.unequal == RATIOS:

@@ -1,8 +1,8 @@
-"""How good an answer will be, from public facts alone: at worst on any data, typically on stated data.
+"""How accurate an answer will be, from public facts alone: at worst on any data, typically on stated data.
 
-*At worst* is proved for any data. *Typical* is the law of the answer on public data that the plan states, for
-about as many people as the owner states. The judgement compares means: an answer whose mean error is at most
-a tenth of that of a guess is useful, at most half doubtful, and otherwise no better than guessing.
+*At worst* is proved for any data. *Typical* is the distribution of the error on public data that the plan
+describes, for about as many people as the owner states. The judgement compares mean errors: at most a tenth
+of a guess's error is useful, at most half is doubtful, and more is no better than guessing.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from discreet.scores import Scores
 
 USEFUL, DOUBTFUL, GUESSING = "useful", "doubtful", "no better than guessing"
 DRAWS = 200
-"""How often an answer is drawn on stated data where its law has no closed form."""
+"""How many answers are drawn on stated data if the error has no closed form."""
 MOST_DRAWN = 200_000
-"""Fewer answers are drawn where they would have more places than this in all: planning is free at a desk."""
+"""A limit on the total size of the drawn answers, because planning is free at a desk."""
 MOST_POINTS = 512
 """Stated data lies on at most this many points of a grid."""
 
@@ -45,7 +45,7 @@ class Errors:
     guessing: float
 
     def quantile(self, level: Fraction) -> float:
-        """The least error that an answer exceeds with probability at most 1 − level."""
+        """The smallest bound that the error exceeds with probability at most 1 − level."""
         order = np.argsort(self.sizes, kind="stable")
         reached = np.cumsum(self.chances[order])
         place = min(int(np.searchsorted(reached, float(level) - 1e-9)), len(order) - 1)
@@ -62,13 +62,12 @@ class Accuracy:
     """How far an answer is off, with a judgement.
 
     Attributes:
-        worst: no data makes the error larger than this, with probability ``level``; None where no bound is
-            proved.
+        worst: with probability ``level`` the error is at most this, on any data; None if no bound is proved.
         level: how often the error stays within the figures.
         unit: what the error counts, singular and plural.
         meaning: what an error is, in words.
         assumed: the data for which ``typical`` is worked out, in words.
-        errors: works out the law of the error on that data; None where it cannot be.
+        errors: computes the distribution of the error on that data; None if that is impossible.
 
     Example:
         >>> print(Accuracy(7.3, Fraction(19, 20), ("person", "people"), "people fewer than the best", ""))
@@ -88,12 +87,12 @@ class Accuracy:
 
     @property
     def typical(self) -> float | None:
-        """What the error stays within on the assumed data, with probability ``level``."""
+        """The bound that the error stays within on the assumed data, with probability ``level``."""
         return None if self._law is None else self._law.quantile(self.level)
 
     @property
     def judgement(self) -> str | None:
-        """Useful, doubtful, or no better than guessing; None where no law is known."""
+        """Useful, doubtful, or no better than guessing; None if the error distribution is unknown."""
         law = self._law
         if law is None:
             return None
@@ -119,7 +118,7 @@ class Accuracy:
         return f"with probability {figure(self.level, up=False)}"
 
     def in_units(self, error: float) -> str:
-        """An error in the unit that people think in, rounded up."""
+        """Print an error with its unit, rounded up."""
         return (
             counted(math.ceil(error - 1e-9), *self.unit)
             if error < 10**15
@@ -127,7 +126,7 @@ class Accuracy:
         )
 
     def proved(self) -> dict[str, Any]:
-        """What is proved for any data, as plain data; the law on the assumed data is not worked out."""
+        """Return what is proved for any data, as plain data, without computing the typical error."""
         return {
             "worst": None if self.worst is None else float_up(self.worst),
             "level": float(self.level),
@@ -137,7 +136,7 @@ class Accuracy:
 
     @staticmethod
     def from_data(data: Mapping[str, Any]) -> Accuracy:
-        """What ``proved`` wrote, read back."""
+        """Read back what ``proved`` wrote."""
         singular, plural = data["unit"]
         level = Fraction(str(data["level"]))
         return Accuracy(data["worst"], level, (singular, plural), data["meaning"], "")
@@ -155,7 +154,7 @@ PEOPLE = ("person", "people")
 
 
 def falling_counts(people: int, size: int) -> Counts:
-    """Counts in proportion to 1, 1/2, 1/3, ...: evenly spread ones would make every answer right."""
+    """Return counts in proportion to 1, 1/2, 1/3, ...; with equal counts every answer would be right."""
     shares = 1 / np.arange(1, size + 1)
     found: Counts = np.floor(people * shares / shares.sum()).astype(np.int64)
     return found
@@ -175,7 +174,7 @@ def few_places(size: int) -> list[int]:
 
 
 def exactly(mechanism: Mechanism, scores: Scores, sizes: Sequence[float] | Floats) -> Errors:
-    """The law of the error of one choice: exact, by the mechanism's own probabilities."""
+    """Compute the error distribution of one choice exactly, from the mechanism's probabilities."""
     errors = np.asarray(sizes, dtype=np.float64)
     return Errors(errors, mechanism.probabilities(scores), float(errors.mean()))
 
@@ -186,7 +185,7 @@ def drawn(
     error: Callable[[Counts, Sequence[int]], float],
     places: int,
 ) -> Errors:
-    """The law of the error by drawing answers on stated data, the same ones each time."""
+    """Estimate the error distribution from answers drawn on stated data, the same ones each time."""
     bits = ScriptedBits("stated data")
     draws = max(20, min(DRAWS, MOST_DRAWN // places))
     sizes = [error(like, next(iter(pick(like[None, :], bits)))) for _ in range(draws)]
@@ -195,7 +194,7 @@ def drawn(
 
 
 def guess(size: int, places: int, bits: Bits) -> list[int]:
-    """Different places, drawn without looking at anything."""
+    """Draw distinct places uniformly, without looking at the scores."""
     if places > size // 2:
         order = np.argsort(bits.words(size), kind="stable")
         return [int(place) for place in order[:places]]
@@ -208,7 +207,7 @@ def guess(size: int, places: int, bits: Bits) -> list[int]:
 def least_epsilon(
     at: Callable[[Fraction], Accuracy], *, error: Fraction, typical: bool
 ) -> Fraction:
-    """The least ε, on a grid of a thousandth of itself, at which the error is good enough.
+    """Find the smallest ε, to within a thousandth, at which the error is small enough.
 
     ``at`` gives the accuracy at an ε. A proved bound falls as 1/ε; a typical error falls with ε.
     """
@@ -233,7 +232,7 @@ def least_epsilon(
 
 
 def _rounded_up(epsilon: Fraction, reached: Callable[[Fraction], bool]) -> Fraction:
-    """A number of four digits that is not below, and still enough."""
+    """Round up to four digits, if that is still enough."""
     unit = Fraction(10) ** (math.floor(math.log10(epsilon)) - 3)
     found = Fraction(math.ceil(epsilon / unit)) * unit
     return found if reached(found) else found + unit

@@ -1,6 +1,6 @@
-"""What a question gives back: a release, with the rules that made it in sentences.
+"""The release that answers a question, with the rules behind it in sentences.
 
-They say what was left out, moved, assigned or taken on trust, and speak of public things only: the rule,
+The rules say what was left out, moved, assigned or taken on trust. They mention public facts only: the rule,
 never how many rows it touched.
 """
 
@@ -30,14 +30,16 @@ if TYPE_CHECKING:
     from discreet.questions.card import Card
 
 NOTHING = "nothing is safe to say"
-"""How the answer None of an unknown domain is printed."""
+"""How the answer None is printed if the candidates come from the data."""
 NONE_OF_THEM = "none of them"
 """How the answer None about a threshold is printed."""
+INVENTED = "INVENTED ROWS: this answer says nothing about the data"
+"""How a rehearsed answer is marked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """A budget as people look at it: what was spent before, what this costs, what is left.
+    """A budget at one payment: what was spent before, what this costs, what is left.
 
     Example:
         >>> meter = Meter(Fraction(1), Fraction(1, 2), Fraction(3, 2))
@@ -52,7 +54,7 @@ class Meter:
 
     @property
     def cap(self) -> Fraction:
-        """All of it."""
+        """The whole budget."""
         return self.spent + self.this + self.left
 
     def as_data(self) -> dict[str, str]:
@@ -67,7 +69,7 @@ class Meter:
 
     @staticmethod
     def from_data(data: Mapping[str, str]) -> Meter:
-        """What ``as_data`` wrote, read back: figures as they were printed."""
+        """Read back what ``as_data`` wrote: figures as they were printed."""
         this, left, cap = (Fraction(data[name]) for name in ("this", "left", "cap"))
         return Meter(cap - this - left, this, left, data["symbol"])
 
@@ -84,15 +86,15 @@ class TableRelease(Release):
         people: with ``with_people``, the noisy number of people who counted at all; one for each group.
         people_within: how far that may be from the true one, as ``count_within``.
         voted: with ``with_voted``, the noisy number of blocks that voted.
-        voted_within: by how much that number may be off, 19 times out of 20.
-        gap: with ``with_gap``, by how many people at least the noisy winner led.
-        assigned: whether people were drawn into groups, so that counts are of those assigned to each.
+        voted_within: with probability 95 % that number is at most this far from the true one.
+        gap: with ``with_gap``, a noisy lower bound of the winner's lead, in people.
+        assigned: whether people were assigned to groups at random, so that counts are of those assigned.
         ordered: for several answers, whether their order was released.
         labels: what each of several answers is, such as the level of a quantile.
-        threshold: for groups that reach a number of people, that number; a gap is then above it.
+        threshold: for ``FirstAbove``, the threshold; a gap is then measured from it.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
         by: the column of the groups, where there is an answer for each.
-        engine: whose kind of frame ``frame`` gives: that of the table, or DuckDB's for a file or a database.
+        engine: the kind of frame that ``frame`` returns; DuckDB's for a file or a database.
         title: the question in words.
         accuracy: how good the answer is, from public facts.
         meter: the budget after the payment.
@@ -136,10 +138,10 @@ class TableRelease(Release):
         return self.card.in_html()
 
     def frame(self) -> Any:
-        """The answer as a frame of the asker's own kind, with a row for each group and each thing named.
+        """Return the answer as a frame of the table's kind, one row for each group and each value named.
 
-        The columns are the group's (under the name of ``by``), ``rank`` or ``level``, ``answer``, and what
-        was released beside it. Of a file it is a relation of DuckDB.
+        The columns are the group (named like ``by``), ``rank`` or ``level``, ``answer``, and what was
+        released with it. For a file it is a DuckDB relation.
 
         Example:
             >>> import polars as pl
@@ -156,7 +158,11 @@ class TableRelease(Release):
 
     def __str__(self) -> str:
         counted = (
-            "No ledger counted this release" if self.entry is None else f"Ledger: {self.entry}"
+            "Nothing was spent"
+            if self.invented
+            else "No ledger counted this release"
+            if self.entry is None
+            else f"Ledger: {self.entry}"
         )
         order = {None: "", True: " In order.", False: " In no particular order."}[self.ordered]
         neighbours = self.neighbours
@@ -164,14 +170,15 @@ class TableRelease(Release):
             neighbours = f"{neighbours} ({Neighbours(neighbours).in_words})"
         chosen = f"Chosen by {self.mechanism}.{order} Neighbours: {neighbours}. {counted}."
         said = "\n".join((visible(chosen), *(f"- {visible(rule)}" for rule in self.rules)))
-        return f"{self._answers()}{self._counted()}\n{self.guarantee.in_words()}\n{said}"
+        marked = f"{INVENTED}\n" if self.invented else ""
+        return f"{marked}{self._answers()}{self._counted()}\n{self.guarantee.in_words()}\n{said}"
 
     def in_lines(self) -> str:
-        """The answer and what was released with it, a line for each."""
+        """The answer and what was released with it, one per line."""
         return f"{self._answers()}{self._counted()}"
 
     def in_tabs(self) -> str:
-        """The answer alone, for a program: a line for each thing named, its parts between tabs."""
+        """The answer alone, for programs: one line per value, with tab-separated parts."""
         from discreet.questions.frames import columns_of
 
         columns = columns_of(self)
@@ -201,7 +208,7 @@ class TableRelease(Release):
         return words.replace(" ", " assigned ") if self.assigned else words
 
     def _counted(self) -> str:
-        """Who counted at all, and whether that is more than noise; both public once released."""
+        """Describe the noisy number of people who counted, and whether it is more than noise."""
         if self.voted is not None:
             return f"\n{counted(self.voted, 'block')} voted, {_give_or_take(self.voted_within)}"
         if self.people is None:
@@ -212,7 +219,7 @@ class TableRelease(Release):
             where = "" if group is None else f" in {visible(group)}"
             line = f"{self._people(people)} counted{where}, {_give_or_take(self.people_within)}"
             if people <= self.people_within:
-                line += ": perhaps nobody, and then the answer is noise; do the values match the column's?"
+                line += ": perhaps nobody, and then the answer is noise; do the values match?"
             lines.append("\n" + line)
         return "".join(lines)
 
@@ -305,7 +312,7 @@ OUTSIDE = {"clamp": "count as the nearer bound", "drop": "are left out"}
 
 
 class NeverMatchesWarning(UserWarning):
-    """By its declared type a column cannot hold what it is asked for; the answer may be noise.
+    """The declared type of a column rules out the values asked for, so the answer may be noise.
 
     Example:
         >>> import warnings
@@ -314,7 +321,7 @@ class NeverMatchesWarning(UserWarning):
 
 
 class OtherTableWarning(UserWarning):
-    """A budget is charged for a table of another name than those it was charged for until now.
+    """A budget is charged for a table with a different name than before.
 
     Example:
         >>> import warnings
@@ -325,13 +332,13 @@ class OtherTableWarning(UserWarning):
 def about_rows(
     rows: Rows, *, where: str | None, epsilon: Fraction, epsilon_each: Fraction
 ) -> Sentences:
-    """Whose rows count, which, and in which groups."""
-    whose = "Every row counts as another person's, as was stated (one_row_per_user)."
+    """Say which rows count, for whom, and in which groups."""
+    whose = "Every row counts as a different person, as stated (one_row_per_user)."
     if rows.counted is not None:
         whose = (
-            f"A row stands for as many people as {rows.counted} says, rounded down, each of them in this row "
-            "only, as was stated; rows for less than one are left out. Rows, and those of one candidate "
-            "together, stand for a hundred billion people at most."
+            f"A row stands for as many people as {rows.counted} says, rounded down, and each person "
+            f"is in one row only, as stated; rows for less than one person are left out. A row, and "
+            f"all rows of one candidate together, stand for at most a hundred billion people."
         )
     elif rows.user is not None:
         whose = f"The column {rows.user} tells people apart; rows without it are left out."
@@ -345,14 +352,15 @@ def about_rows(
 
 def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
     most, there = rows.groups_per_person, rows.number_of_groups
-    left_out = f"Rows of another {rows.by} than the {there} asked for are left out."
+    left_out = f"Rows whose {rows.by} is not one of the {there} listed are left out."
     if rows.user is None:
         return left_out
     if not rows.assigns:
         return f"{left_out} A person counts in every group in which they have rows."
     return (
-        f"{left_out} A person counts in at most {most} of the groups in which they have rows, drawn at "
-        f"random: a group's answer is about the people assigned to it, not about all who have rows there. "
+        f"{left_out} Each person counts in at most {most} of the groups in which they have rows, "
+        f"drawn at random: a group's answer is about the people assigned to it, not about all who "
+        f"have rows there. "
         f"With groups_per_person={there} everybody would count in all of their groups, and each answer "
         f"would have ε = {figure(epsilon_each * most / there, up=False)} of {figure(epsilon)} in place "
         f"of {figure(epsilon_each, up=False)}."
@@ -360,17 +368,18 @@ def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
 
 
 def about_candidates(bounds: str | None = None, *, other: str | None = None) -> Sentences:
-    """Which values count for which candidate."""
+    """Say which values count for which candidate."""
     if other is not None:
         return (
-            f"A person counts once for each candidate that they have, and once for {other} if they have a "
-            "value that is none; missing values are left out, and a candidate that nobody has competes with "
+            f"A person counts once for each candidate that they have, and once for {other} if they "
+            f"have a value that is not on the list; missing values are left out, and a candidate "
+            f"that nobody has competes with "
             "zero people.",
         )
     if bounds is None:
         return (
-            "A person counts once for each candidate that they have; missing values and values that are no "
-            "candidate are left out, and a candidate that nobody has competes with zero people.",
+            "A person counts once for each candidate that they have; missing values and values not "
+            "on the list are left out, and a candidate that nobody has competes with zero people.",
         )
     return (
         f"A person counts once for each grid point that their values fall to, the largest not above the "
@@ -381,7 +390,8 @@ def about_candidates(bounds: str | None = None, *, other: str | None = None) -> 
 def about_types(
     table: Table, column: str, public: Candidates, *, name: str, listed: Sequence[Any] | None = None
 ) -> Sentences:
-    """Doubts about candidates that the declared type of a column, or its owner's list, rules out."""
+    """Warn about candidates that the column's declared type or its owner's list rules out."""
+    mixed = _about_mixed_periods(table, column, public.keys, name=name)
     cannot = table.cannot_hold(column, public.keys) if public.period is None else []
     why = f"the column {column}, {table.described(column)}, does not hold such values"
     if not cannot and listed is not None:
@@ -389,15 +399,18 @@ def about_types(
         cannot = [value for value in public.values if str(value) not in known]
         why = f"the owner's list of the column {column} does not have them"
     if not cannot:
-        return ()
+        return mixed
     shown = ", ".join(map(str, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
-    return (f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({shown}): {why}.",)
+    return (
+        *mixed,
+        f"Nobody can count for {len(cannot)} of the {len(public)} {name} ({shown}): {why}.",
+    )
 
 
 def about_period(table: Table, column: str, public: Candidates) -> Sentences:
-    """In which period a date, a moment or a text counts."""
+    """Say in which period a date, a moment or a text counts."""
     if not table.is_dated(column):
-        return _about_named_periods(table, column, public.keys)
+        return _about_named_periods(table, column, public.keys) + _about_numbers(column, public)
     if public.period is None:
         return ()
     zone, is_moment = table.engine.zones.get(column), table.ordered_kind(column) == "moment"
@@ -407,8 +420,22 @@ def about_period(table: Table, column: str, public: Candidates) -> Sentences:
     return (f"Every {column} counts for the {public.period} in which it lies{by}{iso}.",)
 
 
+def _about_numbers(column: str, public: Candidates) -> Sentences:
+    """What numbers mean on a column of texts."""
+    pairs = zip(public.labels, public.keys, strict=True)
+    number = next(
+        (label for label, key in pairs if isinstance(key, str) and not isinstance(label, str)), None
+    )
+    if number is None:
+        return ()
+    return (
+        f"The column {column} holds texts: {number} means the text '{number}', and no other way to write "
+        "that number.",
+    )
+
+
 def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sentences:
-    """What names of periods mean on a column of texts."""
+    """Say what names of periods mean in a column of texts."""
     period = table.period_named(column, words)
     if period is not None and table.is_text:
         return (
@@ -423,12 +450,26 @@ def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sen
     )
 
 
+def _about_mixed_periods(
+    table: Table, column: str, words: Sequence[Any], *, name: str
+) -> Sentences:
+    """A doubt where texts name periods of several kinds, which no column of texts can be counted by."""
+    kinds = table.periods_mixed(column, words)
+    if not kinds:
+        return ()
+    return (
+        f"{name} names periods of several kinds ({', '.join(kinds)}): in the column {column}, which holds "
+        "texts, each means that text and not the dates in it.",
+    )
+
+
 def about_condition(
     table: Table, condition: Condition | None, listed: Mapping[str, Sequence[Any]]
 ) -> Sentences:
-    """Doubts about a condition: values that no row has, by the declared type or by the owner's list."""
+    """Warn about values in a condition that no row can have, by the declared type or the owner's list."""
     doubts: list[str] = []
     for each in comparisons(condition) if condition is not None else ():
+        doubts += _about_mixed_periods(table, each.column, period_words(each), name="where")
         cannot = literals_nobody_has(table, each)
         why = f", {table.described(each.column)}, does not hold such a value"
         if not cannot and each.column in listed and each.operator in ("=", "in"):
@@ -449,13 +490,13 @@ _HIGH_DELTA = Fraction(1, 1000)
 
 
 def about_price(guarantee: Guarantee, people: int | None) -> Sentences:
-    """Remarks on a guarantee that protects little."""
+    """Warn about a guarantee that protects little."""
     figures, said = guarantee.figures, list[str]()
     epsilon, delta = figures.get("epsilon", 0), figures.get("delta", 0)
     if epsilon > _HIGH_EPSILON:
         said.append(
-            f"ε = {figure(epsilon)} is above {_HIGH_EPSILON}: an answer may tell nearly everything about "
-            "one person."
+            f"ε = {figure(epsilon)} is above {_HIGH_EPSILON}: an answer may reveal nearly "
+            f"everything about one person."
         )
     if delta > _HIGH_DELTA or (people is not None and delta * people > 1):
         many = (
@@ -468,19 +509,19 @@ def about_price(guarantee: Guarantee, people: int | None) -> Sentences:
 
 
 def _answers(answer: Any) -> list[Any]:
-    """Everything that an answer names, in whatever groups."""
+    """Everything that an answer names, in all groups."""
     parts = answer.values() if isinstance(answer, Mapping) else (answer,)
     return [each for part in parts for each in (part if isinstance(part, tuple) else (part,))]
 
 
 def about_ends(lower: Any, upper: Any) -> Callable[[Any], Sentences]:
-    """A remark on an answer that is at one of its public bounds."""
+    """Warn about an answer at one of its public bounds."""
 
     def after(answer: Any) -> Sentences:
         at_an_end = [end for end in (lower, upper) if end in _answers(answer)]
         return tuple(
-            f"{end} is a bound of the grid: values beyond it, if there are any, are not told apart. Wider "
-            "bounds may give another answer."
+            f"{end} is a bound of the grid: any values beyond it look the same. Wider bounds may "
+            f"give another answer."
             for end in at_an_end
         )
 
@@ -488,20 +529,18 @@ def about_ends(lower: Any, upper: Any) -> Callable[[Any], Sentences]:
 
 
 def about_other(label: str) -> Callable[[Any], Sentences]:
-    """A remark on an answer that is on no list."""
+    """Remark on the answer that stands for all values not on the list."""
 
     def after(answer: Any) -> Sentences:
         if label not in _answers(answer):
             return ()
-        return (
-            f"{label} stands for all values that are no candidate: a longer list may say which.",
-        )
+        return (f"{label} stands for all values not on the list: a longer list may say which.",)
 
     return after
 
 
 def about_texts(table: Table, condition: Condition | None) -> Sentences:
-    """What names of periods in a condition mean on columns of texts."""
+    """Say what names of periods in a condition mean in columns of texts."""
     said = (
         sentence
         for each in (comparisons(condition) if condition is not None else ())
@@ -511,9 +550,9 @@ def about_texts(table: Table, condition: Condition | None) -> Sentences:
 
 
 def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str | None) -> Sentences:
-    """What counts in columns that declare no type, and in a list of a stated one."""
+    """Say what counts in columns without a declared type, and in a list with a stated one."""
     if read_as is not None:
-        return (f"The list is read as {read_as}: what is not of that type is left out.",)
+        return (f"The list is read as {read_as}: values of other types are left out.",)
     return tuple(
         f"In {column}, which declares no type, texts count and everything else is left out."
         for column in dict.fromkeys(columns)
@@ -522,23 +561,23 @@ def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str |
 
 
 def about_several(per_person: str) -> Sentences:
-    """Which number a person counts with who may have more than one: the first rule of an answer."""
+    """Say which number counts if a person may have several: the first rule of an answer."""
     return (
         f"A person with several values counts with {PER_PERSON[per_person]} (per_person={per_person!r}).",
     )
 
 
 def about_values(bounds: str, *, outside: str) -> Sentences:
-    """Which numbers count as they are."""
+    """Say what happens to values outside the bounds."""
     return (f"Values outside {bounds} {OUTSIDE[outside]} (outside={outside!r}).",)
 
 
 def about_magnitudes(most: object, *, several: bool) -> Sentences:
-    """Which magnitude a person counts with; ``several`` if a person may have more than one."""
+    """Say which magnitude a person counts with; ``several`` if a person may have more than one."""
     said = (
         f"A value counts by its magnitude, whatever its sign; one beyond {most} counts as {most}.",
     )
-    return ("Of several, the largest of a person's magnitudes counts.", *said) if several else said
+    return ("If a person has several, the largest magnitude counts.", *said) if several else said
 
 
 def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
@@ -551,21 +590,21 @@ def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
         return said
     return (
         *said,
-        f"{named} of {asked}: no further value has so many people that naming it is safe at this ε and δ.",
+        f"{named} of {asked}: no further value has enough people to be named safely at this ε and δ.",
     )
 
 
 def about_kept(asked: int, named: int) -> Sentences:
-    """Values that come from the data, where each person has one."""
+    """Describe values that come from the data, if each person has one."""
     said = (
-        "The candidates are the values that have so many people that naming them is safe at this ε and δ; "
+        "The candidates are the values with enough people to be named safely at this ε and δ; "
         "missing values are left out.",
     )
     return said if named == asked else (*said, f"{named} of {asked}: no further value has.")
 
 
 def about_values_each(most: int) -> Sentences:
-    """Values that come from the data, of which each person counts with a few."""
+    """Describe values that come from the data, if each person counts with a few."""
     return (
         f"A person counts with at most {counted(most, 'value')}, drawn at random from theirs; values are "
         "kept by weights, 1/√t from each person who counts with t of them.",
@@ -575,7 +614,7 @@ def about_values_each(most: int) -> Sentences:
 def about_found_groups(
     by: str, *, one: bool, weighed: tuple[int, int, int] | None = None
 ) -> Sentences:
-    """Groups that nobody listed; with weights the bound, and how many people a group needs by either rule."""
+    """Describe groups found in the data; with weights, the bound and how many people a group needs."""
     how = " To find them, a person counts in one group of theirs, drawn at random." if one else ""
     if weighed is not None:
         most, people, otherwise = weighed
@@ -586,13 +625,13 @@ def about_found_groups(
             f"{otherwise:,}."
         )
     return (
-        f"The groups are those of {by} in the data that have so many people that naming them is safe at this "
-        f"ε and δ; smaller ones are left out, and blank or misencoded texts.{how}",
+        f"The groups are those of {by} in the data with enough people to be named safely at this ε "
+        f"and δ; smaller groups and blank or misencoded texts are left out.{how}",
     )
 
 
 def about_chosen_bound(most: int, epsilon: Fraction, covered: Fraction) -> Sentences:
-    """A bound on the groups of a person that was itself a private choice."""
+    """Describe a bound on groups per person that was itself chosen privately."""
     return (
         f"A person counts in at most {counted(most, 'group')}: chosen privately, for ε = {figure(epsilon)} "
         f"of the total, so that about {figure(covered)} of the people count in all of theirs.",
@@ -600,15 +639,15 @@ def about_chosen_bound(most: int, epsilon: Fraction, covered: Fraction) -> Sente
 
 
 def about_method(method: str, *, in_cluster: bool = False) -> Sentences:
-    """How several were chosen, where nobody said."""
-    why = "follows from k, the relation and what the budget adds up, not from the data"
+    """Say how several values were chosen, if no method was given."""
+    why = "follows from k, the neighbour relation and the budget's unit, not from the data"
     if in_cluster:
         why = "is the one that runs in the cluster, where the candidates are"
     return (f"The method ({method}) {why}.",)
 
 
 def about_order(ordered: float, unordered: float) -> Sentences:
-    """What the order of several costs, where nothing is lost by leaving it out."""
+    """Say what the order costs, if the answer could do without it."""
     with_it, without = (of_people(math.ceil(error)) for error in (ordered, unordered))
     return (
         f"The order is part of the answer, and costs accuracy: with it the answer is at worst {with_it} off, "
@@ -617,13 +656,13 @@ def about_order(ordered: float, unordered: float) -> Sentences:
 
 
 def about_threshold(rule: CrossingRule, groups: int) -> Sentences:
-    """Which groups are asked what, how often, and how far the noise may be off."""
+    """Say which groups are compared with the threshold, how many are named, and how large the noise is."""
     named = "the first is" if rule.crossings == 1 else f"the first {rule.crossings} are"
     return (
         f"The {groups} groups are asked in their order whether they reach {of_people(rule.threshold)}, with "
         f"noise on that number and on each count; {named} named.",
-        "A person counts once in each group in which they have rows; missing values and values that are no "
-        "group are left out, and a group in which nobody is has zero people.",
+        "A person counts once in each group in which they have rows; missing values and values not "
+        "on the list are left out, and a group without rows has zero people.",
         f"The noise of one comparison has a standard deviation of {of_people(figure(rule.deviation))}.",
     )
 
@@ -631,26 +670,18 @@ def about_threshold(rule: CrossingRule, groups: int) -> Sentences:
 def about_unequal_scores(
     sensitivities: Sequence[Fraction], way: str, ways: str, *, checked: bool = False
 ) -> Sentences:
-    """Scores of one's own, each with its sensitivity, and both ways to compare them."""
-    tried = "; no data set made of the example rows contradicts it" if checked else ", unchecked"
+    """Describe scores with a sensitivity each, and both ways to compare them."""
+    tried = "; no data set made of the example rows contradicts this" if checked else ", unchecked"
     return (
         f"One person changes each score by at most its own sensitivity, from {min(sensitivities)} to "
-        f"{max(sensitivities)}: as was stated{tried}.",
+        f"{max(sensitivities)}, as stated{tried}.",
         f"Scores are compared by {way}. {ways}",
     )
 
 
-def about_file_of_sensitivities() -> Sentences:
-    """The same where a file has the sensitivities."""
-    return (
-        "One person changes each score by at most the sensitivity beside it in the file, unchecked; the "
-        "sensitivities are public, and the way to compare scores follows from them.",
-    )
-
-
 def about_scores(range_distance: Fraction, *, checked: bool = False) -> Sentences:
-    """Scores that are somebody's own, with what was stated of them."""
-    tried = "; no data set made of the example rows contradicts it" if checked else ", unchecked"
+    """Describe scores with one stated sensitivity."""
+    tried = "; no data set made of the example rows contradicts this" if checked else ", unchecked"
     return (
-        f"One person changes the difference of two scores by at most {range_distance}: as was stated{tried}.",
+        f"One person changes the difference of two scores by at most {range_distance}, as stated{tried}.",
     )

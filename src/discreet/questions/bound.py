@@ -1,4 +1,4 @@
-"""A bound on the magnitude of a column that nobody knows: by a noisy threshold, upwards from zero."""
+"""Find an unknown bound on a column's magnitude, by a noisy threshold upwards from zero."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from discreet.questions.scoring import label_of, level_of, people_up_to
 
 @value
 class Bound(Grouped, kind="bound"):
-    """A magnitude within which about a part ``covers`` of the people stay: a bound for later questions.
+    """A magnitude that about a share ``covers`` of the people stay within: a bound for later questions.
 
-    For a column of numbers or time spans whose bounds nobody knows. A person counts with the largest of
+    For a column of numbers or time spans with unknown bounds. A person counts with the largest of
     their magnitudes; the answer is the first point of a growing grid (see ``Quantile``) at which a noisy
-    number of the people within it crosses a noisy threshold, so that it hardly ever lies far beyond the data.
-    With the answer b a later question may say ``bounds=(-b, b)``, or ``(0, b)`` where nothing is negative;
-    the little that lies outside is clamped then. ``docs/proofs/quantiles.md`` proves the guarantee.
+    number of the people within it crosses a noisy threshold, so that it rarely lies far beyond the data. With
+    the answer b, later questions can use ``bounds=(-b, b)``, or ``(0, b)`` if nothing is negative; the few
+    values outside are clamped. ``docs/proofs/quantiles.md`` proves the guarantee.
 
     Example:
         >>> import discreet, polars as pl
@@ -45,14 +45,14 @@ class Bound(Grouped, kind="bound"):
 
     command: ClassVar[tuple[str, str, str] | None] = (
         "bound",
-        "A bound on the magnitude of a column, for later questions.\n\n"
-        "With the answer b a later question may say --bounds -b:b, or 0:b where nothing is negative.",
+        "A bound on the size of a column's values, for later questions.\n\n"
+        "With the answer b, later questions can use --bounds -b:b, or 0:b if nothing is negative.",
         "discreet bound pay.parquet --dataset staff --column salary --user person_id --covers 0.999 "
         "--epsilon 0.2",
     )
 
     covers: Number = field(
-        "The part of the people who stay within the bound.",
+        "The share of people who stay within the bound.",
         default=Fraction(999, 1000),
         check=lambda name, given: level_of(given, name=name),
         takes="NUMBER",
@@ -126,7 +126,7 @@ class Bound(Grouped, kind="bound"):
 
 
 def _missed(row: Counts, covered: Fraction, place: int) -> float:
-    """By how many people the number within a place is off from the part to be covered."""
+    """How far the number of people within a place is from the share to be covered, in people."""
     up_to = int(row[: place + 1].sum())
     target = covered * int(row.sum())
     return float(max(target - up_to, up_to - int(row[place]) - target, Fraction(0)))
@@ -145,7 +145,7 @@ def scales_for(level: Fraction, epsilon: Fraction, neighbours: str) -> NoiseScal
 
 
 def first_within(people: Counts, level: Fraction, scales: NoiseScales, bits: Bits) -> int:
-    """The first place at which the noisy number of people so far crosses the noisy threshold, or the last."""
+    """Find the first place where the noisy number of people crosses the noisy threshold, or the last."""
     up_to = people_up_to(people, times=level.denominator)
     values = level.denominator * up_to - level.numerator * int(up_to[-1])
     found = NoisyThreshold(Fraction(0), scales, bits).crossings(values, 1)

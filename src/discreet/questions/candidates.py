@@ -1,7 +1,7 @@
-"""Public candidates: from a list, a file, an enum or a declared categorical type, made to fit the column.
+"""Public candidates from a list, a file, an enum or a declared categorical type, in the column's type.
 
-Candidates taken from the data would themselves be a release, so none of these ways looks at the data. A
-contest is how people are then counted for each of them.
+Candidates taken from the data would themselves be a release, so nothing here looks at the data. A contest
+counts the people for each candidate.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ from discreet.questions.answer import (
     about_types,
 )
 from discreet.questions.ordered import ColumnGrid, column_grid
-from discreet.questions.periods import is_range, periods
+from discreet.questions.periods import is_range, is_range_of_years, periods
 from discreet.questions.question import FoundLabels
 
 WHY_PUBLIC = (
-    "candidates= must be given: a list, a file, an enum or a declared categorical type. Candidates read from "
-    "the data would show that somebody has that value; if they must come from the data, give delta= as well "
-    "and the question uses a method made for unknown domains, which may answer that nothing is safe to say"
+    "candidates= must be given: a list, a file, an enum or a declared categorical type. Candidates "
+    "read from the data would show that somebody has that value; if they must come from the data, "
+    "give delta= as well: then only values with enough people are named, and the answer may be that "
+    "nothing is safe to say"
 )
 
 _LARGEST_INTEGER = 10**40  # more than any engine's integers hold
@@ -46,19 +47,19 @@ _LARGEST_INTEGER = 10**40  # more than any engine's integers hold
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Labels as the user knows them, and keys as the column holds them, in the same order."""
+    """Labels as the user writes them and keys as the column holds them, in the same order."""
 
     labels: tuple[Any, ...]
     keys: tuple[Any, ...]
     period: str | None = None
-    """The kind of the periods that the keys are numbers of, or names in a text file without a stated type."""
+    """The kind of period that the keys number, or name in a text file without a stated type."""
 
     def __len__(self) -> int:
         return len(self.keys)
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The candidates as values of the column; periods as they are written."""
+        """The candidates as values of the column; periods stay text."""
         return self.keys if self.period is None else self.labels
 
 
@@ -70,9 +71,9 @@ def in_the_cluster(candidates: object) -> bool:
 def public_candidates(
     given: object, *, column: str, kind: str, name: str = "candidates", described: str = ""
 ) -> Candidates:
-    """The candidates for a column of a declared kind; errors speak of the public list only.
+    """Make the candidates for a column of a declared kind; errors mention the public list only.
 
-    ``described`` is the column and what it is declared, in words.
+    ``described`` is the column and its declared type, in words.
     """
     if given is None:
         raise ParameterError(WHY_PUBLIC)
@@ -92,7 +93,7 @@ def public_candidates(
 def candidates_of(
     table: Table, given: object, *, column: str, name: str = "candidates"
 ) -> Candidates:
-    """The candidates for a column of a table, by what is declared of it."""
+    """Make the candidates for a column of a table, by its declared type."""
     described = f"the column {column!r}, {table.described(column)}"
     if given is not None and table.ordered_kind(column) in ("date", "moment"):
         by_period = _periods(given, table.ordered_kind(column), column, name, described)
@@ -119,7 +120,7 @@ def candidates_of(
 
 
 def _periods(given: object, kind: str, column: str, name: str, described: str) -> Candidates:
-    """Periods as candidates for a column of dates or moments: all of one kind, and each means all of it."""
+    """Make periods the candidates of a column of dates or moments; all must be of one kind."""
     whole = isinstance(given, str) and given in RECURRING
     labels = RECURRING[str(given)] if whole else _labels(given, column, name)
     again = next((k for k, names in RECURRING.items() if all(e in names for e in labels)), None)
@@ -155,15 +156,18 @@ def _period(label: Any) -> tuple[str, int] | None:
 
 
 def _labels(given: object, column: str, name: str) -> list[Any]:
-    """What a list, a file, an enum, a categorical type or a range has, at least one."""
+    """Return the labels of a list, file, enum, categorical type or range; there must be at least one."""
     if isinstance(given, str | Path):
         labels: list[Any] = named_candidates(given, column=column, name=name)
     else:
         labels = _listed(given, name)
         if len(labels) == 1 and is_range(labels[0]) and not isinstance(given, FoundLabels):
             raise refuse(
-                name, labels, f"{labels[0]!r} itself, which is a range, not a list with it"
+                name, labels, f"{labels[0]!r} itself: it is a range, so do not put it in a list"
             )
+        ranges = [] if isinstance(given, FoundLabels) else list(filter(is_range_of_years, labels))
+        if ranges:
+            raise refuse(name, ranges[0], "one range without a list, or a list without ranges")
     if not labels:
         raise ParameterError(f"{name} is empty: there must be at least one")
     return labels
@@ -294,7 +298,7 @@ _CONVERSIONS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """The labels of the candidates, and what counts people: per candidate, and at all."""
+    """The candidates' labels, and how people are counted: per candidate and in total."""
 
     size: int
     label: Callable[[int], Any]
@@ -309,7 +313,7 @@ class Contest:
         return self.size
 
     def named(self, indices: list[int], people: Counts) -> list[tuple[Any, int]]:
-        """The candidates chosen, each with its true count."""
+        """Return the chosen candidates, each with its true count."""
         return [(self.label(index), int(people[index])) for index in indices]
 
 
@@ -377,5 +381,5 @@ def contest_of(
 
 def _other(label: str, public: Candidates) -> str:
     if label in {str(known) for known in (*public.labels, *public.keys)}:
-        raise refuse("other", label, "a label that is no candidate")
+        raise refuse("other", label, "a label that is not on the list")
     return label

@@ -1,7 +1,8 @@
-"""The answer card: what a person sees of a plan or of an answer, the same everywhere.
+"""The answer card: how a plan or an answer is shown, the same everywhere.
 
 One object renders itself for a terminal, a notebook, a page and a pipe: the answer first, the question in
-words, accuracy and privacy each with a judgement, the budget as a meter; mechanism, proof and rules below.
+words, accuracy and privacy each with a judgement, the budget as a meter; then the mechanism, the proof and
+the rules.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from discreet._displays import escape, visible
 from discreet._exact.numbers.printing import figure, percent
 from discreet.guarantees import ApproxDP, Guarantee
+from discreet.questions.answer import INVENTED
 
 if TYPE_CHECKING:
     from discreet.questions.accuracy import Accuracy
@@ -38,10 +40,10 @@ _WIDTH = 24
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
-    """What a guarantee means for one person: a judgement, and how sure an attacker can become.
+    """What a guarantee means for one person: a judgement and how sure an attacker can become.
 
-    Strong means ε of at most 1 and δ of at most 10⁻⁵, moderate 3 and 10⁻³; a guarantee in ρ is read at
-    δ = 10⁻⁶.
+    Strong means ε of at most 1 and δ of at most 10⁻⁵, moderate 3 and 10⁻³; a guarantee in ρ is read at δ =
+    10⁻⁶.
     """
 
     judgement: str
@@ -55,7 +57,8 @@ class Privacy:
         Example:
             >>> from discreet import PureDP
             >>> print(Privacy.of(PureDP(1)))
-            strong: an attacker at 50% that a given person is in the data gets to 73.2% at most
+            strong: an attacker who is 50% sure that a given person is in the data can become at most 73.2%
+                sure
         """
         if not isinstance(guarantee, ApproxDP):
             at = Fraction(1, 10**6) if guarantee.symbol == "ρ" else Fraction(0)
@@ -71,30 +74,28 @@ class Privacy:
 
     def __str__(self) -> str:
         words = (
-            f"{self.judgement}: an attacker at 50% that a given person is in the data gets to {self.sure} "
-            "at most"
+            f"{self.judgement}: an attacker who is 50% sure that a given person is in the data can "
+            f"become at most {self.sure} sure"
         )
-        return words + (
-            f", but for a probability of {figure(self.failing)}" if self.failing else ""
-        )
+        return words + (f", except with probability {figure(self.failing)}" if self.failing else "")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """What a person sees of a plan, or of an answer.
+    """A plan or an answer, as people see it.
 
     Attributes:
         answer: the answer in lines; None for a plan.
-        bare: the answer for a pipe: a line for each thing, with tabs between its parts.
+        bare: the answer for a pipe: one line per value, with tab-separated parts.
         title: the question in words.
         price: what it costs, such as ``"ε 1"``.
         accuracy: how good it is.
         guarantee: what it promises.
-        meter: what is spent, what this costs and what is left; None where no ledger counts.
+        meter: what is spent, what this costs and what is left; None without a ledger.
         fits: for a plan, whether enough is left.
         details: mechanism, proof and the like, by name.
         rules: what is left out, moved, assigned or taken on trust.
-        doubts: why the answer may be about nothing.
+        doubts: why the answer may be pure noise.
         invented: whether the answer is about invented rows.
     """
 
@@ -159,7 +160,7 @@ class Card:
 
     @property
     def privacy(self) -> Privacy:
-        """What the guarantee means for one person."""
+        """The guarantee's meaning for one person."""
         return Privacy.of(self.guarantee)
 
     @property
@@ -183,7 +184,7 @@ class Card:
         yield "privacy", str(self.privacy)
 
     def in_text(self, width: int | None, *, explain: bool = False, answer: bool = True) -> str:
-        """The card for a terminal of this width; no line is broken inside a word or a number."""
+        """Print the card for a terminal of this width; lines break only between words."""
         mark = "▶ " if self.answer is not None else ""
         lines: list[str] = []
         if answer and self.answer is not None and "\n" in self.answer:
@@ -193,7 +194,7 @@ class Card:
         else:
             lines.append(f"{self.title} · {self.cost}")
         if self.invented:
-            lines.append("INVENTED ROWS: this answer says nothing about the data")
+            lines.append(INVENTED)
         lines += [f"  {name}: {words}" for name, words in self._judged()]
         lines.append(f"  {self.guarantee.in_words()}")
         lines += [f"  warning: {doubt}" for doubt in self.doubts]

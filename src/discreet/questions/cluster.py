@@ -1,4 +1,4 @@
-"""The most common values when even the candidates are too many for one machine: all of it in the cluster."""
+"""The most common of too many candidates for one machine, chosen in the cluster."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def planned_in_cluster(
     ordered: bool | None = None,
     rules: Sentences = (),
 ) -> Plan:
-    """Plan to choose the first ``k`` of a PySpark frame of public candidates, by one noise each."""
+    """Plan to choose ``k`` from a PySpark frame of public candidates, with one noise for each candidate."""
     besides = question.with_count or getattr(question, "with_gap", False)
     if (
         besides
@@ -49,7 +49,8 @@ def planned_in_cluster(
         or asking.epsilon_people
     ):
         raise ParameterError(
-            "candidates in the cluster go without ⟨by⟩, ⟨bounds⟩, ⟨other⟩, ⟨with_count⟩, ⟨with_gap⟩ and "
+            "candidates in the cluster cannot be combined with ⟨by⟩, ⟨bounds⟩, ⟨other⟩, "
+            "⟨with_count⟩, ⟨with_gap⟩ and "
             "⟨with_people⟩"
         )
     table, column, number = asking.table, question.column, k or 1

@@ -1,7 +1,7 @@
-"""What a question costs: the promises of its releases, added up as one person can touch them.
+"""What a question costs: the guarantees of all releases that one person can touch, added up.
 
-A question names no guarantee of its own. It says which releases one person touches, each with the promise of
-the mechanism that makes it; the ledger is told that, and the answer carries the same.
+A question states no guarantee itself. It lists the releases that one person touches, each with the guarantee
+of its mechanism; the ledger charges these, and the answer carries the same.
 """
 
 from __future__ import annotations
@@ -26,21 +26,23 @@ from discreet.guarantees import (
 from discreet.guarantees.claims import CLAIMS
 
 Part = tuple[Guarantee, int]
-"""What each of some releases promises, and how many of them one person touches."""
+"""The guarantee of each of several equal releases, and how many of them one person touches."""
 ANSWER = CLAIMS["answer", "PureDP"]
 """The theorem from a table to everything that one answer says."""
-IN_ANSWERS = {"answer": ANSWER}
+WITH_A_GAP = {"answer": ANSWER}
 """What a promise carries (``direct``) whose law is among those of that theorem.
 
 Another that carries ``then`` is proved together with any of these after it, and one that carries ``rounds``
 together with others like it.
 """
 IN_RHO = {"ZCDP": CLAIMS["answer", "ZCDP"]}
-"""What a promise also carries if one theorem leads from the table to its ρ, for one release or several."""
+"""A promise also carries this if one theorem leads from the table to its ρ, for one release or several."""
+IN_ANSWERS = WITH_A_GAP | {"whole": CLAIMS["answer", "ZCDP"]}
+"""What a promise carries whose chances also add up to one: all parts together cost the ρ of their ε."""
 
 
 def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event:
-    """What a ledger is told: equal releases as they are, different ones as their sum.
+    """Make the event that a ledger charges: equal releases as they are, different ones as their sum.
 
     Example:
         >>> from discreet import ApproxDP
@@ -54,7 +56,10 @@ def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event
     ]
     if len(events) == 1:
         return events[0]
-    return Event(_sum(events), mechanism=mechanism, neighbours=neighbours)
+    together = _sum(events)
+    if isinstance(together, PureDP) and _whole(parts):
+        together = together.resting_on(together.proof, IN_RHO)
+    return Event(together, mechanism=mechanism, neighbours=neighbours)
 
 
 def guarantee_of(
@@ -64,10 +69,10 @@ def guarantee_of(
     grouped: bool = False,
     assumes: Sequence[str] = (),
 ) -> Guarantee:
-    """What an answer says that it cost: pure ε where that is promised, else what is.
+    """The guarantee that an answer states: pure ε if that is promised, otherwise what is.
 
-    ``parts`` are what it is put together from, before they are made one event, and may have one proof that
-    is shorter than theirs together; ``assumes`` is what is taken on trust about the data.
+    ``parts`` are the releases before they are joined into one event; one shorter proof may cover them all.
+    ``assumes`` is what is taken on trust about the data.
 
     Example:
         >>> guarantee_of(Event(FlippedCoins("0.5"), count=2))
@@ -78,7 +83,7 @@ def guarantee_of(
     if whole is None:
         return promise
     trusted = dict.fromkeys((*whole.assumes, *assumes))
-    direct = IN_ANSWERS if parts and _in_answers(parts) else {}
+    direct = IN_ANSWERS if _whole(parts) else WITH_A_GAP if parts and _in_answers(parts) else {}
     return promise.resting_on(whole.assuming(*trusted), direct)
 
 
@@ -93,12 +98,12 @@ def _sum(events: Sequence[Event]) -> Guarantee:
     if together.zcdp.exact < math.inf:
         return together.zcdp
     raise ParameterError(
-        f"{events[0].mechanism} promises nothing for so many answers: ask for fewer, or with a smaller δ"
+        f"{events[0].mechanism} has no guarantee for this many answers: ask for fewer, or with a smaller δ"
     )
 
 
 def mixed(promise: Guarantee) -> Guarantee:
-    """What is left when people are first told apart by coins that nobody is shown.
+    """The part of a guarantee that survives when people are first separated by secret coins.
 
     Averages keep (ε, δ), ρ, Laplace dominance, and of a range all but the range itself:
     ``docs/proofs/neighbours.md``.
@@ -110,14 +115,31 @@ def mixed(promise: Guarantee) -> Guarantee:
     return kind(promise.exact).resting_on(promise.proof and promise.proof.then(left))
 
 
+def in_groups(promise: Guarantee, steps: int) -> Guarantee:
+    """What is left of a promise in groups, into which coins draw people, for so many steps of its relation.
+
+    One theorem leads from the table to the ρ of the Laplace pair in groups, for one step and for two
+    (``laplace_pair_of_two``); to other ρ for one step.
+    """
+    left = mixed(promise).for_people(steps)
+    kept = {name: proof for name, proof in promise.direct.items() if name in IN_ANSWERS}
+    if kept and (isinstance(left, LaplaceDominated) or (steps == 1 and "ZCDP" in promise.direct)):
+        kept |= IN_RHO
+    return left.resting_on(left.proof, {**left.direct, **kept})
+
+
+def _whole(parts: Sequence[Part]) -> bool:
+    return bool(parts) and all("whole" in promise.direct for promise, _ in parts)
+
+
 def _in_answers(parts: Sequence[Part]) -> bool:
     return all("answer" in promise.direct for promise, _ in parts)
 
 
 def _proof_of(parts: Sequence[Part], *, grouped: bool) -> Proof | None:
-    """What proves all that an answer says: one theorem if it covers every part, or the pages of groups.
+    """The proof of a whole answer: one theorem if it covers every part, or the pages on groups.
 
-    None where the proof is that of the parts, one after the other.
+    None if the proof is that of the parts, one after the other.
     """
     if not parts or (len(parts) == parts[0][1] == 1 and not grouped):
         return None

@@ -24,7 +24,7 @@ def asks(kind: type[Question], *, at_a_desk: Literal[True]) -> Callable[..., Tab
 def asks(
     kind: Callable[P, Question], *, at_a_desk: bool = False
 ) -> Callable[Concatenate[Any, P], TableRelease]:
-    """The method of a table that asks one kind of question; at a desk the owner's fields are left out."""
+    """Make the method of a table that asks one kind of question; at a desk, without the owner's fields."""
     made: Any = kind
     named = [each.name for each in fields_of(made)]
 
@@ -49,7 +49,7 @@ def _describe(
     fields: Sequence[dataclasses.Field[Any]],
     after: Sequence[Parameter] = (),
 ) -> None:
-    """Give a function the name, the signature and the words of a kind of question."""
+    """Give a function the name, the signature and the docstring of a kind of question."""
     known = signature(kind).parameters
     parameters = [*before, *(known[each.name] for each in fields), *after]
     function.__name__, function.__qualname__ = qualified.rpartition(".")[2], qualified
@@ -72,7 +72,7 @@ def _described(kind: type[Question], fields: Sequence[dataclasses.Field[Any]]) -
 
 
 def of_data(kind: type[Question], table: Callable[..., Any], terms: Signature) -> Any:
-    """The function that asks one kind of question of data, with the terms of ``table`` by keyword."""
+    """Make the function that asks one kind of question of data, with the options of ``table`` by keyword."""
     named = {each.name for each in dataclasses.fields(kind)}
     whose = [
         each for name, each in terms.parameters.items() if name not in named and name != "data"
@@ -93,7 +93,7 @@ def of_data(kind: type[Question], table: Callable[..., Any], terms: Signature) -
 def require_known(
     given: Iterable[str], known: Sequence[str], *, of_the_table: Iterable[str] = ()
 ) -> None:
-    """Refuse a keyword that is not known, with the nearest one that is.
+    """Reject an unknown keyword and suggest the nearest known one.
 
     Example:
         >>> require_known({"purpos": "a test"}, ["purpose", "epsilon"])
@@ -103,7 +103,7 @@ def require_known(
     for name in given:
         if name in of_the_table and name not in known:
             raise UnknownParameterError(
-                f"⟨{name}⟩ is said once, when the table is made: make another"
+                f"⟨{name}⟩ is set once, when the table is made: make another table"
             )
         if name not in known:
             near = get_close_matches(name, known, 1)

@@ -1,4 +1,4 @@
-"""The first group in which many people are: which of ordered public groups reach a threshold?"""
+"""The first of several ordered public groups in which the number of people reaches a threshold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from discreet.mechanisms.registry import STREAMS
 from discreet.questions.accuracy import MOST_POINTS, PEOPLE, Accuracy, drawn
 from discreet.questions.answer import about_period, about_threshold, about_types, of_people
 from discreet.questions.candidates import Candidates, candidates_of
-from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO
+from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, WITH_A_GAP
 from discreet.questions.of_rows import OfRows
 from discreet.questions.plan import Found, Plan
 from discreet.questions.question import Labels, field, flag, labels, value
@@ -36,10 +36,10 @@ def stream_named(name: str, given: Any) -> str:
 
 @value
 class FirstAbove(OfRows, kind="first_above", label="First group with enough people"):
-    """The first of the public ``groups`` of a column that many people have, or none of them.
+    """The first of the public ``groups`` of a column that has enough people, or none.
 
-    The groups are asked in the order given: has this one ``above`` people, with noise, or more? A person
-    counts once in each group in which any of their rows is. However many groups there are, ε is the same.
+    In the order given, each group is compared with ``above`` people, with noise. A person counts once in each
+    group in which they have rows. ε does not grow with the number of groups.
 
     Example:
         >>> import discreet, polars as pl
@@ -54,7 +54,7 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
     completed_by: ClassVar[tuple[str, ...]] = ("groups",)
     command: ClassVar[tuple[str, str, str] | None] = (
         "first",
-        "The first of ordered groups with many people, or none of them.\n\n"
+        "The first of several ordered groups that has enough people, or none.\n\n"
         "A person counts once in each group in which they have rows. The cost is the same for any "
         "number of groups.",
         "discreet first visits.parquet --dataset clinic --column week --user patient_id "
@@ -69,21 +69,22 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
         takes="LIST",
     )
     above: Number = field(
-        "The public number of people to be reached.",
+        "The number of people to reach; it is public.",
         check=finite,
         takes="NUMBER",
         example="100",
         analyst=True,
     )
     crossings: int | None = field(
-        "Name up to this many groups, in their order; by default only the first, not in a tuple.",
+        "Name up to this many groups, in their order; by default only the first, as a single value.",
         default=None,
         check=whole,
         takes="COUNT",
         analyst=True,
     )
     with_gap: bool = flag(
-        "Also release by how many people, with noise, each of them passes the threshold, at no further cost.",
+        "Also release, at no extra cost, by how many people each named group passes the threshold, "
+        "with noise.",
         default=False,
     )
     mechanism: Any = field(
@@ -111,8 +112,8 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
         if self.groups is None:
             raise ParameterError(
                 "⟨groups⟩ must be given: the values of the column in their order, as a list, a file, or a "
-                "range such as 2026-W01:2026-W52; read from the data they would show that somebody has that "
-                "value"
+                "range such as 2026-W01:2026-W52; groups read from the data would show that "
+                "somebody has that value"
             )
         asking = self.asking(setting)
         table, column = asking.table, self.column
@@ -132,7 +133,9 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
 
         promise = resting(rule.guarantee(), moved)
         if rule.noise == "exponential":
-            promise = promise.resting_on(ANSWER, IN_ANSWERS | ({} if self.with_gap else IN_RHO))
+            promise = promise.resting_on(
+                ANSWER, WITH_A_GAP if self.with_gap else IN_ANSWERS | IN_RHO
+            )
 
         def choose(counted: Counts, bits: Bits) -> Iterable[Found]:
             for people in counted:
@@ -185,7 +188,7 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
             return (rule.draw(bits).crossings(people, 1) for people in counted)
 
         def error(counts: Counts, named: Sequence[int]) -> float:
-            """How far the group named lies below the threshold, or one passed over above it."""
+            """How far the named group lies below the threshold, or a skipped one above it."""
             place = named[0] if len(named) else len(counts)
             below = [threshold - counts[place]] if place < len(counts) else []
             return float(max([0.0, *below, *(counts[:place] - threshold)]))

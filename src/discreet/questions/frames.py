@@ -1,4 +1,4 @@
-"""An answer as a frame of the asker's own kind: a row for each group and each thing named."""
+"""An answer as a frame of the table's own kind: one row for each group and each value named."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 Columns = dict[str, list[Any]]
 _OURS = ("rank", "level", "answer", "count", "gap", "people", "voted")
 FILES = (".csv", ".parquet")
-"""What an answer can be written to as a frame."""
+"""File types to which an answer can be written."""
 
 
 def columns_of(release: TableRelease) -> Columns:
-    """The answer in columns: the group, the rank or the level of each of several, and what was released."""
+    """Return the answer in columns: the group, the rank or level of each value, and what was released."""
     by = None if release.by is None else "group" if release.by in _OURS else release.by
     answers = release.answer if isinstance(release.answer, Mapping) else {None: release.answer}
     several = release.labels is not None or release.ordered is not None
@@ -46,7 +46,7 @@ def columns_of(release: TableRelease) -> Columns:
 
 
 def frame_of(release: TableRelease) -> Any:
-    """The answer as the kind of frame that was asked; DuckDB's relation where that was a file."""
+    """Return the answer as the kind of frame that was asked; a DuckDB relation for a file."""
     columns = columns_of(release)
     if release.engine == "polars":
         import polars as pl
@@ -70,7 +70,7 @@ def frame_of(release: TableRelease) -> Any:
 
 
 def write_frame(release: TableRelease, path: str | Path) -> None:
-    """The answer as a CSV or Parquet file, by the path's name."""
+    """Write the answer to a CSV or Parquet file, by the path's ending."""
     columns = columns_of(release)
     suffix = Path(path).suffix.lower()
     if suffix == ".parquet":
@@ -97,7 +97,7 @@ def in_duckdb(columns: Columns) -> Any:
 
 
 def _of_one_type(values: list[Any]) -> list[Any]:
-    """Values of one type, or their texts: a column has one."""
+    """Return the values if they share one type, otherwise their texts, because a column has one type."""
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) <= 1 or kinds <= {int, float}:
         return values

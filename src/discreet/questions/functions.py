@@ -1,7 +1,7 @@
 """Every kind of question as a function of data: ``mode(data, column, ..., user=..., ledger=...)``.
 
-Each is one line around ``table(data, ...).ask(...)``. ``functions.pyi`` spells their signatures out for type
-checkers; a test compares it with what is made here.
+Each calls ``table(data, ...).ask(...)``. ``functions.pyi`` gives type checkers the full signatures; a test
+compares it with the functions made here.
 """
 
 from __future__ import annotations

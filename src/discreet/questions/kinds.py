@@ -1,8 +1,8 @@
 """Every kind of question that people ask by its name.
 
-A new kind costs its own file, its lines here, one in the contents of the command line where it has a command,
-and its proof page. Its function, the methods of tables and of desks, options and help, requests, OpenAPI, an
-assistant's tools and the page's form follow from its fields.
+A new kind needs its own file, its lines here, a proof page and, if it has a command, a line in the command
+line's table of contents. Its function, the methods of tables and of desks, options and help, requests,
+OpenAPI, an assistant's tools and the page's form follow from its fields.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The most common value: which candidate do most people have?"""
+"""The most common value: the candidate that most people have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.guarantees import Guarantee, PureDP
 from discreet.questions.accuracy import exactly
 from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
-from discreet.questions.costs import ANSWER, IN_ANSWERS
+from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO
 from discreet.questions.of_candidates import OfCandidates
 from discreet.questions.of_rows import NO_MATCH, Asking
 from discreet.questions.plan import Found, Plan
@@ -35,10 +35,10 @@ from discreet.questions.unknown_domain import planned_from_the_data
 class Mode(OfCandidates, kind="mode", label="Most common value"):
     """The candidate that most people have in a column, chosen privately.
 
-    A person counts once for each candidate that any of their rows has. Values that are not candidates are
-    ignored, candidates without rows have score zero, and an empty table gets an answer too. Without
-    candidates and with ``delta`` only values that have enough people are named
-    (``docs/proofs/unknown-domain.md``); candidates in a PySpark frame keep the selection in the cluster.
+    A person counts once for each candidate that any of their rows has. Values not on the list are ignored,
+    candidates without rows have score zero, and an empty table gets an answer too. Without candidates and
+    with ``delta`` only values that have enough people are named (``docs/proofs/unknown-domain.md``);
+    candidates in a PySpark frame keep the selection in the cluster.
 
     Example:
         >>> import discreet, polars as pl
@@ -59,7 +59,7 @@ class Mode(OfCandidates, kind="mode", label="Most common value"):
     one_choice: ClassVar[bool] = True
 
     with_gap: bool = flag(
-        "Also release the noisy lead of the winner, at no further cost.",
+        "Also release the winner's noisy lead, at no extra cost.",
         default=False,
         analyst=True,
     )
@@ -118,7 +118,7 @@ class Mode(OfCandidates, kind="mode", label="Most common value"):
                 yield [(contest.label(index), count)], {}
 
         if self.with_gap:
-            promise = PureDP(epsilon).resting_on(ANSWER, IN_ANSWERS)
+            promise = PureDP(epsilon).resting_on(ANSWER, IN_ANSWERS | IN_RHO)
         return self.plan_among(
             asking,
             contest,

@@ -44,9 +44,8 @@ class OfCandidates(Grouped):
     """A question about which of several candidates people have."""
 
     candidates: Labels = field(
-        "The public candidates: a list, a range such as 1980:1987, or a file with one on each line. Without "
-        "them, with ⟨delta⟩, only "
-        "values that have enough people are named.",
+        "The public candidates: a list, a range such as 1980:1987, or a file with one on each line. "
+        "Without them, with ⟨delta⟩, only values with enough people are named.",
         default=None,
         check=labels,
         takes="LIST",
@@ -80,7 +79,7 @@ class OfCandidates(Grouped):
         advanced=True,
     )
     considered: int = field(
-        "Without ⟨candidates⟩: how many values compete at most.",
+        "Without ⟨candidates⟩: at most this many values compete.",
         default=CONSIDERED,
         check=whole,
         takes="COUNT",
@@ -95,7 +94,7 @@ class OfCandidates(Grouped):
 
     @property
     def names_values(self) -> bool:
-        """Whether the answers themselves come from the data, for a δ."""
+        """Whether the answers themselves come from the data, which costs a δ."""
         public = (self.candidates, self.bounds, self.period)
         return all(given is None for given in public) and self.delta is not None
 
@@ -111,9 +110,7 @@ class OfCandidates(Grouped):
         if self.by is not None and self.groups is None:
             return  # δ is for the groups as well: checked again once they are found
         if self.delta is not None and not self.names_values:
-            raise refuse(
-                "delta", self.delta, "left out with public candidates: a mechanism brings its own"
-            )
+            raise refuse("delta", self.delta, "left out with public candidates")
         if self.names_values and self.other is not None:
             raise ParameterError("⟨other⟩ needs public candidates")
 
@@ -169,7 +166,7 @@ class OfCandidates(Grouped):
         chooser: Mechanism | None = None,
         meaning: str,
     ) -> Accuracy:
-        """Bound the shortfall in people, for one choice among ``ways`` things moved apart by ``distance``.
+        """Bound the shortfall in people, for one choice among ``ways`` options with this range ``distance``.
 
         ``errors`` gives the law of the shortfall on stated counts.
         """
@@ -196,11 +193,11 @@ class OfCandidates(Grouped):
 
 
 def set_shortfall(counts: Counts, chosen: Any) -> float:
-    """The same for a set: its largest count against the largest, and so on."""
+    """The shortfall of a set: its largest count against the largest of all, and so on."""
     return shortfall(counts, np.array(chosen)[np.argsort(-counts[list(chosen)])])
 
 
 def shortfall(counts: Counts, chosen: Any) -> float:
-    """The most by which a chosen place falls short of the count that belongs there."""
+    """The largest amount by which a chosen count falls short of the one that belongs in its place."""
     best = np.sort(counts)[::-1][: len(chosen)]
     return float(max(0, (best - counts[list(chosen)]).max()))

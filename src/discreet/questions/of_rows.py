@@ -1,4 +1,4 @@
-"""What all questions about a column share: which rows count, in which groups, and how a plan is made."""
+"""Shared by all questions about a column: which rows count, in which groups, and how a plan is made."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from discreet.questions.answer import (
     about_undeclared,
 )
 from discreet.questions.candidates import candidates_of
-from discreet.questions.costs import Part, event_of, guarantee_of, mixed
+from discreet.questions.costs import Part, event_of, guarantee_of, in_groups
 from discreet.questions.plan import Found, Plan, Reading, Sentences
 from discreet.questions.question import (
     FoundLabels,
     Labels,
     Question,
-    by_name,
+    another_mechanism,
     field,
     flag,
     labels,
@@ -45,15 +45,12 @@ from discreet.questions.question import (
 from discreet.questions.scoring import count_promise, noisy_count, within
 from discreet.questions.setting import USUAL_PEOPLE, Setting
 
-NO_MATCH = (
-    "Where no row matches, the answer is {}: --with-people tells, for a part of epsilon, how many people "
-    "counted."
-)
-"""What the help of a command says where an empty table is answered too."""
+NO_MATCH = "If no row matches, the answer is {}: --with-people says how many counted, for a share of epsilon."
+"""Help text for commands that also answer on an empty table."""
 CHOOSE = "choose"
 """For ``groups_per_person``: a bound that is found privately."""
 _MOST_OF_ONE = UNIT**2
-"""In more groups than this a person's weight in each is rounded down to nothing."""
+"""A person in more groups than this would have a weight that rounds down to zero."""
 
 
 def column_named(name: str, given: Any) -> str:
@@ -96,19 +93,13 @@ class OfRows(Question):
         group="data",
     )
     with_people: bool = flag(
-        "Also release a noisy number of the people who counted, for a tenth of ⟨epsilon⟩: near zero it says "
-        "that the answer is noise, because no row matched.",
+        "Also release a noisy number of the people who counted, for a tenth of ⟨epsilon⟩: if it is "
+        "near zero, no row matched and the answer is noise.",
         default=False,
         analyst=True,
     )
     people_share: Number = share("The part of ⟨epsilon⟩ for ⟨with_people⟩.", default="1/10")
-    mechanism: Any = field(
-        "A mechanism other than permute-and-flip, such as exponential.",
-        default=None,
-        check=by_name,
-        takes="NAME",
-        advanced=True,
-    )
+    mechanism: Any = another_mechanism(default=None)
 
     def asking(self, setting: Setting) -> Asking:
         """The table, opened, and which rows of it count; no row is read."""
@@ -173,16 +164,16 @@ class Grouped(OfRows):
         group="groups",
     )
     groups: Labels = field(
-        "With ⟨by⟩: the public groups: a list, a range such as 1980:1987, or a file; without them, with "
-        "⟨delta⟩, those of the data that have enough people to be named.",
+        "With ⟨by⟩: the public groups, as a list, a range such as 1980:1987, or a file. Without "
+        "them, with ⟨delta⟩, the groups in the data with enough people to be named.",
         default=None,
         check=labels,
         takes="LIST",
         group="groups",
     )
     groups_per_person: int | str = field(
-        "A person counts in at most this many groups, drawn at random from theirs, and ⟨epsilon⟩ is shared "
-        "accordingly; choose: a bound that is found privately.",
+        "Each person counts in at most this many of their groups, drawn at random, and ⟨epsilon⟩ is "
+        "shared accordingly; with choose the bound is found privately.",
         default=1,
         check=groups_each,
         takes="COUNT",
@@ -194,7 +185,7 @@ class Grouped(OfRows):
         default=None,
     )
     delta: Number | None = field(
-        "Without a public list: how likely the guarantee is to fail, at most.",
+        "Without a public list: the largest probability with which the guarantee may fail.",
         default=None,
         check=level,
         takes="NUMBER",
@@ -221,7 +212,7 @@ class Grouped(OfRows):
                 f'⟨groups_share⟩ goes with ⟨by⟩ without ⟨groups⟩, or ⟨groups_per_person⟩"{CHOOSE}"'
             )
         if not finding and self.delta is not None and not self.names_values:
-            raise refuse("delta", self.delta, "left out, unless the groups come from the data")
+            raise refuse("delta", self.delta, "left out unless the groups come from the data")
 
     @property
     def names_values(self) -> bool:
@@ -230,7 +221,7 @@ class Grouped(OfRows):
 
     @property
     def delta_each(self) -> Fraction:
-        """δ of finding groups: half of it is for values that come from the data as well."""
+        """δ for finding groups: half of the total if values come from the data as well."""
         return Fraction(self.delta or 0) / (2 if self.names_values else 1)
 
     def given(self, name: str, answer: Any) -> Question:
@@ -249,7 +240,7 @@ class Grouped(OfRows):
         return self._asked(setting.narrowed(self.where), by=self.by, groups=self.groups, most=most)
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan the question, after finding its groups or a bound on them where nobody states these."""
+        """Plan the question; groups or bounds that are not given are found first."""
         from discreet.questions.then import in_bounded_groups, in_found_groups
 
         if self.by is not None and self.groups is None:
@@ -286,7 +277,7 @@ class Asking:
         inner: the relation for which each group's scores state their sensitivity.
         epsilon_each: what one group's answer may cost.
         epsilon_people: what one group's noisy number of people may cost, or zero.
-        times: how often one person is counted: the sum of the answers' costs that a person can touch.
+        times: how many answers one person can touch, whose costs add up.
         group_labels: the public groups as the user writes them.
         rules: which rows count, in sentences.
         doubts: groups that the declared type of their column rules out.
@@ -370,9 +361,9 @@ class Asking:
         accuracy: Accuracy | None = None,
         **shape: Any,
     ) -> Plan:
-        """Put the plan together; ``people`` counts who counted at all, where ``read`` does not.
+        """Put the plan together; ``people`` gives the number of people who counted, if ``read`` does not.
 
-        ``table`` is what they read, where that is not the table as it was opened.
+        ``table`` is what they read, if that is not the opened table.
 
         A group's promise holds for the inner relation: two steps of it, where that is not the question's,
         are what two people cost (``docs/proofs/question-sensitivities.md``).
@@ -385,7 +376,7 @@ class Asking:
         event = event_of(
             [
                 (
-                    (mixed(promise) if grouped else promise).for_people(steps),
+                    in_groups(promise, steps) if grouped else promise,
                     count * self.times // steps,
                 )
                 for promise, count in parts
@@ -426,7 +417,7 @@ class Asking:
             guarantee=guarantee,
             read=reading,
             choose=choosing,
-            rules=self.rules + rules + about_price(guarantee, setting.people),
+            rules=tuple(dict.fromkeys(self.rules + rules + about_price(guarantee, setting.people))),
             rules_after=rules_after,
             doubts=self.doubts + doubts,
             accuracy=accuracy,

@@ -1,8 +1,8 @@
-"""The public grid of an ordered column, in the column's own terms: numbers, decimals, dates, times, spans.
+"""The public grid of an ordered column of numbers, decimals, dates, times or spans.
 
 A date is a number of days since 1970, a time or a span a number of seconds; bounds and steps are written as
-people write them, and answers come back in the column's type. A text file declares no types: how the public
-bounds are written, or ``TextFile.read_as``, says what the texts of its column spell.
+people write them, and answers come back in the column's type. A text file declares no types: the notation of
+the public bounds, or ``TextFile.read_as``, says how its texts are read.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ _EVER = {
     "moment": ("1970-01-01", "2101-01-01", "1h"),
     "time": ("00:00", "23:59", "1min"),
 }
-"""The public grid of a column of dates or times for which no bounds are given."""
+"""The default public grid of a column of dates or times."""
 
 _SPELLED = {
-    "date": "dates, such as 2024-12-31 or 2024/12/31; of a date with a time the day counts, as it is written",
-    "moment": "dates with times, such as 2024-12-31T08:30; one with an offset (Z, +02:00) is moved to UTC, "
-    "one without is taken as it is written, and a date alone is its midnight",
-    "time": "times of day, such as 08:30 or 08:30:15; of a date with a time its time of day counts, as it is "
-    "written",
+    "date": "dates, such as 2024-12-31 or 2024/12/31; for a date with a time, the day as written counts",
+    "moment": "dates with times, such as 2024-12-31T08:30; one with an offset (Z, +02:00) is "
+    "converted to UTC, one without is taken as written, and a date alone means midnight",
+    "time": "times of day, such as 08:30 or 08:30:15; for a date with a time, the time of day as "
+    "written counts",
     "span": "time spans, such as 1:30:00, 2 days 01:30:00, PT1H30M or 90min",
     "decimal": "decimal numbers, such as 12.50",
 }
-"""What the texts of a column in a text file are read as, in words, by the kind."""
+"""How the texts of a text file's column are read, in words, by kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnGrid:
-    """A public grid for a column, with labels in the column's type and how to say what it is.
+    """A public grid for a column, with labels in the column's type and its description.
 
     Attributes:
-        table: the table, told how the column is read.
+        table: the table, with the type as which the column is read.
         column: the column.
         grid: the grid, in the numbers that order the column.
         aware: whether moments are labelled as times in UTC, not as times without a zone.
-        rules: which grid it is, where nobody gave bounds.
+        rules: a description of the grid, if no bounds were given.
     """
 
     table: Table
@@ -102,14 +102,14 @@ class ColumnGrid:
 
     @property
     def left_out(self) -> Sentences:
-        """Which values are none."""
+        """Say which values are left out."""
         if self.column in self.table.read_as:
             words = f"The texts of {self.column} are read as {_SPELLED[self.kind]}"
-            said = f"{words}; missing values and texts that spell none"
+            said = f"{words}; missing values and other texts"
         elif self.kind in DATED:
             said = "Missing and infinite values"
         else:
-            said = "Missing values, NaN, infinities and texts that spell no number"
+            said = "Missing values, NaN, infinities and texts that are not numbers"
         return (f"{said} are left out.",)
 
 
@@ -123,7 +123,7 @@ def column_grid(
     largest: object = None,
     magnitudes: bool = False,
 ) -> ColumnGrid:
-    """The grid between public bounds; or, without any, one that needs none."""
+    """Return the grid between public bounds, or the growing grid that needs no bounds."""
     table = _told(table, column, bounds, step, unit)
     kind = table.ordered_kind(column)
     read = _READERS.get(kind)
@@ -172,7 +172,7 @@ def column_grid(
 
 
 def points_between(bounds: object, step: object) -> int | None:
-    """How many points a grid has, as far as bounds and step tell without the column.
+    """Count the points of a grid, as far as bounds and step determine them without the column.
 
     Example:
         >>> points_between((0, 120), 1), points_between(("2024-01-01", "2024-01-31"), "1d")
@@ -198,7 +198,7 @@ def _numbers(table: Table, column: str, bounds: object, step: object) -> Grid:
 
 
 def _told(table: Table, column: str, bounds: object, step: object, unit: object) -> Table:
-    """The table, with what a text file's column is read as where bounds, step and unit are written so."""
+    """Return the table; a text file's column gets the type in which bounds, step and unit are written."""
     if not table.is_text or column in table.read_as or isinstance(bounds, Grid):
         return table
     kind = _kind_written(bounds, step, unit)
@@ -206,7 +206,7 @@ def _told(table: Table, column: str, bounds: object, step: object, unit: object)
 
 
 def _kind_written(bounds: object, step: object, unit: object) -> str | None:
-    """What bounds are bounds of, by the way they are written; None for numbers."""
+    """Return the kind of values that the bounds are written as; None for numbers."""
     if bounds is None:
         return None if seconds_in(unit) is None else "span"
     ends = _two(bounds)
@@ -233,7 +233,7 @@ def _is_aware(bounds: object) -> bool:
 
 
 def _said(number: object) -> bool:
-    """Whether a step or a unit is another than the one that is there by default."""
+    """Whether a step or a unit differs from its default."""
     return number not in (1, "1")
 
 
@@ -268,7 +268,7 @@ class _Reader:
         return Grid(lower, upper, apart)
 
     def ends(self, bounds: object) -> tuple[Fraction, Fraction] | None:
-        """Two bounds, if that is how these are written."""
+        """Read two bounds, if they are written in this kind's notation."""
         given = _two(bounds)
         stretch = self.stretch(bounds)
         if stretch is not None:
@@ -277,7 +277,7 @@ class _Reader:
         return (found[0], found[1]) if len(found) == len(given) == 2 else None
 
     def stretch(self, bounds: object) -> tuple[Fraction, Fraction] | None:
-        """From the first day of weeks, months, quarters or years to their last, or the moment after it."""
+        """Return the first and last day of weeks, months, quarters or years, or the moment after the last."""
         days = (
             days_of(bounds) if isinstance(bounds, str) and self.one is not second_of_day else None
         )
@@ -296,7 +296,7 @@ class _Reader:
 
 
 def _two(bounds: object) -> Sequence[object]:
-    """What stands on both sides of the sign between two bounds."""
+    """Split two bounds at the sign between them."""
     if isinstance(bounds, str):
         return bounds.split("/") if "/" in bounds else bounds.split(":")
     return bounds if isinstance(bounds, Sequence) else ()

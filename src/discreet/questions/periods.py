@@ -9,7 +9,7 @@ from discreet._exact.numbers.exact import refuse
 from discreet._tables.moments import PERIODS
 
 MOST = 100_000
-"""A range of more periods than this is taken for a slip of the pen."""
+"""A longer range than this is rejected as a typing mistake."""
 
 _ALLOWED = (
     "two days, ISO weeks, months, quarters, years or whole numbers with a colon between, the earlier one "
@@ -44,6 +44,11 @@ def is_range(given: object) -> bool:
         return False
     ends = (end.strip() for end in given.split(":"))
     return all(any(number_of(end) is not None for number_of, _ in _KINDS) for end in ends)
+
+
+def is_range_of_years(given: object) -> bool:
+    """Whether this is a range whose ends are years or periods: not a score such as 2:1, or a time of day."""
+    return isinstance(given, str) and len(given) >= len("1980:1987") and is_range(given)
 
 
 def is_clock(text: str) -> bool:

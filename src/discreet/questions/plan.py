@@ -1,4 +1,4 @@
-"""What a question will do and cost, before it does: pure and frozen, without a row and without randomness."""
+"""The plan of a question: what it will do and cost. It is frozen, reads no row and draws nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Watch: TypeAlias = Callable[[str, int, int], None]
 
 
 def unwatched(_doing: str, _done: int, _all: int) -> None:
-    """Watch nothing."""
+    """Ignore progress reports."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Reading:
         counts: counts in the table that it is given.
         table: the table; None where the question reads something else.
         seconds: how long a database may work.
-        following: makes ready what a question that follows counts, to be tried out with this one.
+        following: prepares what a following question counts, so that both can be tried out.
     """
 
     counts: Callable[[Any], Any]
@@ -54,7 +54,7 @@ class Reading:
             return self.counts(self.table)
 
     def try_out(self) -> None:
-        """Count over no rows: an error of the engine's own comes before anything is spent, and is told."""
+        """Count over no rows, so that an error of the engine appears before anything is spent."""
         if self.table is not None:
             trial = replace(self.table, is_trial=True)
             trial.quietly(
@@ -64,7 +64,7 @@ class Reading:
             self.following().try_out()
 
     def close(self) -> None:
-        """Let go of what the trial has started."""
+        """Release what the trial started."""
 
 
 Found = dict[str, Any]
@@ -80,22 +80,22 @@ class Plan:
         question: the question; ``error_at_most`` has become the ε that it takes.
         title: the question in words, as people read it.
         words: the question in words, as the ledger will write it.
-        event: exactly what the ledger will charge.
-        guarantee: what the answer will say that it cost, with its proof.
-        read: makes ready what the question counts; people are drawn into groups by these bits.
-        choose: from what was read, and random bits, to what is released for each group.
+        event: what the ledger will charge, exactly.
+        guarantee: the guarantee that the answer will state, with its proof.
+        read: prepares what the question counts; the bits assign people to groups.
+        choose: turns what was read and random bits into what is released for each group.
         rules: what is left out, moved, assigned or taken on trust, in sentences.
         rules_after: further rules that depend on the answer, and on nothing else.
-        doubts: why public facts say that the answer may be about nothing.
+        doubts: reasons from public facts why the answer may be pure noise.
         accuracy: how good the answer will be; None where nothing is known.
-        chosen: why ε is what it is, where ``error_at_most`` was given in its place.
+        chosen: how ε was found, if ``error_at_most`` was given instead.
         groups: the labels of the groups, or None for one answer.
         shape: what else the release says.
-        then: from the answer to the plan that follows, which is paid already; None from it ends.
+        then: turns the answer into the plan that follows, already paid for; it returns None to end.
         table: the table that the plan is for.
-        meter: the budget as it would be after the payment; None where no ledger counts.
-        left: what the ledger has left for the data set; None where no ledger counts.
-        fits: whether that is enough; None where no ledger counts.
+        meter: the budget as it would be after the payment; None without a ledger.
+        left: what the ledger has left for the data set; None without a ledger.
+        fits: whether that is enough; None without a ledger.
 
     Example:
         >>> import discreet, polars as pl
@@ -134,7 +134,7 @@ class Plan:
 
     @property
     def price(self) -> Fraction | float:
-        """What it costs, exactly as the ledger will charge it in its unit; ε where no ledger counts."""
+        """The price, exactly as the ledger will charge it; ε without a ledger."""
         if self.meter is not None:
             return self.meter.this
         return self.guarantee.figures.get("epsilon", next(iter(self.guarantee.figures.values())))
@@ -178,7 +178,7 @@ class Plan:
 
 
 def plan_of(question: Question, setting: Setting) -> Plan:
-    """The plan of a question; where an error is given, at the least ε for it."""
+    """Plan a question; if an error is given, at the smallest ε that achieves it."""
     setting = setting.opening_once()
     if question.error_at_most is None:
         return question.plan(setting)
@@ -193,5 +193,5 @@ def plan_of(question: Question, setting: Setting) -> Plan:
     plan = question.changed(epsilon=enough, error_at_most=None, typical=False).plan(setting)
     assert plan.accuracy is not None
     within = f"{plan.accuracy.in_units(float(wanted))} off, {plan.accuracy.how_often}"
-    data = "on typical data; this is not proved for any data" if question.typical else "on any data"
+    data = "on typical data; not proved for all data" if question.typical else "on any data"
     return replace(plan, chosen=f"the least ε for at most {within}, {data}")

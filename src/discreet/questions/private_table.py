@@ -1,4 +1,4 @@
-"""A table in hand: whose its rows are and which ledger counts is said once; questions are methods."""
+"""A private table: its owner column and its ledger are set once, and questions are methods."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ from discreet.questions.setting import Setting
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PrivateTable(Setting, ByName):
-    """A table that is asked by private questions only; ``discreet.table`` makes it.
+    """A table that answers private questions only; ``discreet.table`` makes it.
 
     ``plan`` shows what a question will cost and how good its answer will be, ``ask`` asks it, and every kind
-    of question is a method. What the table shows of itself is public: the declared columns, never a row or a
-    count.
+    of question is a method. Its printed form is public: the declared columns, never a row or a count.
 
     Example:
         >>> import polars as pl, discreet
@@ -57,7 +56,7 @@ class PrivateTable(Setting, ByName):
     # ---- before and after the payment ----------------------------------------------------------
 
     def plan(self, question: Question) -> Plan:
-        """What a question will cost and do, and how good its answer will be; no row is read, nothing paid."""
+        """Show what a question will cost and how accurate it will be; no row is read, nothing is paid."""
         with opened(self.ledger) as ledger:
             plan, budget = self._planned(question, ledger)
             plan = replace(plan, table=self)
@@ -76,8 +75,8 @@ class PrivateTable(Setting, ByName):
     def ask(self, question: Question, *, watch: Watch = unwatched) -> TableRelease:
         """Pay, then read, choose and release.
 
-        ``watch`` is called with what is being done, how much of it is done, and how much there is. Whoever
-        sees when the blocks of a vote end learns something about their rows that nothing pays for.
+        ``watch`` is called with the current step, how much of it is done, and its total. Seeing when each
+        block of a vote ends reveals something about its rows that the budget does not cover.
         """
         with opened(self.ledger) as ledger:
             plan, budget = self._planned(question, ledger)
@@ -94,10 +93,10 @@ class PrivateTable(Setting, ByName):
         return plan_of(question, self._setting(accountant)), budget
 
     def rehearse(self, question: Question) -> TableRelease:
-        """Ask a question about invented rows, for nothing, by the code that answers real ones.
+        """Ask a question about invented rows, at no cost, by the code that answers real ones.
 
-        The rows are made from the declared columns and the question's public facts; the answer says that
-        they are invented, and says nothing about the data.
+        The rows are made from the declared columns and the question's public facts; the answer is marked as
+        invented and says nothing about the data.
 
         Example:
             >>> import discreet, polars as pl
@@ -119,18 +118,18 @@ class PrivateTable(Setting, ByName):
         return replace(release, invented=True)
 
     def _setting(self, accountant: str | None) -> Setting:
-        """The table without its ledger: all that a plan may know."""
+        """The table without its ledger, which is all that a plan may use."""
         facts = {each.name: getattr(self, each.name) for each in fields(Setting)}
         return Setting(**facts | {"accountant": accountant})
 
     def _named(self, plan: Plan) -> Event:
-        """What a plan is charged for, with the table's name where it has one: a budget remembers it."""
+        """Add the table's name, if it has one, to what is charged: a budget remembers it."""
         if self.name is None:
             return plan.event
         return replace(plan.event, parameters={**plan.event.parameters, "table": self.name})
 
     def _elsewhere(self, ledger: Any) -> tuple[str, ...]:
-        """A remark where the budget was charged for other tables until now."""
+        """Warn if the budget was charged for other tables until now."""
         if self.name is None or not hasattr(ledger, "tables"):
             return ()
         known = ledger.tables(self.dataset)
@@ -146,13 +145,13 @@ class PrivateTable(Setting, ByName):
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """The declared columns and what kind each is; a JSON lines file declares only those asked for."""
+        """The declared columns and their kinds; a JSON lines file declares only those asked for."""
         table = self.opened()
         return {**table.kinds, **table.read_as}
 
     @property
     def name(self) -> str | None:
-        """The file's name without folder and ending, or the table's in a database; None in memory."""
+        """The file's name without folder and ending, or the database table's name; None in memory."""
         if self.table is not None:
             return shortened(self.table)
         if isinstance(self.data, str | Path) and not is_address(str(self.data)):
@@ -212,25 +211,26 @@ def table(
     people: int | None = None,
     listed: Mapping[str, Sequence[Any]] | None = None,
 ) -> PrivateTable:
-    """A table to ask, with whose its rows are and which ledger counts said once.
+    """Make a private table to ask questions of.
 
     No row is read before a question is paid for; the columns named here are looked for at once.
 
     Args:
         data: a path or glob (CSV, Parquet, JSON lines), a DuckDB relation, a Polars, pandas or PySpark frame,
             an Arrow table or data set, a table of Ibis, or the address of a database or a SQLAlchemy engine
-            with ``table``; an array or a list is one column, ``value``, of which a list holds texts unless
-            ``read_as`` states another type.
-        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
+            with ``table``; an array or a list is one column, ``value``; a list holds texts unless ``read_as``
+            states another type.
+        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one no budget is
             counted, and the table and every answer say so.
         dataset: the data set's name in the ledger.
         user: the column that tells people apart.
-        one_row_per_user: instead of ``user``: every row is another person's.
-        counted: instead of ``user``, for a table that is counted already: the column that says how many
-            people a row stands for. Each person counts in one row only, which you state.
-        neighbours: ``"add-remove"`` one person (default), or ``"replace"`` one.
+        one_row_per_user: instead of ``user``: every row is a different person.
+        counted: instead of ``user``, for a table of counts: the column that says how many
+            people a row stands for. You state that each person counts in one row only.
+        neighbours: ``"add-remove"`` (default) if neighbours differ by one person more or less, or
+            ``"replace"``.
         where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
-        engine: ``spark`` reads a path in a cluster; otherwise every table is read where it is.
+        engine: ``spark`` reads a path in a cluster; by default every table is read where it is.
         table: with the address of a database, or a SQLAlchemy engine: the table's name, ``schema.name`` where
             it has a schema.
         read_as: the type of a list, or of an array of objects: ``text`` (default), ``integer``, ``number``,

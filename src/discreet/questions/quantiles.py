@@ -1,9 +1,9 @@
-"""A median, a quantile or several of a numeric column, on a public grid.
+"""A median, one quantile or several of a numeric column, on a public grid.
 
-Several are found by the recursive scheme that shares the budget over the levels. After Kaplan, Schnapp and
-Stemmer (2022): the middle quantile first, then the lower ones among the people below it and the upper ones
-among the people above it. At each depth a person is in one part only, so that the cost is that of the
-depth, not of the number of quantiles. ``docs/proofs/quantiles.md`` proves it.
+Several quantiles are found by a recursive scheme that shares the budget over the levels. After Kaplan,
+Schnapp and Stemmer (2022): the middle quantile first, then the lower ones among the people below it and the
+upper ones among the people above it. At each depth a person is in one part only, so that the cost grows with
+the depth, not with the number of quantiles. ``docs/proofs/quantiles.md`` proves it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from discreet._tables import Table, people_per_grid_point
 from discreet._tables.counts import Counts
 from discreet.analysis.rank_error import FINEST, USUAL, fineness, most_sharing, rank_error
 from discreet.errors import ParameterError
-from discreet.guarantees import ApproxDP
+from discreet.guarantees import ApproxDP, LaplaceDominated
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
@@ -44,7 +44,7 @@ from discreet.questions.answer import (
     about_values,
     of_people,
 )
-from discreet.questions.costs import ANSWER, IN_ANSWERS, mixed
+from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, mixed
 from discreet.questions.of_rows import NO_MATCH, Asking, Grouped
 from discreet.questions.ordered import ColumnGrid, column_grid
 from discreet.questions.plan import Found, Plan
@@ -82,14 +82,14 @@ class OnGrid(Grouped):
     """A question about the order of a column's values, answered by points of a public grid.
 
     The candidates are the grid points between the public ``bounds``, ``step`` apart. Nulls, NaN, infinities
-    and texts that spell no number are left out; a person counts with one number, made of their remaining
-    values by the rule ``per_person``. The column holds numbers, decimals, dates, times or time spans; in a
-    text file the way in which ``bounds`` are written, or ``TextFile.read_as``, says which of these.
+    and texts that are not numbers are left out; a person counts with one number, computed from their
+    remaining values by the rule ``per_person``. The column holds numbers, decimals, dates, times or time
+    spans; in a text file the notation of ``bounds``, or ``TextFile.read_as``, says which.
     """
 
     bounds: Labels = field(
-        "The public bounds, such as 0:120, 2020-01-01:2024-12-31 or 08:00/18:00. With bounds the answer is "
-        "better.",
+        "The public bounds, such as 0:120, 2020-01-01:2024-12-31 or 08:00/18:00. The answer is more "
+        "accurate with bounds.",
         default=None,
         check=labels,
         takes="LOWER:UPPER",
@@ -111,8 +111,8 @@ class OnGrid(Grouped):
         option=False,
     )
     per_person: str = field(
-        "What a person with several values counts with: their mean, rounded to the grid, the least, the "
-        "largest, or one at random.",
+        "The value that counts for a person who has several: their mean, rounded to the grid, the "
+        "least, the largest, or one at random.",
         default="mean",
         check=one_of(PER_PERSON),
         takes="NAME",
@@ -167,6 +167,8 @@ class OnGrid(Grouped):
         by_steps = promise.proof and promise.proof.assuming()
         # What coins that nobody is shown leave of the promise; one theorem covers ε, for them as well.
         direct = {"PureDP": ANSWER, **IN_ANSWERS} if "PureDP" in promise.direct else {}
+        if direct and isinstance(mixed(promise), LaplaceDominated):
+            direct |= IN_RHO
         if depths > 1:
             whole = by_steps and by_steps.then(CLAIMS["several quantiles", "steps"])
             promise = mixed(promise).for_people(steps).resting_on(whole, direct)
@@ -233,7 +235,7 @@ class OnGrid(Grouped):
                 self._worst(asking, at, axis, chooser),
                 Fraction(self.with_probability),
                 PEOPLE,
-                "by how many people an answer's rank is off"
+                "how far an answer's rank is off, in people"
                 + ("" if one else f"; at worst among {asking.everybody:,} people at most"),
                 f"{of_people(f'{asking.people:,}')} spread evenly over the grid",
                 errors,
@@ -261,7 +263,7 @@ class OnGrid(Grouped):
 
 
 def rank_errors(row: Counts, at: Sequence[Fraction], places: Sequence[int]) -> float:
-    """The most by which the rank of a place is off from its level's, in people."""
+    """The largest distance between a place's rank and that of its level, in people."""
     up_to, there = np.cumsum(row).tolist(), int(row.sum())
     pairs = zip((level * there for level in at), sorted(places), strict=True)
     return float(
@@ -274,10 +276,10 @@ def rank_errors(row: Counts, at: Sequence[Fraction], places: Sequence[int]) -> f
 
 @value
 class Quantiles(OnGrid, kind="quantiles", label="Several quantiles"):
-    """Several quantiles of a numeric column on a public grid, never decreasing, chosen privately.
+    """Several quantiles of a numeric column on a public grid, in order, chosen privately.
 
-    The budget is shared over ⌈log₂(m + 1)⌉ depths for m quantiles. People who share a value are told apart
-    by coins of their own, so that a value that half of them have does not spoil the quantiles beside it.
+    The budget is shared over ⌈log₂(m + 1)⌉ depths for m quantiles. Secret coins put people who share a value
+    in an order, so that one very common value does not spoil the quantiles next to it.
 
     Example:
         >>> import discreet, polars as pl
@@ -326,7 +328,7 @@ def recursive(
     bits: Bits,
     coins: int | None = None,
 ) -> list[int]:
-    """The grid index of each quantile, by recursion on the people, spread over a line by ``coins`` each."""
+    """Find the grid index of each quantile recursively; ``coins`` per person break ties."""
     if coins is None:
         coins = fineness(len(people)) if len(levels) > 1 else 0
     line = spread_out(people, coins, bits)
@@ -353,7 +355,7 @@ def recursive(
 
 
 def spread_out(people: Counts, coins: int, bits: Bits) -> Counts:
-    """Each grid point replaced by 2^coins places; each of its people goes to one, by fair coins."""
+    """Replace each grid point by 2^coins places and send each of its people to one, by fair coins."""
     for _ in range(coins):
         first = halved(people, bits)
         finer = np.empty(2 * len(people), dtype=np.int64)
@@ -365,7 +367,7 @@ def spread_out(people: Counts, coins: int, bits: Bits) -> Counts:
 
 @value
 class Quantile(OnGrid, kind="quantile", label="One quantile"):
-    """The grid point below which about a part ``at`` of the people lie, chosen privately.
+    """The grid point below which about a share ``at`` of the people lie, chosen privately.
 
     Example:
         >>> import discreet, polars as pl

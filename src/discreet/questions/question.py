@@ -41,11 +41,11 @@ _MOST_SHOWN = 8
 
 
 class FoundLabels(tuple[Any, ...]):
-    """Labels that were found in the data: values of a column as they are, never ranges or periods."""
+    """Labels found in the data: the column's values as they are, never ranges or periods."""
 
 
 def labels(name: str, given: Any) -> Any:
-    """A public list as a tuple, in its order; a file stays its name, a grid or a cluster's frame itself."""
+    """Return a public list as a tuple in its order; file names, grids and PySpark frames stay as they are."""
     if isinstance(given, FoundLabels):
         return given
     if isinstance(given, type) and issubclass(given, enum.Enum):
@@ -71,7 +71,7 @@ def labels(name: str, given: Any) -> Any:
 
 
 def truth(name: str, given: Any) -> bool:
-    """True or False, and nothing that looks like it."""
+    """Accept True or False only, not values that compare equal to them."""
     if not isinstance(given, bool):
         raise refuse(name, given, "True or False")
     return given
@@ -94,7 +94,7 @@ def level(name: str, given: Any) -> Fraction:
 
 
 def by_name(_name: str, given: Any) -> Any:
-    """A mechanism's registered name, where it has one; anything else as it is."""
+    """Return a mechanism's registered name if it has one, otherwise the argument unchanged."""
     for known, make in MECHANISMS.items():
         is_made = isinstance(given, Mechanism) and make(epsilon=1) == given.with_epsilon(1)
         if given is make or is_made:
@@ -133,8 +133,8 @@ def field(
 
     ``check(name, value)`` returns the value to keep. A field belongs to the owner of the data unless
     ``analyst`` says that an analyst at a desk may set it. ``group`` and ``advanced`` place its command-line
-    option; ``option`` names it where it is called otherwise, and False means that there is none. A form
-    begins with the ``example``. In the words, ⟨name⟩ refers to another field.
+    option; ``option`` renames that option, and False removes it. A form is prefilled with ``example``. In the
+    description, ⟨name⟩ refers to another field.
     """
     facts = {"description": words, "takes": takes, "check": check, "analyst": analyst}
     facts["example"] = example
@@ -148,22 +148,38 @@ def flag(words: str, *, default: bool, **facts: Any) -> Any:
 
 
 def share(words: str, *, default: str | None) -> Any:
-    """Declare a part of ε with a good default; it has no command-line option."""
+    """Declare a share of ε with a sensible default and without a command-line option."""
     kept = None if default is None else Fraction(default)
     return field(words, default=kept, check=part_of_epsilon, takes="NUMBER", option=False)
 
 
+def another_mechanism(*, default: None) -> Any:
+    """Declare the mechanism that chooses, by default permute-and-flip.
+
+    Type checkers see that a field has a default only if its declaration names one.
+    """
+    return field(
+        "A mechanism other than permute-and-flip, such as exponential.",
+        default=default,
+        check=by_name,
+        takes="NAME",
+        advanced=True,
+    )
+
+
 @dataclass_transform(
-    frozen_default=True, kw_only_default=True, field_specifiers=(field, flag, share)
+    frozen_default=True,
+    kw_only_default=True,
+    field_specifiers=(field, flag, share, another_mechanism),
 )
 def value(cls: type[T]) -> type[T]:
-    """Make a frozen dataclass; the decorator above tells type checkers what its fields are."""
+    """Make a frozen dataclass; ``dataclass_transform`` above tells type checkers about its fields."""
     return dataclasses.dataclass(frozen=True, repr=False)(cls)
 
 
 @cache
 def fields_of(kind: type[Question]) -> tuple[dataclasses.Field[Any], ...]:
-    """The fields in the order in which people write them: positional ones, a question's own, shared ones."""
+    """Return the fields in writing order: positional ones, the question's own, then the shared ones."""
     depth: dict[str, int] = {}
     for place, base in enumerate(kind.__mro__):
         for name in vars(base).get("__annotations__", ()):
@@ -176,7 +192,7 @@ def fields_of(kind: type[Question]) -> tuple[dataclasses.Field[Any], ...]:
 
 @value
 class Question(ABC):
-    """Any question: what it may cost or how good its answer must be, and how to plan it.
+    """Base class of all questions: a cost or a required accuracy, and how to plan the question.
 
     A question is compared, hashed, printed, sent and stored as a value. It holds no data and pays nothing;
     ``discreet.table(...).plan(question)`` shows what it will cost and ``.ask(question)`` asks it.
@@ -192,13 +208,13 @@ class Question(ABC):
 
     kind: ClassVar[str]
     label: ClassVar[str]
-    """What a form calls the kind."""
+    """The label of this kind of question in a form."""
     completed_by: ClassVar[tuple[str, ...]] = ()
-    """What a desk's owner must declare of a column, any of these, so that analysts can ask it."""
+    """The column declarations that let analysts ask this question at a desk; any one of them is enough."""
     command: ClassVar[tuple[str, str, str] | None] = None
-    """Its name on the command line, what the help says of it, and an example; None where it has none."""
+    """The command's name, its help text and an example; None if there is no command."""
     one_choice: ClassVar[bool] = False
-    """Whether one choice is all that takes time after counting, if nothing else is released with it."""
+    """Whether a single choice is the only slow step after counting, if nothing else is released with it."""
 
     epsilon: Number | None = field(
         "What the whole question costs.",
@@ -209,7 +225,7 @@ class Question(ABC):
         group="budget",
     )
     error_at_most: Number | None = field(
-        "Instead of ⟨epsilon⟩: the largest error that is still good enough; the least ε for it is used.",
+        "Instead of ⟨epsilon⟩: the largest acceptable error; the smallest ε that achieves it is used.",
         default=None,
         check=positive,
         takes="NUMBER",
@@ -224,13 +240,13 @@ class Question(ABC):
         advanced=True,
     )
     typical: bool = flag(
-        "With ⟨error_at_most⟩: for data as it is assumed to be, rather than for any data.",
+        "With ⟨error_at_most⟩: hold the error on typical data rather than on any data.",
         default=False,
         group="budget",
         advanced=True,
     )
     purpose: str | None = field(
-        "What the ledger writes down, in words without data; by default the question in words.",
+        "What the ledger records as the purpose, without any data; by default the question in words.",
         default=None,
         group="budget",
         advanced=True,
@@ -250,7 +266,7 @@ class Question(ABC):
         self._require()
 
     def _require(self) -> None:
-        """Raise an error if the fields do not go together; no table is needed to know."""
+        """Raise an error if the fields contradict each other; this needs no table."""
         if (self.epsilon is None) == (self.error_at_most is None):
             raise ParameterError(
                 "give ⟨epsilon⟩, or ⟨error_at_most⟩ and the least ε for it is used"
@@ -272,11 +288,11 @@ class Question(ABC):
         """Plan the question: no row is read, nothing is paid."""
 
     def public_values(self, _table: Table) -> dict[str, list[Any]]:
-        """Values that its public facts list for columns, from which rows can be invented."""
+        """Public values of each column, from which a rehearsal invents rows."""
         return {}
 
     def public_rows(self, _setting: Setting, _bits: Bits) -> Any:
-        """Rows of the table's own kind to rehearse on, where invented ones in DuckDB will not do."""
+        """Rows of the table's own kind to rehearse on, if rows invented in DuckDB are not enough."""
         return None
 
     def changed(self, **fields: Any) -> Self:
@@ -284,7 +300,7 @@ class Question(ABC):
         return dataclasses.replace(self, **fields)
 
     def given(self, name: str, answer: Any) -> Question:
-        """The question once an earlier one has found the value of a field."""
+        """Return the question with a field filled in by an earlier answer."""
         return self.changed(**{name: answer})
 
     def stated(self) -> dict[str, Any]:
@@ -355,11 +371,11 @@ _TAGS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
     "number": (Fraction, str, lambda text: finite("number", text)),
     "bytes": (bytes, bytes.hex, bytes.fromhex),
 }
-"""How values that JSON does not have are written: under a tag that names their type."""
+"""Values without a JSON type are written under a tag that names their type."""
 
 
 def _number(name: str, given: Any) -> Any:
-    """A number, or several, as JSON holds them without loss: whole, or a text."""
+    """Write one or several numbers as JSON without loss: as integers or as text."""
     if isinstance(given, tuple):
         return [_number(name, each) for each in given]
     if not isinstance(given, Fraction):
@@ -408,7 +424,7 @@ def _read(name: str, given: Any) -> Any:
     except (ValueError, ArithmeticError, TypeError):
         pass
     raise ParameterError(
-        f"⟨{name}⟩ holds {echo(given)}, which is not allowed: plain data, or one value under "
+        f"⟨{name}⟩ holds {echo(given)}, which is not allowed: give plain data, or one value under "
         f"{', '.join(['grid', *_TAGS])}"
     )
 

@@ -1,4 +1,4 @@
-"""A rehearsal: a question asked about invented rows, for nothing, by the code that answers real ones.
+"""A rehearsal: a question asked about invented rows, at no cost, by the code that answers real ones.
 
 The rows are made from the declared columns and from the question's public facts alone: its candidates, its
 bounds, its groups, the values in its condition. Nothing of the table's rows goes into them.
@@ -46,7 +46,7 @@ _SPELLED: dict[type, str] = {
     datetime.time: "time",
     datetime.timedelta: "span",
 }
-"""What the texts of a text file are read as, by the public values that they are compared with."""
+"""How the texts of a text file are read, by the public values that they are compared with."""
 _USUAL: dict[str, Sequence[Any]] = {
     "integer": range(100),
     "float": range(100),
@@ -69,7 +69,7 @@ def invented_rows(question: Question, setting: Setting, bits: Bits) -> Any:
 def invented_columns(
     question: Question, setting: Setting, bits: Bits, *, further: Sequence[str] = ()
 ) -> tuple[dict[str, str], dict[str, list[Any]]]:
-    """Invented values of the columns that the question needs, and of further ones; and their kinds."""
+    """Invent values of the columns that the question needs and of further ones, with their kinds."""
     condition = setting.narrowed(getattr(question, "where", None)).condition
     literals = {each.column: each.literals for each in comparisons(condition)} if condition else {}
     by = getattr(question, "by", None)
@@ -114,7 +114,7 @@ def invented_columns(
 
 
 def _example(value: Any) -> Any:
-    """A day in a period; what is none stays as it is."""
+    """Return a day in a period; other values stay as they are."""
     stretch = days_of(value) if isinstance(value, str) else None
     first = datetime.date(2026, 1, 1)
     for name, labels in RECURRING.items():
@@ -127,7 +127,7 @@ def _example(value: Any) -> Any:
 
 
 def _falling(bits: Bits, size: int, count: int) -> Any:
-    """Places among the first more often: in proportion to 1, 1/2, 1/3, ... as typical errors assume."""
+    """Draw places in proportion to 1, 1/2, 1/3, ..., as typical errors assume."""
     shares = np.cumsum(1 / np.arange(1, size + 1))
     drawn = bits.words(count) / 2.0**64 * shares[-1]
     return np.minimum(np.searchsorted(shares, drawn), size - 1)

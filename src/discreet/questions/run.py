@@ -1,7 +1,7 @@
 """The only code that spends: pay, read, choose, release.
 
-An error before the payment costs nothing. After it the payment stays, the entry is marked as failed, nothing
-is released, and the error carries nothing of the data.
+An error before the payment costs nothing. After an error later on the payment stays, the entry is marked as
+failed, nothing is released, and the error reveals nothing about the data.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ T = TypeVar("T")
 
 
 class SpendingLedger(Protocol):
-    """All that a question needs of a ledger."""
+    """The part of a ledger that a question uses."""
 
     def spend(self, dataset: str, event: Event, *, purpose: str) -> Any:
         """Commit a spend, or raise; the release carries the entry that is returned."""
 
     def fail(self, entry: Any) -> Any:
-        """Record that the release which an entry paid for failed; the spend stays."""
+        """Mark an entry's release as failed; the spend stays."""
 
 
 AnyLedger: TypeAlias = SpendingLedger | str | Path
@@ -47,10 +47,10 @@ AnyLedger: TypeAlias = SpendingLedger | str | Path
 
 @dataclass(frozen=True, slots=True)
 class Resuming:
-    """A release that may be interrupted and taken up again, because its answer is stored before it is shown.
+    """A release that can be resumed after an interruption, because its answer is stored before it is shown.
 
     Attributes:
-        entry: the spend of an earlier run, which paid for it already; None where nothing was paid.
+        entry: the spend of an earlier run that paid for it; None if nothing was paid.
     """
 
     entry: Any = None
@@ -58,7 +58,7 @@ class Resuming:
 
 @contextmanager
 def opened(ledger: AnyLedger | None) -> Iterator[Any]:
-    """An open ledger, or None where no ledger counts."""
+    """Open the ledger; None without one."""
     if not isinstance(ledger, str | Path):
         yield ledger
         return
@@ -69,7 +69,7 @@ def opened(ledger: AnyLedger | None) -> Iterator[Any]:
 
 
 def require_counted(ledger: AnyLedger | None, dataset: str | None) -> None:
-    """Raise an error unless a ledger and the name of a data set in it are given together, or neither."""
+    """Raise an error if only one of a ledger and a data set's name is given."""
     known = ledger is None or isinstance(ledger, str | Path)
     if not known and not hasattr(ledger, "spend"):
         raise refuse("ledger", ledger, "a ledger, or the address of one")
@@ -113,7 +113,7 @@ def run(
 
 
 def _meter(ledger: Any, dataset: str | None, event: Event, before: Any) -> Meter | None:
-    """The budget after the payment; the answer is paid for, so nothing here may fail it."""
+    """Return the budget after the payment; the answer is paid for, so nothing here may raise."""
     with suppress(Exception), opened(ledger) as open_ledger:
         if before is not None:
             return meter_of(before, event, paid=False)
@@ -122,7 +122,7 @@ def _meter(ledger: Any, dataset: str | None, event: Event, before: Any) -> Meter
 
 
 def meter_of(budget: Any, event: Event, *, paid: bool) -> Meter:
-    """A budget beside an event, before or after it is paid for."""
+    """The meter of a budget for an event, before or after it is paid for."""
     this = ACCOUNTANTS[budget.accountant].amount(event.under(budget.neighbours)).cost
     left = budget.remaining.cost - (0 if paid else this)
     spent = budget.total.cost - (this if paid else 0)
@@ -133,7 +133,7 @@ def meter_of(budget: Any, event: Event, *, paid: bool) -> Meter:
 def answered(
     plan: Plan, reading: Reading, bits: Bits, watch: Watch
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """What a release of the plan says, and its rules; a plan that follows from it is paid already."""
+    """Return what a release of the plan says, and its rules; a plan that follows is already paid for."""
     watch("reading", 0, 1)
     counted = reading(watch)
     found: list[Found] = []
@@ -161,7 +161,7 @@ def paid(
     guarantee: Guarantee | None = None,
     resuming: Resuming | None = None,
 ) -> tuple[T, dict[str, Any]]:
-    """Pay for an event, then work; the result, and what a release says of its cost."""
+    """Pay for an event, then work; return the result and the cost that the release states."""
     require_counted(ledger, dataset)
     guarantee = guarantee or guarantee_of(event)
     entry = None if resuming is None else resuming.entry
@@ -206,7 +206,7 @@ def paid(
 
 @contextmanager
 def _heeding_interrupts() -> Iterator[list[int]]:
-    """Note the interrupts that arrive inside, each of which still does what it would do otherwise."""
+    """Note interrupts that arrive inside; each still has its usual effect."""
     before, heard = signal.getsignal(signal.SIGINT), list[int]()
     if not callable(before) or threading.current_thread() is not threading.main_thread():
         yield heard
@@ -224,7 +224,7 @@ def _heeding_interrupts() -> Iterator[list[int]]:
 
 
 def _stays_spent(guarantee: Guarantee, entry: Any, dataset: str | None) -> str:
-    """What a failed release has cost, and where to look that up."""
+    """Say what a failed release cost, and where to look that up."""
     symbols = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}
     figures = ", ".join(
         f"{symbols[name]} = {figure(number)}" for name, number in guarantee.figures.items()

@@ -1,4 +1,4 @@
-"""From people counted to scores, noisy counts and leads.
+"""Turn counts of people into scores, noisy counts and leads.
 
 ``docs/proofs/question-sensitivities.md`` proves how far one person moves the scores,
 ``docs/proofs/noisy-count-and-gap.md`` what a count and a lead cost.
@@ -19,7 +19,14 @@ from discreet._exact.sampling.discrete_noise import discrete_laplace
 from discreet._exact.sampling.noisy_order import noisy_first_and_gap
 from discreet._tables.counts import Counts
 from discreet.errors import ParameterError
-from discreet.guarantees import BoundedRange, FlippedCoins, Guarantee, Proof, PureDP
+from discreet.guarantees import (
+    BoundedRange,
+    FlippedCoins,
+    Guarantee,
+    LaplaceDominated,
+    Proof,
+    PureDP,
+)
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import MECHANISMS, Mechanism
 from discreet.mechanisms.score_rows import ScoreRows
@@ -33,7 +40,7 @@ LARGEST_DENOMINATOR = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """Δ, whether one person moves all scores the same way, and of which question and relation it is.
+    """Δ, whether one person moves all scores the same way, and the question and relation it belongs to.
 
     Example:
         >>> count_sensitivity("add-remove")
@@ -59,22 +66,22 @@ class Sensitivity:
 
 
 def count_sensitivity(neighbours: str) -> Sensitivity:
-    """People per candidate: one person more or less moves all counts by 0 or 1, in one direction."""
+    """The sensitivity of counts: one person more or less moves all of them by 0 or 1, in one direction."""
     return Sensitivity(1, neighbours == ADD_REMOVE, "mode", neighbours)
 
 
 def quantile_sensitivity(level: Fraction, neighbours: str) -> Sensitivity:
-    """The quantile score in units of 1/b, for a level a/b in lowest terms."""
+    """The sensitivity of the quantile score in units of 1/b, for a level a/b in lowest terms."""
     most = max(level.numerator, level.denominator - level.numerator)
     delta = level.denominator if neighbours == REPLACE else most
     return Sensitivity(delta, False, "quantile", neighbours)
 
 
 def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
-    """A mechanism's promise for scores that one person moves so far, with what proves the two.
+    """A mechanism's guarantee for scores of this sensitivity, with the proof of both.
 
     For the three selections of ``selections`` in Coq one theorem leads from the table to the answer; for
-    others how far a person moves the scores is a step of its own.
+    others the sensitivity is a separate step.
     """
     if promise.proof is None:
         return promise
@@ -82,7 +89,7 @@ def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
     direct = {measure: proof.assuming().then(moved) for measure, proof in promise.direct.items()}
     if "PureDP" in direct:
         direct |= {"PureDP": CLAIMS[sensitivity.question, "PureDP"], **IN_ANSWERS}
-    if isinstance(promise, BoundedRange | FlippedCoins):
+    if isinstance(promise, BoundedRange | FlippedCoins | LaplaceDominated):
         direct |= IN_RHO
     return promise.resting_on(promise.proof.assuming().then(moved), direct)
 
@@ -115,7 +122,7 @@ def count_scores(people: Counts, *, neighbours: str) -> Scores:
 
 
 def people_up_to(people: Counts, *, times: int) -> Counts:
-    """The people at or before each place; Python's own integers where ``times`` as many exceed 64 bits."""
+    """Count the people at or before each place, in Python integers if ``times`` as many exceed 64 bits."""
     up_to: Counts = np.cumsum(people, axis=-1)
     fits = int(up_to[..., -1].max(initial=0)) * times < 2**62
     return up_to if fits else up_to.astype(object)
@@ -143,7 +150,7 @@ def quantile_scores(people: Counts, level: Fraction, *, neighbours: str) -> Scor
 
 
 def choices(chooser: Mechanism, values: Counts, distance: int | Fraction, bits: Bits) -> list[int]:
-    """One choice in each row of scores at this range distance; a single row as ``select`` draws it."""
+    """Choose once in each row of scores at this range distance; a single row is drawn as by ``select``."""
     if len(values) == 1:
         return [chooser._choose(Scores(values[0], range_distance=distance), bits)]
     rows = ScoreRows(values, range_distance=distance)
@@ -181,7 +188,7 @@ def within(epsilon: Fraction, *, failing: float = 0.05) -> int:
 
 
 def require_gap(mechanism: Mechanism, candidates: int) -> None:
-    """An error unless the lead is free for this mechanism and there is a runner-up."""
+    """Raise an error unless the lead is free for this mechanism and there is a runner-up."""
     if not mechanism.facts.free_gap:
         free = [name for name, make in MECHANISMS.items() if make(epsilon=1).facts.free_gap]
         raise ParameterError(
@@ -189,7 +196,7 @@ def require_gap(mechanism: Mechanism, candidates: int) -> None:
             f"{' and '.join(free)}"
         )
     if candidates < 2:
-        raise ParameterError("⟨with_gap⟩ needs two candidates at least")
+        raise ParameterError("⟨with_gap⟩ needs at least two candidates")
 
 
 def winner_and_gap(scores: Scores, epsilon: Fraction, *, bits: Bits) -> tuple[int, int]:

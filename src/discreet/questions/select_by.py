@@ -1,12 +1,12 @@
-"""A selection by the user's own score: any function of the data, with a sensitivity that can be checked.
+"""Selection by a custom score: any function of the data, with a sensitivity that can be checked.
 
-Or by scores that somebody computed already, in a file: one candidate and one score on each line. Errors name
-the rule that the file breaks and never a score.
+Or by precomputed scores from a file: one candidate and one score on each line. Errors name the rule that the
+file breaks and never a score.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,10 +21,10 @@ from discreet._exact.numbers.exact import (
 )
 from discreet._exact.sampling import Bits
 from discreet._tables.engines import quietly
-from discreet._tables.score_files import LabelsAndValues, has_sensitivities, reader_of
+from discreet._tables.score_files import LabelsAndValues, reader_of, sensitivities_of
 from discreet.accounting import Event
 from discreet.analysis import error_bound
-from discreet.errors import ParameterError
+from discreet.errors import ParameterError, ScoresError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_at
 from discreet.mechanisms.unequal import distance_of, shortfall_of_ratios, ways_for
@@ -32,7 +32,6 @@ from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.accuracy import Accuracy
 from discreet.questions.answer import (
     TableRelease,
-    about_file_of_sensitivities,
     about_scores,
     about_unequal_scores,
 )
@@ -60,10 +59,10 @@ def one_or_several(name: str, given: Any) -> Fraction | tuple[Fraction, ...]:
 class SelectBy(Question, kind="select_by", label="Best by the score"):
     """The candidate with the best ``score(data, candidate)``, chosen privately.
 
-    The guarantee is only as good as the stated sensitivity. With ``example_rows`` the statement is checked
-    first, over all small data sets made of them, and refused if one of those breaks it; nothing is spent
-    then. An error of the score function on the data is replaced, because it may quote the data: try the
-    function on made-up data first. The whole table is the function's: give it no condition.
+    The guarantee is only as good as the stated sensitivity. With ``example_rows`` it is first checked on all
+    small data sets made of them. If one breaks it, the question is refused and nothing is spent. An error of
+    the score function on the data is replaced, because it may quote the data: try the function on made-up
+    data first. The function gets the whole table, so ``where`` is not allowed.
 
     Example:
         >>> from discreet.questions import select_by
@@ -92,7 +91,7 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
     )
     monotonic: bool = flag("Whether one person moves all scores in one direction.", default=False)
     unequal: str | None = field(
-        'With a list of sensitivities: "ratios" or "largest"; by default what the plan recommends.',
+        'With a list of sensitivities: "ratios" or "largest"; by default the one that the plan recommends.',
         default=None,
         check=one_of({RATIOS: "leads in units of sensitivities", LARGEST: "one distance for all"}),
         takes="NAME",
@@ -122,7 +121,7 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
         "For the check: how many rows a person may have.", default=1, check=whole, option=False
     )
     make: Any = field(
-        "For the check: makes a data set of a list of rows; by default one of the type of the data.",
+        "For the check: turns a list of rows into a data set; by default one of the data's type.",
         default=None,
         option=False,
     )
@@ -132,16 +131,12 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
     @property
     def title(self) -> str:
         """The question in a few words."""
-        return (
-            f"best by {self.score}"
-            if isinstance(self.score, str)
-            else "best by a score of one's own"
-        )
+        return f"best by {self.score}" if isinstance(self.score, str) else "best by a custom score"
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan one choice by the scores; the stated sensitivity is checked where there are example rows."""
+        """Plan one choice by the scores; with example rows the stated sensitivity is checked."""
         if setting.where is not None:
-            raise ParameterError("a score of one's own reads the whole table: leave ⟨where⟩ out")
+            raise ParameterError("a custom score reads the whole table: leave ⟨where⟩ out")
         return self.planned(setting.data, setting.neighbours)
 
     def planned(self, data: Any, neighbours: str) -> Plan:
@@ -191,7 +186,7 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
             self,
             chooser,
             form,
-            "selection by a score of one's own",
+            "selection by a custom score",
             neighbours=neighbours,
             read=read,
             rules=_about(form, self.total, checked=self.example_rows is not None),
@@ -211,7 +206,7 @@ def plan_by_scores(
 ) -> Plan:
     """Plan one choice among scores of a stated ``form``, such as zeros.
 
-    Not ``bounded`` are scores whose sensitivities are not known before they are read.
+    ``bounded`` is False if the number of scores is known only once they are read.
     """
 
     def choose(scores: Scores, bits: Bits) -> Iterable[Found]:
@@ -248,7 +243,7 @@ def plan_by_scores(
 
 
 def _about(form: Scores, epsilon: Fraction, *, checked: bool = False) -> Sentences:
-    """What was stated of the scores, and where sensitivities differ both ways to compare them."""
+    """Describe what was stated of the scores and, if sensitivities differ, both ways to compare them."""
     if not isinstance(form.sensitivity, tuple):
         return about_scores(form.range_distance, checked=checked)
     ways = ways_for(form.sensitivity, epsilon=epsilon, monotonic=form.monotonic)
@@ -256,7 +251,7 @@ def _about(form: Scores, epsilon: Fraction, *, checked: bool = False) -> Sentenc
 
 
 def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:
-    """Makes data sets of the type of ``data``, with its declared columns; no row is looked at."""
+    """Return a function that makes data sets like ``data``, with its declared columns; no row is read."""
     module = type(data).__module__.partition(".")[0]
     if module == "polars" and hasattr(data, "collect_schema"):
         import polars as pl
@@ -283,17 +278,18 @@ def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:
     if isinstance(data, list | tuple):
         return list
     raise ParameterError(
-        f"⟨make⟩ is needed to check a score on data of type {type(data).__name__}: it makes such data of rows"
+        f"⟨make⟩ is needed to check a score on data of type {type(data).__name__}: it turns rows "
+        f"into such data"
     )
 
 
 @value
 class FromScores(Question):
-    """The candidate with the best of some scores that were computed already; not asked of a table."""
+    """The candidate with the best precomputed score; it cannot be asked of a table."""
 
     def plan(self, setting: Setting) -> Plan:  # noqa: ARG002 - as of others
         """Refuse: the scores are in a file of their own."""
-        raise ParameterError("scores that were computed already are not asked of a table")
+        raise ParameterError("precomputed scores cannot be asked of a table")
 
     def planned(
         self,
@@ -302,20 +298,23 @@ class FromScores(Question):
         chooser: Mechanism,
         neighbours: str,
         stated: Mapping[str, Any],
-        steps: bool = False,
+        steps: Sequence[Any] | None = None,
     ) -> Plan:
         """Plan one choice among labels and scores that ``read`` gives.
 
-        With ``steps`` their sensitivities are read with them.
+        ``steps`` are the public sensitivities that the file has beside the scores.
         """
-        form = (
-            Scores([0, 0], sensitivity=[0, 1], unequal=RATIOS) if steps else Scores([0], **stated)
-        )
+        if steps is not None:
+            stated = {**stated, "sensitivity": steps}
+        elif stated["unequal"] is not None:
+            raise ParameterError("⟨unequal⟩ goes with the sensitivities of the file, and no other")
+        form = Scores([0] if steps is None else [0] * len(steps), **stated)
 
         def scores(_table: Any) -> Scores:
             found, values, sensitivities = read()
-            own = {**stated, "sensitivity": sensitivities} if steps else stated
-            return Scores(values, candidates=found, **own)
+            if steps is not None and sensitivities != steps:
+                raise ScoresError("the sensitivities are not those that were planned with")
+            return Scores(values, candidates=found, **stated)
 
         return plan_by_scores(
             self,
@@ -324,8 +323,9 @@ class FromScores(Question):
             "selection from computed scores",
             neighbours=neighbours,
             read=scores,
-            rules=about_file_of_sensitivities() if steps else about_scores(form.range_distance),
-            bounded=not steps,
+            rules=_about(form, self.total),
+            # Without a public column of sensitivities, how many scores there are is not known yet.
+            bounded=steps is not None,
         )
 
 
@@ -336,6 +336,7 @@ def select_from_file(
     sensitivity: object = None,
     range_distance: object = None,
     monotonic: bool = False,
+    unequal: str | None = None,
     candidate_column: str | None = None,
     score_column: str | None = None,
     optimize: str = "max",
@@ -345,10 +346,11 @@ def select_from_file(
     dataset: str | None = None,
     purpose: str | None = None,
 ) -> TableRelease:
-    r"""The candidate with the largest score of a file, chosen privately.
+    r"""Choose the candidate with the largest score in a file, privately.
 
-    With ``optimize="min"`` it is the smallest: mistakes, distances, costs. Where no sensitivity is stated, a
-    column ``sensitivity`` of the file has one for each candidate. The file is read as
+    With ``optimize="min"`` it is the smallest score, as for mistakes, distances or costs. If no sensitivity
+    is given, the file's column ``sensitivity`` has one for each candidate: it is public, read before anything
+    is paid, and ``unequal`` says how scores are then compared. The file is read as
     :mod:`discreet._tables.score_files` says, which ``compare``, ``plan`` and the explorer use as well.
 
     Example:
@@ -370,7 +372,8 @@ def select_from_file(
             "sensitivity": sensitivity,
             "range_distance": range_distance,
             "monotonic": monotonic,
+            "unequal": unequal,
         },
-        steps=sensitivity is range_distance is None and has_sensitivities(path, **columns),
+        steps=sensitivities_of(path, **columns) if sensitivity is range_distance is None else None,
     )
     return run(plan, ledger=ledger, dataset=dataset)

@@ -1,8 +1,8 @@
-"""Is a stated sensitivity true? All small data sets are tried; one that breaks it is the witness.
+"""Check a stated sensitivity on all small data sets; one that breaks it is the witness.
 
-Stating a sensitivity too low is the commonest real mistake with a score of one's own. The check looks at
-example rows that the user makes up, never at the data, so its verdict may be shown and costs nothing. It
-can refute; it cannot prove.
+Stating too low a sensitivity is the most common mistake with custom scores. The check looks at example rows
+that the user makes up, never at the data, so its verdict may be shown and costs nothing. It can refute; it
+cannot prove.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class SensitivityWitness:
 
 @dataclass(frozen=True, slots=True)
 class SensitivityCheck:
-    """What the small data sets show.
+    """The result of trying small data sets.
 
     Attributes:
         holds: whether nothing contradicts what was stated.
@@ -47,7 +47,7 @@ class SensitivityCheck:
         range_distance: the most by which two scores moved apart.
         monotonic: whether all scores always moved the same way.
         data_sets: how many data sets were tried.
-        witness: for what does not hold, the neighbours that show it.
+        witness: if the statement fails, the neighbours that show it.
         changes: where sensitivities differ, the largest change of each candidate's score.
 
     Example:
@@ -71,15 +71,15 @@ class SensitivityCheck:
         """The verdict in a sentence or two."""
         if self.witness is None:
             return (
-                f"Not refuted by {self.data_sets} small data sets: one person changed a score by "
-                f"{self.measured} at most."
+                f"Not refuted by {self.data_sets} small data sets: one person changed a score by at "
+                f"most {self.measured}."
             )
         found = self.witness
         fits = f"[{', '.join(map(str, self.changes))}]" if self.changes else self.measured
         return (
             f"Refuted: from {found.data} to {found.neighbour} the score of {found.candidate!r} changes by "
             f"{found.change} and that of {found.other_candidate!r} by {found.other_change}. Sensitivity "
-            f"{fits} with monotonic={self.monotonic} would fit what was seen."
+            f"{fits} with monotonic={self.monotonic} would match these data sets."
         )
 
 
@@ -102,11 +102,11 @@ def check_sensitivity(
         score: the score of a candidate on a data set, ``score(data, candidate)``.
         candidates: the candidates to score.
         rows: example rows, each a mapping from column to value: the few kinds of row that matter.
-        sensitivity: what is stated of any one score, or a list of what is stated of each.
+        sensitivity: the stated sensitivity of every score, or a list with one for each.
         user: the column in which people are numbered, if the score looks at it.
-        rows_per_person: a person has up to this many of the rows.
+        rows_per_person: each person has at most this many rows.
         people: the largest number of people.
-        make: makes a data set, as ``score`` wants it, of a list of rows.
+        make: turns a list of rows into a data set for ``score``.
 
     Example:
         >>> def visits(data, diagnosis):

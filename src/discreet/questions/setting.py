@@ -1,6 +1,6 @@
-"""What a question meets: the declared table, whose its rows are, the relation, how the budget adds up.
+"""The setting of a question: the declared table, its person column, the relation, how the budget adds up.
 
-A setting is public. It has no ledger and no randomness, and nothing in it comes from a row.
+A setting is public: it has no ledger and no randomness, and nothing in it comes from a row.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from discreet.errors import ParameterError
 from discreet.neighbours import ADD_REMOVE, Neighbours
 
 USUAL_PEOPLE = 1000
-"""How many people a typical error is worked out for where nobody states a number."""
+"""The default number of people for which a typical error is computed."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Setting:
     """A table and the facts about it that its owner states once, under the names of ``discreet.table``.
 
-    The ledger stays outside: a plan knows only how the budget adds up, its ``accountant``, or None where no
-    ledger counts.
+    The ledger stays outside: a plan knows only its ``accountant``, which adds up the budget, or None without
+    a ledger.
     """
 
     data: Any
@@ -51,9 +51,9 @@ class Setting:
             True
         ) != 1:
             raise ParameterError(
-                "say whose a row is: either ⟨user⟩ names the column that tells people apart, or "
-                "⟨one_row_per_user=True⟩ says that no person has two rows, or ⟨counted⟩ names the column "
-                "that says how many people a row stands for"
+                "say which person a row belongs to: ⟨user⟩ names the column that tells people "
+                "apart, ⟨one_row_per_user=True⟩ says that no person has two rows, or ⟨counted⟩ "
+                "names the column with the number of people that a row stands for"
             )
         if self.time_limit is not None:
             positive("time_limit", self.time_limit)
@@ -65,7 +65,7 @@ class Setting:
 
     @property
     def adds_up_rho(self) -> bool:
-        """Whether the budget adds up ρ, so that many small costs add up to less than their ε do."""
+        """Whether the budget adds up ρ, which makes many small costs cheaper than adding their ε."""
         return self.accountant in ("rho", "rho-delta")
 
     @cached_property
@@ -80,13 +80,13 @@ class Setting:
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """What is taken on trust: whose the rows are, which nobody but the owner of the table knows."""
+        """What is taken on trust: which rows belong to whom, which only the owner of the table knows."""
         if self.user is not None:
             return (f"the column {self.user} tells people apart",)
         return ("nobody has two rows" if self.counted is None else "nobody counts in two rows",)
 
     def narrowed(self, where: str | None) -> Self:
-        """The same setting with a further condition on rows."""
+        """Return the same setting with a further condition on rows."""
         if where is None:
             return self
         both = where if self.where is None else f"({self.where}) and ({where})"
@@ -121,7 +121,7 @@ class Setting:
         return None if self.time_limit is None else float(positive("time_limit", self.time_limit))
 
     def opening_once(self) -> Setting:
-        """The same setting for one question, or while plans are compared: each table is opened once."""
+        """Return a setting that opens each table only once, for one question or while plans are compared."""
         return _OpeningOnce(**{each.name: getattr(self, each.name) for each in fields(Setting)})
 
 

@@ -1,7 +1,7 @@
 """A question that follows another: the first one's answer becomes a field of the second.
 
-Groups that nobody listed and a bound on groups that nobody knows are found first. Both questions have one
-price, which is known before anything is paid: the second is planned for the dearest answer of the first.
+This finds groups without a public list, and unknown bounds on groups. Both questions have one price, known
+before anything is paid: the second is planned for the most expensive answer of the first.
 ``docs/proofs/groups-from-the-data.md`` proves it.
 """
 
@@ -50,10 +50,10 @@ from discreet.questions.unknown_domain import (
 )
 
 COVERED = Fraction(9, 10)
-"""The part of the people who are to count in all of their groups, where the bound is chosen."""
+"""The share of people who should count in all of their groups, when the bound is chosen."""
 _FINDING, _CHOOSING = Fraction(1, 2), Fraction(1, 10)
 _MOST_LISTED = 1_000_000
-"""A plan in groups that are found later lists as many groups as a person may count in."""
+"""A plan for groups found later lists as many groups as a person may count in."""
 _EXAMPLES: dict[str, Callable[[int], Any]] = {
     "text": str,
     "object": str,
@@ -62,7 +62,7 @@ _EXAMPLES: dict[str, Callable[[int], Any]] = {
     "boolean": bool,
     "date": lambda day: datetime.date(2000, 1, 1) + datetime.timedelta(days=day),
 }
-"""Different groups for each kind of column whose values can be named, for planning what follows."""
+"""Sample groups for each kind of column whose values can be named, to plan what follows."""
 
 
 @value
@@ -74,7 +74,7 @@ class _First(Question):
 
     @abstractmethod
     def dearest(self, setting: Setting, second: Question) -> list[Any]:
-        """Answers for one of which the question that follows costs as much as for any other.
+        """Answers among which is one that makes the following question most expensive.
 
         ε is the same for all answers, and δ is a convex function of the number of groups in which a person
         counts, so that one of its ends costs most (``docs/proofs/groups-from-the-data.md``).
@@ -86,10 +86,10 @@ class FoundGroups(_First, kind="groups"):
     """The groups of a column that have enough people to be named safely."""
 
     delta: Number = field(
-        "How likely the guarantee is to fail, at most.", check=level, takes="NUMBER"
+        "The largest probability with which the guarantee may fail.", check=level, takes="NUMBER"
     )
     groups_per_person: int = field(
-        "A person counts in at most this many groups, drawn at random from theirs.",
+        "Each person counts in at most this many of their groups, drawn at random.",
         default=1,
         check=of_one_person,
         takes="COUNT",
@@ -167,7 +167,7 @@ def _reading(
 
 
 def _is_a_name(label: Any) -> bool:
-    """Whether a group can be asked for: a blank text cannot, nor one that is not quite Unicode."""
+    """Whether a group can be asked for: not if it is a blank or misencoded text."""
     return not isinstance(label, str) or bool(
         label.strip() and "\N{REPLACEMENT CHARACTER}" not in label
     )
@@ -228,7 +228,7 @@ class ChosenBound(_First, kind="groups_per_person"):
 
 @value
 class Then(Question, kind="then"):
-    """A question, and another one that takes its answer; nothing is given back if the first finds nothing.
+    """A question and a second one that uses its answer; if the first finds nothing, so does the whole.
 
     Example:
         >>> from discreet.questions import Mode
@@ -268,7 +268,7 @@ class Then(Question, kind="then"):
         inner = second.guarantee
         if not isinstance(inner, PureDP | ApproxDP):
             raise ParameterError(
-                f"{second.event.mechanism} promises no ε for groups found in this way"
+                f"{second.event.mechanism} has no guarantee in ε for groups found in this way"
             )
         parts = [(first.event.guarantee, 1), (inner, 1)]
         event = event_of(

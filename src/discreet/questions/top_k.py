@@ -67,7 +67,7 @@ JOINT = "joint"
 SET = "set"
 
 Chooser = Callable[[Counts, Bits], Iterable[list[int]]]
-"""From counts, a row for each group, to the places chosen in each."""
+"""Takes counts, one row per group, and returns the places chosen in each."""
 
 
 def method_named(name: str, given: Any) -> str:
@@ -83,15 +83,15 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
 
     ``epsilon`` is the total, however the k are chosen. *Joint* chooses all of them at once, by how far the
     worst of them falls short. *One-shot* adds one exponential noise of scale k·d/ε to each count and takes
-    the k largest. *Peeling* chooses k times, each time among those left, at ε/k. Which one is used when none
-    is named depends on k, the relation and what the ledger charges, and on no data: joint for k above 4
-    (above 3 under replacement with one row for each person), and for less one-shot. Where the ledger adds up
-    ρ and nothing else is asked with the choice (no counts, no number of people, no groups from the data), it
-    is peeling by the exponential mechanism for every k, which then costs k times less ρ: √k times the ε costs
-    as much as one choice (``docs/proofs/top-k.md``). All three release the order. Where it does not matter,
-    ``ordered=False`` is more accurate at the same cost: what would be joint is then a *set*, chosen among all
-    sets of k candidates, and the answer is in the order of the candidates. Candidates in a PySpark frame are
-    chosen in the cluster, by one-shot noise; without candidates, with ``delta``, fewer than k may come back.
+    the k largest. *Peeling* chooses k times, each time among those left, at ε/k. The default depends on k,
+    the relation and the ledger's unit, never on the data: joint for k above 4 (above 3 under replacement with
+    one row for each person), otherwise one-shot. If the ledger adds up ρ and nothing else is released (no
+    counts, no number of people, no groups from the data), it is peeling by the exponential mechanism for
+    every k, which then costs k times less ρ: √k times the ε costs as much as one choice
+    (``docs/proofs/top-k.md``). All three release the order. ``ordered=False`` is more accurate at the same
+    cost: instead of a joint choice it chooses a *set* among all sets of k candidates, and the answer is in
+    the order of the candidates. Candidates in a PySpark frame are chosen in the cluster, by one-shot noise;
+    without candidates, with ``delta``, fewer than k may come back.
 
     Example:
         >>> import discreet, polars as pl
@@ -119,15 +119,15 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
         advanced=True,
     )
     values_per_person: int | None = field(
-        "Without candidates: a person counts with at most this many values, drawn at random from theirs. "
-        "Where people have several values each, a bound lets smaller values be named.",
+        "Without candidates: each person counts with at most this many of their values, drawn at "
+        "random. If people have several values each, a bound lets rarer values be named.",
         default=None,
         check=of_one_person,
         takes="COUNT",
         advanced=True,
     )
     ordered: bool = flag(
-        "The order is part of the answer. If it does not matter, the answer is more accurate without it.",
+        "Whether the order is part of the answer. Without it the answer is more accurate.",
         default=True,
         analyst=True,
         option="--unordered",
@@ -246,14 +246,14 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
                 errors=lambda like: drawn(
                     like, draw, shortfall if self.ordered else set_shortfall, k
                 ),
-                meaning="how many people fewer a value in the answer has than the one that belongs in its "
-                "place",
+                meaning="how many fewer people a value in the answer has than the one that belongs "
+                "in its place",
             ),
         )
 
 
 def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighing | None:
-    """The rule that keeps values, where it names smaller ones than the margin does; it looks at no data.
+    """Return the rule that keeps values, if it names rarer ones than the margin does; no data is used.
 
     Half of ε pays for keeping and half for choosing among those kept. Where each person has one value, values
     are kept by their number of people; where people have several, up to a bound, by weights.
@@ -281,15 +281,13 @@ def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighing | None:
 
 
 def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping | Weighing) -> Plan:
-    """Plan to name the k commonest of the values that may be named, fewer if there are fewer."""
+    """Plan to name the k most common of the values that may be named, or fewer if there are fewer."""
     column, k, inner = question.column, question.k, asking.inner
     share = question.counting_share
     epsilon = asking.epsilon_each * (1 - share)
     require_named(asking.table, column)
     if question.mechanism is not None:
-        raise ParameterError(
-            "values from the data are chosen by a way of their own: leave ⟨mechanism⟩ out"
-        )
+        raise ParameterError("values from the data have their own mechanism: leave ⟨mechanism⟩ out")
 
     weighed = isinstance(keeping, Weighing)
     most = question.values_per_person or 1
@@ -315,7 +313,7 @@ def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping 
             yield [values[named[index]] for index in indices], {}
 
     def read(table: Table, rows: Rows) -> list[tuple[list[tuple[Any, int]], Counts]]:
-        """The values with their people, and what they are kept by: these numbers, or weights."""
+        """Read the values with their people, and the numbers or weights by which they are kept."""
         asked = replace(rows, by=column, groups_per_person=most)
         if not weighed:
             values = people_per_group(table, asked)
@@ -331,7 +329,7 @@ def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping 
     def pick_stated(
         counted: list[list[tuple[Any, int]]], bits: Bits
     ) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
-        """On stated data, where everybody who counts with a value counts with as many as they may."""
+        """Pick on stated data, in which everybody counts with as many values as allowed."""
         each = weight_in(most) if weighed else 1
         return pick(
             [
@@ -371,12 +369,12 @@ def joint_distance(k: int, neighbours: str, *, one_value: bool) -> int:
 
 
 def best_method(k: int, distance: int, joint: int, *, concentrated: bool) -> str:
-    """The method that falls short least, by the noise that each needs; it looks at no data.
+    """Return the most accurate method, by the noise that each needs; no data is used.
 
     With one noise for each of k choices the scale is k·d/ε, jointly d'/ε. Jointly the losses of k places add
     up in the exponent, and the two are about even where the joint scale is half of the other. Where ρ is
-    added up, k choices at the same cost need a scale of only √k·d/ε, and are hardly ever worse, with or
-    without the order: ``benchmarks/results/top_k.md``.
+    added up, k choices at the same cost need a scale of only √k·d/ε, and are rarely worse, with or without
+    the order: ``benchmarks/results/top_k.md``.
     """
     if concentrated:
         return PEELING
@@ -392,7 +390,7 @@ def jointly(
     one_value: bool,
     sets: bool = False,
 ) -> tuple[Chooser, Part, str]:
-    """All at once, by the exponential mechanism over ordered tuples of k candidates, or over sets."""
+    """Choose all at once, by the exponential mechanism over ordered tuples of k candidates, or over sets."""
     if mechanism is not None:
         raise ParameterError(
             "⟨mechanism⟩ goes with peeling; the joint choice is an exponential mechanism of its own"
@@ -421,7 +419,7 @@ def way_to_choose(
     *,
     besides: str | None = None,
 ) -> tuple[Chooser, Part, str]:
-    """How to choose, what each round promises and how many there are, and its name."""
+    """Return how to choose, the guarantee of each round, the number of rounds, and the name."""
     if method == PEELING:
         made = mechanism_at(mechanism, epsilon / k, besides=besides)
         part = made.promise_at(Fraction(distance)), k
@@ -450,7 +448,7 @@ def way_to_choose_by_counts(
     *,
     besides: str | None = None,
 ) -> tuple[Chooser, Part, str]:
-    """The same for numbers of people, with what proves it from the table to the answer."""
+    """Do the same for numbers of people, with the proof from the table to the answer."""
     draw, (promise, rounds), name = way_to_choose(
         method, mechanism, epsilon, k, moved.range_distance, besides=besides
     )
@@ -463,7 +461,7 @@ def way_to_choose_by_counts(
 def peeled(
     people: Counts, mechanism: Mechanism, k: int, distance: int | Fraction, bits: Bits
 ) -> list[list[int]]:
-    """``k`` choices without replacement, each by ``mechanism`` among those left, in every row at once."""
+    """Choose ``k`` times without replacement, by ``mechanism`` among those left, in every row at once."""
     left = np.tile(np.arange(people.shape[1]), (len(people), 1))
     rows, rounds = np.arange(len(people)), []
     for _ in range(k):
@@ -480,5 +478,5 @@ def peeled(
 def one_shot(
     people: Counts, epsilon: Fraction, k: int, distance: int | Fraction, bits: Bits
 ) -> list[int]:
-    """The ``k`` largest counts after one exponential noise of scale k·d/ε each, in order."""
+    """Return the ``k`` largest counts after one exponential noise of scale k·d/ε each, in order."""
     return noisy_first(Gaps(people, scale=k * distance / epsilon), k, bits)

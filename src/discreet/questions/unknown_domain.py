@@ -1,8 +1,8 @@
 """Candidates that come from the data: limited-domain selection, for a δ.
 
 After Durfee and Rogers (2019). The values with the most people compete with one further candidate,
-"nothing", whose score lies above the first value left out; a value that one person can bring into the list
-or push out of it hardly ever beats it. ``docs/proofs/unknown-domain.md`` proves the guarantee.
+"nothing", whose score lies above the first value left out; a value that one person can bring into the list or
+push out of it almost never beats it. ``docs/proofs/unknown-domain.md`` proves the guarantee.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from discreet.questions.of_candidates import OfCandidates
 
 CONSIDERED = 100
-"""How many values compete by default."""
+"""The default number of values that compete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The public numbers of one question.
+    """The public parameters of one question.
 
     Attributes:
         epsilon: ε of each of the rounds.
@@ -58,7 +58,7 @@ class Limits:
 
     @property
     def margin(self) -> int:
-        """By how much "nothing" stands above the best value left out: 1 + ⌈ln(touched(1 + e^ε)/(2δ))/ε⌉."""
+        """How far "nothing" scores above the best value left out: 1 + ⌈ln(touched(1 + e^ε)/(2δ))/ε⌉."""
         needed = upper_bound(
             lambda e, d, m: (m * (1 + e.exp()) / (2 * d)).log() / e,
             self.epsilon,
@@ -71,7 +71,7 @@ class Limits:
 
 
 def step_limits(epsilon: Fraction, delta: Fraction, neighbours: str) -> tuple[Fraction, Fraction]:
-    """ε and δ for adding or removing a person that give these for the relation asked for.
+    """Convert ε and δ to those for adding or removing one person.
 
     Replacing a person is two steps: (2ε', δ'(1 + e^ε')) with ε' = ε/2.
 
@@ -89,16 +89,16 @@ def step_limits(epsilon: Fraction, delta: Fraction, neighbours: str) -> tuple[Fr
 
 
 KEPT = CLAIMS["kept", "ApproxDP"]
-"""What proves that groups or values are kept, and an answer about those after it."""
+"""The proof of keeping groups or values, together with an answer about those kept."""
 KEPT_BY: dict[str, str] = {
     ADD_REMOVE: "kept by the best rule",
     REPLACE: "kept by their number of people",
 }
-"""How groups or values are kept: that the rule is the best is proved for adding or removing a person only."""
+"""How groups or values are kept; the rule is proved optimal only for adding or removing a person."""
 
 
 def keeping_at(epsilon: Fraction, delta: Fraction, neighbours: str) -> Keeping:
-    """The rule that keeps groups, or values, of which each person counts in one.
+    """Return the rule that keeps groups or values, if each person counts in one.
 
     A person who is replaced may leave one and enter another: two coins, with half of ε and of δ each.
     """
@@ -107,17 +107,17 @@ def keeping_at(epsilon: Fraction, delta: Fraction, neighbours: str) -> Keeping:
 
 
 WEIGHED = CLAIMS["weighed", "ApproxDP"]
-"""What proves that groups are kept by weights, and an answer about those after it."""
+"""The proof of keeping groups by weights, together with an answer about those kept."""
 BY_WEIGHTS = "kept by the weights of their people"
 
 
 def weighing_for(
     keeping: Keeping, epsilon: Fraction, delta: Fraction, neighbours: str, groups: int
 ) -> Weighing | None:
-    """The rule by weights, where it names smaller groups than counting each person in one; no data is read.
+    """Return the rule by weights, if it names smaller groups than counting each person in one.
 
-    Both are judged where everybody is in as many groups as they may count in: by how many people make a group
-    as likely to be named as not.
+    No data is read. Both are compared by how many people a group needs to be named with probability one half,
+    if everybody counts in as many groups as allowed.
     """
     if groups == 1:
         return None
@@ -126,7 +126,7 @@ def weighing_for(
 
 
 def weights_of(counted: Iterable[tuple[tuple[Any, int], int]]) -> list[tuple[Any, int]]:
-    """The weight of each group or value, from its people and in how many groups each of them counts."""
+    """Compute the weight of each group or value from its people and the number of groups each counts in."""
     found: dict[Any, int] = {}
     for (label, groups), people in counted:
         found[label] = min(MOST_WEIGHT, found.get(label, 0) + people * weight_in(groups))
@@ -142,7 +142,7 @@ def limits_for(
     one_row_each: bool,
     neighbours: str,
 ) -> Limits:
-    """The limits of one round, where ``epsilon`` and ``delta`` are of the whole question."""
+    """Return the limits of one round; ``epsilon`` and ``delta`` are those of the whole question."""
     per_round, failing = step_limits(epsilon / rounds, delta / rounds, neighbours)
     return Limits(per_round, failing, considered, 1 if one_row_each else considered)
 
@@ -150,9 +150,9 @@ def limits_for(
 def choose(
     values: list[tuple[Any, int]], limits: Limits, rounds: int, bits: Bits
 ) -> list[tuple[Any, int]]:
-    """Up to ``rounds`` of the values with their counts, in order; fewer if "nothing" wins.
+    """Choose up to ``rounds`` of the values, in order, with their counts; fewer if "nothing" wins.
 
-    ``values`` are the ``considered + 1`` commonest with their counts, the commonest first.
+    ``values`` are the ``considered + 1`` most common with their counts, the most common first.
     """
     mechanism = PermuteAndFlip(epsilon=limits.epsilon)
     cut = values[limits.considered][1] if len(values) > limits.considered else 0
@@ -175,7 +175,7 @@ def require_named(table: Table, column: str) -> None:
         raise refuse(
             "column",
             column,
-            "a column of texts, numbers or dates; of times, cast it to a date first",
+            "a column of texts, numbers or dates; cast times to dates first",
         )
 
 
@@ -187,7 +187,7 @@ def accuracy_of_named(
 ) -> Accuracy:
     """How far the values that are named fall short on stated data.
 
-    For any data nothing is proved: where few people share a value, none is named.
+    No bound is proved for all data: if few people share a value, none is named.
     """
     people = asking.people
 
@@ -209,8 +209,8 @@ def accuracy_of_named(
         None,
         Fraction(question.with_probability),
         PEOPLE,
-        "how many people fewer a value in the answer has than the one that belongs in its place; a place "
-        "without an answer has none",
+        "how many fewer people a value in the answer has than the one that belongs in its place; a "
+        "place without an answer counts as zero people",
         f"{of_people(f'{people:,}')} whose counts fall off as 1, 1/2, 1/3, ... over "
         f"{max(question.considered, places):,} values",
         errors,
@@ -220,7 +220,7 @@ def accuracy_of_named(
 def planned_from_the_data(
     question: OfCandidates, asking: Asking, what: str, *, k: int | None = None
 ) -> Plan:
-    """Plan to name the ``k`` commonest values of a column, or the one, as far as it is safe to say."""
+    """Plan to name the ``k`` most common values of a column, or one, as far as that is safe."""
     table, rows, column = asking.table, asking.rows, question.column
     share, rounds = question.counting_share, k or 1
     most = question.considered if k is None else max(question.considered, k)

@@ -1,4 +1,4 @@
-"""A question in the asker's own code: blocks of people vote, and the votes are counted privately."""
+"""A question in the analyst's own code: blocks of people vote, and the votes are counted privately."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from discreet.questions.question import (
     USUAL_LEVEL,
     Labels,
     Question,
-    by_name,
+    another_mechanism,
     field,
     flag,
     labels,
@@ -50,11 +50,11 @@ from discreet.scores import Scores
 RANGE_DISTANCE = 2
 """One person moves the vote of one block from one candidate to another: ``docs/proofs/votes.md``."""
 AGREEING = Fraction(7, 10)
-"""The part of the blocks that agree on the data for which typical figures are worked out."""
+"""The share of blocks that agree, for typical figures."""
 FEWEST_PEOPLE = 10
-"""With fewer people than this a block hardly finds the best candidate; none fewer are recommended."""
+"""Blocks with fewer people rarely find the best candidate, so no smaller ones are recommended."""
 _REHEARSED = 20
-"""A rehearsal is on at least this many invented people: its purpose is to vote."""
+"""A rehearsal has at least this many invented people, so that blocks can vote."""
 _INVENTED = (
     "\nThese rows were invented; ⟨rehearse_on⟩ takes public rows that look like the real ones"
 )
@@ -62,16 +62,16 @@ _SEPARATE = "no block learns of the rows or the votes of another"
 
 
 def recommended_blocks(epsilon: Number, candidates: int, people: int | None = None) -> int:
-    """How many blocks to make: enough for a lead of a fifth of them to decide, but not too small ones.
+    """Recommend a number of blocks: enough for a lead of a fifth to decide, but not too small ones.
 
-    Only public facts count: the lead that decides 19 times out of 20 follows from ε and the number of
-    candidates, the size of a block from the stated number of people. Where there are too few people for
-    both, a block gets 10 of them: too few blocks cannot outvote the noise however well each of them votes.
+    Only public facts are used: the lead that decides 19 times out of 20 follows from ε and the number of
+    candidates, the size of a block from the stated number of people. If there are too few people for both, a
+    block gets 10 of them: too few blocks cannot outvote the noise, however well each votes.
 
     Args:
         epsilon: ε of the choice.
         candidates: how many candidates there are.
-        people: about how many people the table has; 1,000 by default. A block gets at least 10 of them where
+        people: about how many people the table has; 1,000 by default. A block gets at least 10 of them if
             that leaves two blocks.
 
     Example:
@@ -91,17 +91,17 @@ def recommended_blocks(epsilon: Number, candidates: int, people: int | None = No
 
 @value
 class Vote(Question, kind="vote", label="Most votes of blocks"):
-    """The candidate for which most blocks of people vote, by a function of one's own.
+    """The candidate that wins a vote among blocks of people, by a custom function.
 
     People are dealt into blocks at random, in secret. The function is called once for each block, with its
     rows, and returns one of the candidates, or None. Votes are counted and one candidate is chosen privately.
-    The guarantee needs no statement about the function (``docs/proofs/votes.md``).
+    The guarantee does not depend on the function (``docs/proofs/votes.md``).
 
-    The function gets a frame of the table's own kind, or an Arrow table for a file or a database; the order
-    of rows is drawn. It runs in a new process for each block, away from the network, from other processes
-    and from files that could be written to, where the system allows that. If it raises, returns something
-    else or does not end, that block does not vote, and nobody is told. So it is rehearsed first, on invented
-    rows or on ``rehearse_on``, where errors are shown; nothing is paid before it has voted there.
+    The function gets a frame of the table's own kind, or an Arrow table for a file or a database; rows are in
+    random order. It runs in a new process for each block, away from the network, from other processes and
+    from files that could be written to, where the system allows that. If it raises, returns something else or
+    does not end, that block does not vote, and this is not reported. So the function is rehearsed first, on
+    invented rows or on ``rehearse_on``, where errors are shown; nothing is paid before it has voted there.
 
     A vote chooses what is best *for a block*: a model that needs many rows loses there to a simpler one.
 
@@ -156,8 +156,8 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
         advanced=True,
     )
     network: bool = flag(
-        "Let the function use the network, such as a model server on this machine. Whatever it talks to may "
-        "carry what it learnt from one block to the next, and the guarantee assumes that it does not.",
+        "Let the function use the network, such as a model server on this machine. The guarantee "
+        "assumes that nothing it talks to remembers one block when the next one runs.",
         default=False,
         advanced=True,
     )
@@ -172,21 +172,16 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
         default=False,
         analyst=True,
     )
-    voted_share: Number = share("The part of ⟨epsilon⟩ for ⟨with_voted⟩.", default="1/10")
-    mechanism: Any = field(
-        "A mechanism other than permute-and-flip, such as exponential.",
-        default=None,
-        check=by_name,
-        takes="NAME",
-        advanced=True,
-    )
+    voted_share: Number = share("The share of ⟨epsilon⟩ for ⟨with_voted⟩.", default="1/10")
+    mechanism: Any = another_mechanism(default=None)
 
     completed_by: ClassVar[tuple[str, ...]] = ("vote",)
     command: ClassVar[tuple[str, str, str] | None] = (
         "vote",
-        "The candidate for which most blocks of people vote, by a function in a Python file.\n\n--function "
-        "FILE.py:NAME is your own code, and runs on your machine as you do: once a block, in processes cut "
-        "off from one another. A question in JSON cannot name code. At a desk it is the name of a function "
+        "The candidate that wins a vote among blocks of people, by a function in a Python "
+        "file.\n\n--function "
+        "FILE.py:NAME is your own code. It runs on your machine as your user, once for each block, "
+        "in isolated processes. A question in JSON cannot name code. At a desk it is the name of a function "
         "that the owner registered.",
         "discreet vote visits.parquet --dataset clinic --user patient_id --function models.py:best "
         "--candidates linear,forest --epsilon 1",
@@ -197,7 +192,7 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
         """The name of the function."""
         if isinstance(self.function, str):
             return self.function
-        return str(getattr(self.function, "__name__", "a function of one's own"))
+        return str(getattr(self.function, "__name__", "a custom function"))
 
     @property
     def title(self) -> str:
@@ -279,7 +274,7 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
 
 
 def _promise(chooser: Mechanism) -> Guarantee:
-    """What a choice by votes promises: the mechanism's, less what averaging over the dealing loses."""
+    """The guarantee of a choice by votes: the mechanism's, less what averaging over the dealing loses."""
     own = chooser.promise_at(Fraction(RANGE_DISTANCE))
     if "PureDP" not in own.direct:
         raise ParameterError(
@@ -307,7 +302,7 @@ class _Voting(Reading):
     running: list[BlockRunner] = plain_field(default_factory=list)
 
     def __call__(self, watch: Watch = unwatched) -> Counts:
-        """How many blocks vote for each candidate."""
+        """Count the blocks that vote for each candidate."""
         assert self.bits is not None
         assert self.table is not None
         if not self.running:
@@ -350,7 +345,7 @@ class _Voting(Reading):
         )
 
     def close(self) -> None:
-        """End the clean process."""
+        """End the process that runs the blocks."""
         while self.running:
             self.running.pop().close()
 
@@ -366,7 +361,7 @@ def _invented(question: Vote, setting: Setting, dealing: Dealer, bits: Bits) -> 
 
 @dataclass(frozen=True)
 class _Agreement(Accuracy):
-    """How good an answer is by votes; ``few`` says why blocks may not know what is best."""
+    """The accuracy of an answer by votes; ``few`` says why blocks may vote badly."""
 
     few: str = ""
 
@@ -424,7 +419,7 @@ def _about(question: Vote, setting: Setting, number: int, chooser: Mechanism) ->
         monotonic=True,
     )
     whose = (
-        "Every row is another person's, as was stated"
+        "Every row is a different person, as stated"
         if setting.user is None
         else f"The column {setting.user} tells people apart, and rows without it are left out"
     )
@@ -435,8 +430,8 @@ def _about(question: Vote, setting: Setting, number: int, chooser: Mechanism) ->
         f"{stated}; empty blocks vote too. What is best for a block may not be best for all.",
         f"A lead of {counted(math.ceil(lead), 'vote')} decides 19 times out of 20. If seven of ten blocks "
         f"agree, their candidate is the answer with probability {percent(float(sure), up=False)}.",
-        "A block whose function raises, returns something else or does not end does not vote"
-        + ("." if question.with_voted else ", and nobody is told how many did."),
+        "A block does not vote if its function raises, returns something else or does not end"
+        + ("." if question.with_voted else "; how many did is not released."),
         _about_isolation(question),
     )
 
@@ -447,14 +442,14 @@ def _about_isolation(question: Vote) -> str:
     )
     if not is_enclosed():
         return (
-            f"Each block runs in a process of its own; {limits}. This system does not let it be cut off from "
-            "network, files and other processes: that it leaves them alone is taken on trust."
+            f"Each block runs in a process of its own; {limits}. This system cannot isolate it from "
+            f"the network, files and other processes: you have to trust that it leaves them alone."
         )
     if question.network:
         return (
             f"Each block runs in a process of its own, without other processes and writable files; {limits}. "
-            "It may use the network: that nothing there remembers from one block to the next is taken on "
-            "trust."
+            "It may use the network: you have to trust that nothing there carries information from "
+            "one block to the next."
         )
     return (
         "Each block runs in a process of its own, without network, other processes and writable files; "

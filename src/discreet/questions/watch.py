@@ -1,4 +1,4 @@
-"""A watch over a stream of values: paid for when it is made, it says which of them cross a threshold."""
+"""A watch over a stream of values says which of them cross a threshold; it is paid for when made."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _MACHINE_INTEGER = 2**63
 
 
 class WatchTerms(TypedDict, total=False):
-    """What a watch may be told besides ε, the threshold and how far one person moves a value.
+    """Options of a watch.
 
     Attributes:
-        monotonic: whether one person moves all values in the same direction: half the noise then.
+        monotonic: whether one person moves all values in the same direction, which halves the noise.
         noise: ``"exponential"`` (default), or ``"laplace"`` for comparison.
         threshold_share: the part of ε for the threshold's noise; by default the one of least variance.
-        steady: the same law with work that depends on no value.
+        steady: the same distribution, with work that does not depend on the values.
         gap_unit: the public grid to which ``ask_gap`` rounds down; Δ by default.
-        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
+        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one no budget is
             counted, and ``entry`` is None.
         dataset: the data set's name in the ledger.
         neighbours: the relation for which the sensitivity is stated: ``"add-remove"`` or ``"replace"``.
@@ -55,7 +55,7 @@ class WatchTerms(TypedDict, total=False):
 
 
 class SparseVector:
-    """Which values of a stream cross a threshold, until so many have: the sparse vector technique.
+    """Find which values of a stream cross a threshold, up to a number of crossings (sparse vector).
 
     The budget is spent when the watch is made, before any value is seen, and no answer changes it. A value
     may depend on the answers before it. The noise lives in this process only: a watch cannot be copied,
@@ -68,7 +68,7 @@ class SparseVector:
         epsilon: what the whole stream costs, however long it runs.
         threshold: the public threshold.
         sensitivity: the most by which one person changes any one value.
-        crossings: the watch ends after so many crossings.
+        crossings: the watch ends after this many crossings.
 
     Example:
         >>> watch = SparseVector(epsilon=1, crossings=2, threshold=500, sensitivity=1, monotonic=True)
@@ -143,7 +143,7 @@ class SparseVector:
         return crossed
 
     def ask_gap(self, value: Any) -> Fraction | None:
-        """None unless this value crosses; then how far it does, with noise, rounded down to the unit.
+        """Return how far this value crosses, with noise and rounded down to the unit; None if it does not.
 
         It costs nothing more than ``ask``. On average it is as far off as the noise of the value and of
         the threshold are together; a value that crosses by chance alone has a gap of pure noise.
@@ -165,9 +165,9 @@ class SparseVector:
         return None if steps is None else steps * self._unit
 
     def ask_all(self, values: Any) -> list[int]:
-        """The places of those values that cross, known at once and asked in their order, as long as it may.
+        """Return the places of the values that cross, asked in order until the crossings are used up.
 
-        The watch ends with the last crossing that it may report; values after that are not asked.
+        The watch ends with its last crossing; later values are not asked.
 
         Example:
             >>> watch = SparseVector(epsilon=1, crossings=2, threshold=500, sensitivity=1)
@@ -184,21 +184,20 @@ class SparseVector:
         return crossed
 
     def _here(self) -> threading.Lock:
-        """The lock under which questions take turns, in the process that made this watch."""
+        """Return the lock under which questions take turns, in the process that made this watch."""
         if self._process != process():
             raise WatchEndedError(
-                "this watch lives in the process that made it, which must not share its noise: make a new "
-                "one here, which must be paid for"
+                "this watch works only in the process that made it, because its noise must not be "
+                "shared: make and pay for a new one here"
             )
         return self._lock
 
     def _taken(self) -> int:
-        """The crossings left, put back when the answer is known: whatever interrupts it ends the watch."""
+        """Take the crossings left and put them back with the answer: an interruption ends the watch."""
         left, self._left = self._left, 0
         if not left:
             raise WatchEndedError(
-                "this watch has reported all the crossings that it may, or was interrupted: a new one must "
-                "be paid for"
+                "this watch has reported all its crossings or was interrupted: make and pay for a new one"
             )
         return left
 
@@ -230,7 +229,7 @@ class SparseVector:
 
     @property
     def left(self) -> int:
-        """How many crossings it may still report."""
+        """The number of crossings left."""
         return self._left
 
     @property
@@ -251,12 +250,13 @@ class SparseVector:
 
     def __reduce_ex__(self, _protocol: Any) -> NoReturn:
         raise WatchEndedError(
-            "a watch cannot be copied or pickled: two that share noise would say more than was paid for"
+            "a watch cannot be copied or pickled: two watches with the same noise would reveal more "
+            "than was paid for"
         )
 
 
 class AboveThreshold(SparseVector):
-    """Whether values of a stream cross a threshold, until the first one does.
+    """Find the first value of a stream that crosses a threshold.
 
     ``SparseVector`` with one crossing: see there for everything else.
 
@@ -266,7 +266,7 @@ class AboveThreshold(SparseVector):
         (False, True, PureDP(1))
         >>> watch.ask(9_000)
         Traceback (most recent call last):
-        discreet.errors.WatchEndedError: this watch has reported all the crossings that it may, or was ...
+        discreet.errors.WatchEndedError: this watch has reported all its crossings or was ...
     """
 
     __slots__ = ()

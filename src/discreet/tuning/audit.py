@@ -1,7 +1,7 @@
 """An exact audit of the whole procedure: small base mechanisms, the winner's law, the largest loss found.
 
 The law of the best of K runs is explicit for a run with a few outcomes (``docs/proofs/tuning.md``), so a pair
-of such runs that is ε-private by construction is a witness: whoever claims less than its loss is refuted.
+of such runs that is ε-private by construction is a witness: any claim below its loss is refuted.
 """
 
 from __future__ import annotations

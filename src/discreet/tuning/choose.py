@@ -1,4 +1,4 @@
-"""``choose_run``: run, several times, keep the best, say nothing of the others, pay for all of it first."""
+"""``choose_run``: pay, run several times, and release only the best run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NONE = "none: no run succeeded, or there was none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenRun(Release):
-    """The run that was chosen: its setting (``answer``) and its result. Nothing of the others.
+    """The chosen run: its setting (``answer``) and its result. Nothing about the others.
 
     Attributes:
         result: what the run gave beside its quality; None if no run was chosen.

@@ -211,7 +211,8 @@ def ranked(names: Iterable[str]) -> list[str]:
 def _place(name: str) -> int:
     """A mechanism's own, by name or title; whatever else there is comes after."""
     plain = name.removesuffix(" (not private)")
-    return LOOKS.get(plain, LOOKS.get(plain.partition(" ")[0], len(LOOKS)))
+    begun = plain.partition(", ")[0]
+    return LOOKS.get(plain, LOOKS.get(begun, LOOKS.get(plain.partition(" ")[0], len(LOOKS))))
 
 
 def look_scale(alt: Any, names: Sequence[str], part: int) -> Any:
@@ -219,10 +220,12 @@ def look_scale(alt: Any, names: Sequence[str], part: int) -> Any:
     places = [_place(name) for name in names]
     unused = (look for place, look in enumerate(_OF_MECHANISMS) if place not in places)
     free = itertools.cycle([*_OF_OTHERS, *unused])
-    chosen = [
-        (_OF_MECHANISMS[place % len(SHADES)] if place < len(LOOKS) else next(free))[part]
-        for place in places
-    ]
+    chosen, taken = [], set()
+    for place in places:
+        # Two series of one mechanism, as its costs counted in two ways, are told apart, too.
+        own = place < len(LOOKS) and place not in taken
+        chosen.append((_OF_MECHANISMS[place % len(SHADES)] if own else next(free))[part])
+        taken.add(place)
     return alt.Scale(
         domain=list(names), range=[list(c) if isinstance(c, tuple) else c for c in chosen]
     )
