@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_left
 from collections import defaultdict
 from fractions import Fraction
 from functools import cache
@@ -19,7 +20,7 @@ from tests.tools.engines import TableMaker
 GRIDS = [("1", None), ("1/3", 10**4), ("0.01", 50), ("7", 2**60), ("1", 2**100)]
 
 
-def _columns(grid: GrowingGrid, people: int) -> dict[str, list[Any]]:
+def _held(grid: GrowingGrid, people: int) -> list[tuple[int, Fraction]]:
     """People with one to five values of any magnitude on the grid and both signs, in no order."""
     chosen = random.Random(7)  # noqa: S311 - values for a test
     rows = []
@@ -27,33 +28,30 @@ def _columns(grid: GrowingGrid, people: int) -> dict[str, list[Any]]:
         for _ in range(person % 5 + 1):
             near = chosen.choice((5, 3000, len(grid)))
             index = grid.zero + chosen.randrange(-near, near)
-            rows.append((person, grid.label(min(max(index, 0), len(grid) - 1))))
+            rows.append((person, grid.point(min(max(index, 0), len(grid) - 1))))
     chosen.shuffle(rows)
-    return {"u": [u for u, _ in rows], "x": [float(x) for _, x in rows]}
+    return rows
 
 
-def _expected(grid: GrowingGrid, columns: dict[str, list[Any]]) -> Any:
-    points = [grid.point(index) for index in range(len(grid))]
-    place = {float(point): point for point in points}
+def _expected(grid: GrowingGrid, rows: list[tuple[int, Fraction]]) -> Any:
     held: dict[int, list[Fraction]] = defaultdict(list)
-    for person, x in zip(columns["u"], columns["x"], strict=True):
-        held[person].append(place[x])
+    for person, point in rows:
+        held[person].append(point)
     counts = np.zeros(len(grid), dtype=np.int64)
-    floats = np.array([float(point) for point in points])
     for theirs in held.values():
         mean = sum(theirs, Fraction(0)) / len(theirs)
-        above = int(np.searchsorted(floats, float(mean)))
-        near = [i for i in range(above - 2, above + 3) if 0 <= i < len(points)]
+        above = bisect_left(range(len(grid) - 1), mean, key=grid.point)
         # Halfway the larger one, as on an even grid.
-        counts[min(near, key=lambda i: (abs(points[i] - mean), -i))] += 1
+        counts[min((above, max(above - 1, 0)), key=lambda i: (abs(grid.point(i) - mean), -i))] += 1
     return counts
 
 
 @cache
 def _case(unit: str, largest: object, people: int) -> tuple[GrowingGrid, dict[str, list[Any]], Any]:
     grid = GrowingGrid.of(unit, largest)
-    columns = _columns(grid, people)
-    return grid, columns, _expected(grid, columns)
+    rows = _held(grid, people)
+    columns = {"u": [u for u, _ in rows], "x": [float(point) for _, point in rows]}
+    return grid, columns, _expected(grid, rows)
 
 
 @pytest.mark.parametrize(("unit", "largest"), GRIDS)
@@ -72,7 +70,7 @@ def test_the_mean_of_a_person_in_every_engine(table_in: TableMaker) -> None:
 
 
 def test_one_value_is_its_own_mean() -> None:
-    grid = GrowingGrid.of("0.1", 2**70)
+    grid = GrowingGrid.of("0.1", 2**30)
     values = [float(grid.label(index)) for index in range(len(grid))]
     table = open_table(pl.DataFrame({"u": range(len(grid)), "x": values}), needed=["u", "x"])
     found = people_per_grid_point(table, Rows(user="u"), column="x", grid=grid, per_person="mean")
