@@ -32,7 +32,7 @@ from discreet.questions import Mode
 from tests.tools.desks import MODE, Caller, Slots, clinic_at, desk_process
 from tests.tools.waiting import PATIENCE, until
 
-KILLS = int(os.environ.get("DISCREET_KILLS", "10"))
+KILLS = int(os.environ.get("DISCREET_KILLS", "5"))
 """How often the desk is killed while a question is under way; 200 times in ``make bench-large``."""
 
 
