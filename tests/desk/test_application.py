@@ -88,7 +88,7 @@ def test_no_reply_to_a_paid_question_leaves_before_its_slot_is_over_by_the_clock
         ({"by": "age"}, "has no listed values here"),
         ({"kind": "select_by"}, "score: missing"),
         ({"kind": "median"}, "has no bounds here"),
-        ({"kind": "top_k", "k": 0}, "greater than or equal to 1"),
+        ({"kind": "top_k", "k": 0}, "at least 1"),
     ],
 )
 def test_what_the_file_does_not_list_cannot_be_asked(
@@ -156,7 +156,7 @@ def test_a_long_condition_is_answered(call: Caller) -> None:
     longer = call("/api/ask", {**MODE, "where": where + " " * 1000})
     assert (longer.status, longer.content["error"]) == (
         400,
-        "where: String should have at most 2000 characters",
+        "where: it must have at most 2000 characters",
     )
 
 
@@ -327,7 +327,11 @@ def test_the_form_is_told_in_labels_of_people(call: Caller) -> None:
     for change, said in (
         ({"where": "secret = 1"}, "“Only rows for which this holds” names 'secret'"),
         ({"by": "age"}, "“One answer for each group of this column” 'age' has no listed values"),
-        ({"kind": "top_k", "k": 0}, "“How many”: Input should be greater than or equal to 1"),
+        ({"kind": "top_k", "k": 0}, "“How many”: it must be at least 1"),
+        (
+            {"kind": "quantiles", "at": []},
+            "“The levels in increasing order”: it must have at least 1",
+        ),
         ({"epsilon": 21}, "ε 21 is not allowed: it must be from 0.01 to 20"),
         ({"where": "clinic > 5"}, "“Only rows for which this holds”"),
     ):

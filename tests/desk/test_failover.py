@@ -7,18 +7,20 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from discreet.desk.admission import GONE, UNABLE, UNKNOWN
+from discreet.desk.admission import GONE, NOT_DONE, UNABLE, UNKNOWN
 from discreet.desk.serving import DeskServer
 from tests.tools.desks import MODE, Caller, Reply, clinic_at
 from tests.tools.postgresql import Failover
 from tests.tools.waiting import until
 
 EPSILON_1 = {**MODE, "epsilon": 1}
+WAITS_FOR_LOCK = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
 
 @contextmanager
@@ -32,30 +34,64 @@ def _before_the_commit(servers: Failover) -> Iterator[None]:
     connection = engine.connect()
     connection.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
     yield
-    waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-    until(lambda: servers.execute("primary", waits), "a payment that waits")
+    until(lambda: servers.execute("primary", WAITS_FOR_LOCK), "a payment that waits")
     servers.kill_primary()
     connection.invalidate()
     connection.close()
 
 
 @contextmanager
-def _after_the_commit(servers: Failover) -> Iterator[None]:
-    """Let the standby have the payment before the server can say that it was committed."""
+def _silent_standby(servers: Failover) -> Iterator[None]:
+    """Let a payment wait in its commit for the standby."""
     ((receiver,),) = servers.execute("standby", "SELECT pid FROM pg_stat_wal_receiver")
     os.kill(receiver, signal.SIGSTOP)
     try:
         yield
-        waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-        until(lambda: servers.execute("primary", waits), "a commit that waits for the standby")
-        sent = "SELECT 1 FROM pg_stat_replication WHERE sent_lsn >= pg_current_wal_flush_lsn()"
-        until(lambda: servers.execute("primary", sent), "the commit on its way to the standby")
-        servers.kill_primary()
     finally:
         os.kill(receiver, signal.SIGCONT)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="stops a process of the server's user")
+def _await_commit(servers: Failover) -> None:
+    waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+    until(lambda: servers.execute("primary", waits), "a commit that waits for the standby")
+
+
+@contextmanager
+def _after_the_commit(servers: Failover) -> Iterator[None]:
+    """Let the standby have the payment before the server can say that it was committed."""
+    with _silent_standby(servers):
+        yield
+        _await_commit(servers)
+        sent = "SELECT 1 FROM pg_stat_replication WHERE sent_lsn >= pg_current_wal_flush_lsn()"
+        until(lambda: servers.execute("primary", sent), "the commit on its way to the standby")
+        servers.kill_primary()
+
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="stops a process of the server's user")
+
+
+def test_a_commit_that_outlives_its_worker_is_waited_for(
+    tmp_path: Path, failover: Failover
+) -> None:
+    """Else the analyst would be told that nothing was paid, and the next try would be paid too."""
+    with DeskServer(clinic_at(tmp_path, ledger=failover.address)).in_background() as server:
+        call = Caller.of(server, "epidemiology")
+        replies: list[Reply] = []
+        asking = threading.Thread(target=lambda: replies.append(call("/api/ask", EPSILON_1)))
+        with _silent_standby(failover):
+            asking.start()
+            _await_commit(failover)
+            for worker in server.desk._workers:
+                os.kill(worker._process.pid or 0, signal.SIGKILL)
+            waits = partial(failover.execute, "primary", WAITS_FOR_LOCK)
+            until(lambda: replies or waits(), "the desk to wait for it")
+        asking.join()
+        assert [reply.status for reply in replies] == [410]
+        assert replies[0].content["error"].startswith(NOT_DONE)
+        entries = server.desk.ledger.history("clinic/epidemiology")
+        assert [entry.kind for entry in entries] == ["allot", "spend", "failed"]
+
+
 @pytest.mark.parametrize("committed", [False, True])
 def test_a_failover_loses_no_payment_and_takes_none_twice(
     tmp_path: Path, failover: Failover, committed: bool

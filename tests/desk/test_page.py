@@ -103,6 +103,7 @@ def test_an_analyst_comes_in_plans_asks_and_reads(call: Caller, browser: Browser
         expect(pay).to_be_enabled()
         page.keyboard.press("Enter")
         expect(page.locator("#answer .big")).to_have_text("flu")
+        expect(page.locator("#answer")).to_contain_text("off with probability 0.95")
         expect(page.locator("#answer")).to_contain_text("One person's data changes")
         expect(page.locator("#history li").first).to_contain_text("most common diagnosis in visits")
         _is_clean(page)
@@ -253,22 +254,33 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         expect(notices).to_contain_text("was not asked and nothing was paid")
         expect(page.locator("#door")).to_be_visible()
         assert len(store.asked("epidemiology")) == asked + 1
-        # Whoever comes in next finds nothing of it.
+        # Whoever comes in next finds nothing of it, and no ε where none that is left is worth it.
+        page.route("**/api/suggest", lambda route: route.fulfill(json={"epsilon": None}), times=1)
         _come_in(page, store.new_token("planning", days=1))
         expect(page.locator("#who")).to_have_text("planning")
         expect(page.locator("#study-text")).to_have_value("")
         expect(page.locator("#study-plan")).to_be_hidden()
         expect(page.locator("#answer")).to_contain_text("Nothing asked yet")
         expect(page.locator("#history")).not_to_contain_text("flu")
+        expect(plan).to_contain_text("No ε that you may still spend")
+        expect(epsilon).to_have_value("")
+        expect(pay).to_be_disabled()
         epsilon.fill("1")
 
         # More than is left.
         def short(route: Route) -> None:
             found = route.fetch()
-            route.fulfill(response=found, json={**found.json(), "fits": False})
+            meter = {"spent": "0.005", "this": "0.01", "left": "-0.005"}
+            route.fulfill(response=found, json={**found.json(), "fits": False, "meter": meter})
 
         page.route("**/api/plan", short)
         page.locator("#field-where").fill("clinic = 'north'")
-        expect(plan.locator(".badge")).to_have_text("not enough left")
+        expect(plan.locator(".badge")).to_have_text("over budget")
+        expect(plan).to_contain_text("Lower ε, or ask the owner")
+        widths = plan.locator(".meter, .meter span").evaluate_all(
+            "all => all.map(each => each.offsetWidth)"
+        )
+        assert widths[0] == pytest.approx(widths[1] + widths[2], abs=2)
+        assert widths[2] == pytest.approx(2 * widths[1], abs=2)
         expect(pay).to_be_disabled()
         page.unroute("**/api/plan")

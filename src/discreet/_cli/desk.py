@@ -142,7 +142,10 @@ def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
 
     Example: discreet desk log clinic.toml --analyst epidemiology
     """
-    with _store(owner_file_at(file), analyst) as store:
+    owner = owner_file_at(file)
+    from discreet.desk.shapes import SUBJECTS
+
+    with _store(owner, analyst) as store:
         asked = store.asked(analyst, most=most)
     rows = [
         {
@@ -150,7 +153,7 @@ def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
             "analyst": each.analyst,
             "question": each.asked["kind"],
             "table": each.asked["table"],
-            "column": each.asked.get("column", each.asked.get("score")),
+            "column": next((each.asked[name] for name in SUBJECTS if name in each.asked), None),
             "where": each.asked.get("where"),
             "epsilon": each.asked["epsilon"],
             "number": each.number,

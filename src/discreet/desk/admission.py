@@ -39,6 +39,9 @@ T = TypeVar("T")
 _STRANGERS = 10_000
 _LOG = logging.getLogger("discreet.desk")
 NOT_DONE = "the question was not done in its slot; nothing is released, and it stays paid"
+NOT_BEGUN = (
+    "the question's slot ended before it could be paid, so it was not asked; nothing was spent"
+)
 GONE = "the desk or its ledger stopped during this question; nothing is released, and it stays paid"
 UNABLE = (
     "the desk cannot do this now; nothing was spent. Its owner finds the reason in the desk's log"
@@ -118,10 +121,12 @@ class Desk:
         return question.state in (ADMITTED, PAID) and question.analyst not in self._asking
 
     def _entry_for(self, question: AskedQuestion) -> int | None:
-        """The ledger's entry that paid for a question, if one did."""
+        """The ledger's entry that paid for a question whose worker has ended, if one did."""
         for dataset in self._datasets(question):
             with suppress(NoBudgetError):  # an analyst who has none of this one
-                for entry in self.ledger.history(part_of(dataset, question.analyst)):
+                part = part_of(dataset, question.analyst)
+                self.ledger.await_payments(part)  # a commit may outlive its worker
+                for entry in self.ledger.history(part):
                     if entry.kind == "spend" and question.id in str(entry.details.get("purpose")):
                         return entry.sequence
         return None
@@ -191,8 +196,9 @@ class Desk:
         if self.store.failures(analyst) >= allowed:
             raise DeskError(
                 403,
-                f"{allowed} of your paid questions were not done in their slots; each such failure reveals "
-                "something about the data, so the owner of the desk must act before you can ask again",
+                f"too many of your paid questions ({allowed}) were not done in their slots; each such "
+                "failure reveals something about the data, so the owner of the desk must act before you can "
+                "ask again",
             )
 
     # ---- asking ----------------------------------------------------------------------------------
@@ -325,10 +331,7 @@ class Desk:
             return DeskError(503, UNKNOWN)
         if paid is None:
             self.store.record(name, REFUSED, reason=reason)
-            return DeskError(
-                503,
-                f"the ledger did not answer in time; the history of {part!r} shows if it was spent",
-            )
+            return DeskError(503, NOT_BEGUN, retry_after=5)
         self.store.record(name, FAILED, entry=paid, reason=reason)
         try:
             entries = {entry.sequence: entry for entry in self.ledger.history(part)}

@@ -39,7 +39,7 @@ from discreet.desk.description import (
 )
 from discreet.desk.operations import Figures, Journal, Watched, is_ready
 from discreet.desk.shapes import Request as Asked
-from discreet.desk.shapes import question_from
+from discreet.desk.shapes import RequestError, question_from
 from discreet.desk.sign_on import Provider, SignOnError
 from discreet.desk.store import TOKEN, AskedQuestion
 from discreet.desk.studies import StudyPlanner
@@ -436,7 +436,8 @@ async def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, ParameterError) and not isinstance(error, LedgerError):
         # Of the question and the owner's file alone; somebody at the page knows fields by their labels.
         at_page = request.headers.get("x-discreet-desk") == "page"
-        names = form_names(request.scope.get("kind")) if at_page else {}
+        kind = error.kind if isinstance(error, RequestError) else request.scope.get("kind")
+        names = form_names(kind) if at_page else {}
         return _problem(400, error.worded(names))
     tell_owner(str(error))
     return _problem(503, UNABLE)

@@ -149,10 +149,22 @@ def _read(given: bytes | dict[str, Any]) -> Any:
     try:  # strict dataclasses are read from JSON, never from a dict
         return _REQUEST.validate_json(given if isinstance(given, bytes) else json.dumps(given))
     except ValidationError as error:
-        raise RequestError([_said(each) for each in error.errors()[:5]]) from None
+        first = error.errors()[:5]
+        kind = next((ASKED[part] for each in first for part in each["loc"] if part in ASKED), None)
+        raise RequestError([_said(each) for each in first], kind) from None
     except (TypeError, ValueError):
         raise ParameterError("the question is not plain data") from None
 
+
+_IN_PLAIN_WORDS = {
+    "Input should be": "it must be",
+    "String should have": "it must have",
+    "List should have": "it must have",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "a valid integer": "a whole number",
+}
+"""How pydantic's messages are worded for people."""
 
 ToolRequest: Any = Annotated[AnyRequest, BeforeValidator(_read)]
 """A request as the argument of an assistant's tool, which arrives as a dict."""
@@ -161,8 +173,9 @@ ToolRequest: Any = Annotated[AnyRequest, BeforeValidator(_read)]
 class RequestError(ParameterError):
     """A request that cannot be read: each problem, with the field it is in."""
 
-    def __init__(self, problems: list[tuple[str, str]]) -> None:
+    def __init__(self, problems: list[tuple[str, str]], kind: type[Question] | None) -> None:
         super().__init__()
+        self.kind = kind
         self._problems = problems
 
     def worded(self, names: Mapping[str, str]) -> str:
@@ -177,6 +190,8 @@ class RequestError(ParameterError):
 def _said(error: Any) -> tuple[str, str]:
     where = ".".join(str(part) for part in error["loc"] if part not in ASKED)
     what = str(error["msg"])
+    for theirs, ours in _IN_PLAIN_WORDS.items():
+        what = what.replace(theirs, ours)
     if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
         what = "not an option of this question"
     elif error["type"] == "missing":

@@ -336,6 +336,15 @@ class Ledger(SharedByAddress):
             if dataset == state.name or (entry.budget + "/").startswith(dataset + "/")
         )
 
+    def await_payments(self, dataset: str) -> None:
+        """Return when no change of a data set is under way, or raise after the ledger's ``wait``.
+
+        A server may still be committing what a process that has ended began, for example while it waits for
+        a standby. SQLite's changes end with their process.
+        """
+        if not self._store.place.is_sqlite:
+            self._store.write(lambda connection: rows.await_writers(connection, dataset))
+
     def tables(self, dataset: str) -> tuple[str, ...]:
         """The names of the tables that the latest questions charged to a budget were about, sorted.
 

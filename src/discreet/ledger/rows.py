@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import Select, select, text, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from discreet.accounting.accountants import ACCOUNTANTS, Amount
@@ -47,6 +47,13 @@ def load(connection: Connection, name: str, *, lock: bool = False) -> State:
         return _state(root, list(found))
     except (KeyError, TypeError, ValueError):
         raise changed_from_outside(root) from None
+
+
+def await_writers(connection: Connection, name: str) -> None:
+    """Return when nobody else is changing a data set in PostgreSQL."""
+    # Nothing is written, so there is no standby to wait for.
+    connection.execute(text("SET LOCAL synchronous_commit TO off"))
+    load(connection, name, lock=True)
 
 
 def changed_from_outside(name: str) -> LedgerError:

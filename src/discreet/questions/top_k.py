@@ -127,7 +127,7 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
         advanced=True,
     )
     ordered: bool = flag(
-        "Whether the order is part of the answer. Without it the answer is more accurate.",
+        "Put them in order. Without the order the answer is more accurate.",
         default=True,
         analyst=True,
         option="--unordered",

@@ -14,7 +14,8 @@ export function rows(release) {
 }
 
 export function inShort(release) {
-  const words = rows(release).map(([label, answer]) => [label, answer].filter(Boolean).join(": ")).join(", ");
+  const places = /^\d+$/;  // the order shows them already
+  const words = rows(release).map(([label, answer]) => (label && !places.test(label) ? `${label}: ${answer}` : answer)).join(", ");
   return words.length > 60 ? `${words.slice(0, 57)}...` : words;
 }
 
@@ -30,13 +31,16 @@ export function described(asked, title) {
 // A button that shows an answer again.
 export function again(asked, release) {
   const button = element("button", inShort(release), { type: "button", class: "small", "aria-label": `Show the answer again: ${described(asked, release.title)}` });
-  button.addEventListener("click", () => { present(asked, release); at("answer-title").scrollIntoView(); });
+  button.addEventListener("click", () => { present(asked, release); });
   return button;
 }
 
+// Brings the answer into view, which is below the form on a phone.
+export const reveal = () => at("answer").parentElement.scrollIntoView({ block: "nearest" });
+
 export function present(asked, release) {
   const found = rows(release);
-  const parts = [element("p", described(asked, release.title), { class: "hint" })];
+  const parts = [element("p", described(asked, release.title), { class: "hint asked" })];
   if (found.length === 1 && !found[0][0]) {
     parts.push(element("p", found[0][1], { class: "big" }));
     if (found[0][2]) parts.push(element("p", found[0][2]));
@@ -54,7 +58,11 @@ export function present(asked, release) {
   }
   if (release.voted !== undefined && release.voted !== null) parts.push(element("p", `Blocks that voted, noisily: ${release.voted}, give or take ${release.voted_within}.`));
   if (release.gap !== undefined && release.gap !== null) parts.push(element("p", `Noisy lead over the runner-up: ${release.gap} or more.`));
-  if (release.accuracy?.words) parts.push(element("p", `Accuracy: ${release.accuracy.words}.`));
+  const { worst, level, unit, meaning } = release.accuracy ?? {};
+  if (worst) {
+    const most = Math.ceil(worst - 1e-9);
+    parts.push(element("p", `Accuracy: at most ${most.toLocaleString("en")} ${unit[most === 1 ? 0 : 1]} off with probability ${level}.`, { title: meaning }));
+  }
   parts.push(element("p", release.guarantee.words));
   const more = element("details");
   const proof = element("p", `Chosen by ${release.mechanism}. ${release.entry ? `Ledger: ${release.entry}. ` : ""}Proof: `, { class: "hint" });
@@ -73,4 +81,5 @@ export function present(asked, release) {
     parts.splice(0, parts.length, box);
   }
   at("answer").replaceChildren(...parts);
+  reveal();
 }

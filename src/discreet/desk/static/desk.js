@@ -1,7 +1,7 @@
 // The analyst's page: public facts, what a question will cost, the answer, and one's own history.
 
 import { STATES, accuracy, at, badge, call, complain, element, explained, judged, shared } from "./parts.js";
-import { again, described, present } from "./answers.js";
+import { again, described, present, reveal } from "./answers.js";
 import * as study from "./study.js";
 
 let planned = 0;
@@ -135,9 +135,10 @@ function meter(parts) {
   if (!parts) return bar;
   const [spent, now, left] = [parts.spent, parts.this, parts.left].map(Number);
   bar.setAttribute("aria-label", `Budget: ${parts.spent} spent, ${parts.this} for this, ${parts.left} left after it`);
-  for (const [name, size] of [["spent", spent], ["now", now], ["left", left]]) {
+  const all = spent + now + Math.max(0, left);
+  for (const [name, size] of [["spent", spent], ["now", now]]) {
     const part = element("span", undefined, { class: name });
-    part.style.flexGrow = String(Math.max(0, size));
+    part.style.width = `${100 * size / all}%`;
     bar.append(part);
   }
   return bar;
@@ -155,15 +156,17 @@ async function plan() {
   at("pay").disabled = true;  // until the plan is of what is asked
   await new Promise((resolve) => setTimeout(resolve, 250));
   if (turn !== planned) return;
+  let worthless = false;
   if (!typed) {
     const epsilon = await suggested();
     if (turn !== planned) return;
-    at("epsilon").value = epsilon;
+    worthless = !epsilon;
+    if (document.activeElement !== at("epsilon")) at("epsilon").value = epsilon;  // not while somebody types
   }
   const box = at("plan");
   if (!at("epsilon").value.trim()) {
     box.dataset.state = "bad";
-    box.replaceChildren(element("p", typed ? "Say how much ε it may cost." : "No ε that you may still spend on one question makes this answer useful. You can type one all the same; the plan then says what to expect."));
+    box.replaceChildren(element("p", worthless ? "No ε that you may still spend on one question makes this answer useful. You can type one all the same; the plan then says what to expect." : "Say how much ε it may cost."));
     at("pay").textContent = "Ask";
     at("pay").disabled = true;
     return;
@@ -171,7 +174,7 @@ async function plan() {
   try {
     const found = await call("api/plan", question());
     if (turn !== planned) return;
-    const verdict = found.fits ? judged(found) : { state: "bad", word: "not enough left" };
+    const verdict = found.fits ? judged(found) : { state: "bad", word: "over budget" };
     box.dataset.state = verdict.state;
     const price = element("p", found.cost, { class: "price" });
     price.prepend(badge(verdict), " ");
@@ -179,6 +182,7 @@ async function plan() {
       price, meter(found.meter),
       element("p", `Accuracy: ${accuracy(found)}.`),
       element("p", `Privacy: ${found.privacy.words}.`, { title: found.guarantee }),
+      ...(found.fits ? [] : [element("p", "Lower ε, or ask the owner of the desk for a larger part of the budget.")]),
       ...found.doubts.map((doubt) => element("p", doubt, { class: "notice" })),
     );
     at("pay").textContent = `Ask, and pay ${found.cost.split(" to pay")[0]}`;
@@ -220,9 +224,10 @@ async function ask(event) {
   const began = performance.now();
   const ticking = setInterval(() => { at("slot").value = Math.min(1, (performance.now() - began) / (1000 * seconds)); }, 100);
   at("pay").disabled = true;
-  at("slot-said").textContent = `The answer leaves ${seconds} s after the question was admitted, whatever it is.`;
+  at("slot-said").textContent = `Being worked on. The answer arrives ${seconds} s after the question is admitted, whatever it is.`;
   at("waiting").hidden = false;
-  at("answer").replaceChildren(element("p", "Being worked on.", { class: "hint" }));
+  at("answer").replaceChildren();
+  reveal();
   try {
     const reply = await call("api/ask", asked, { key });
     lost = null;
@@ -312,6 +317,7 @@ for (const button of at("views").children) {
 study.start({ trouble, refresh, question });
 at("form").addEventListener("submit", ask);
 at("epsilon").addEventListener("input", () => { typed = true; });
+at("epsilon").addEventListener("blur", () => { if (!typed) plan(); });
 at("form").addEventListener("input", () => {
   at("answer").replaceChildren(element("p", "Not asked yet. Planning and rehearsing are free; asking spends.", { class: "hint" }));
   show();

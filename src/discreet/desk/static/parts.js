@@ -48,7 +48,7 @@ export function complain(words) {
 
 // How good an answer will be, in one or two words and in colour.
 export function judged(card) {
-  const judgement = card.accuracy?.judgement ?? "not known";
+  const judgement = card.accuracy?.judgement ?? "not judged";
   const doubtful = judgement === "useful" && card.doubts.length > 0;
   const state = { useful: "good", doubtful: "doubtful", "no better than guessing": "bad" }[judgement];
   return { state: doubtful ? "doubtful" : state ?? "doubtful", word: doubtful ? "doubtful" : judgement };
