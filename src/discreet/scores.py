@@ -91,7 +91,7 @@ class Scores:
     ) -> None:
         if unequal not in (None, RATIOS, LARGEST):
             raise refuse("unequal", unequal, f'"{RATIOS}" or "{LARGEST}"')
-        steps = _steps_of(sensitivity)
+        steps = None if sensitivity is None else _steps_of(sensitivity)
         differ = steps is not None and len(set(steps)) > 1
         delta, distance = distances_of(
             max(steps) if steps else sensitivity, monotonic, range_distance
@@ -100,7 +100,7 @@ class Scores:
             if candidates is not None:
                 raise ParameterError("a mapping brings its own candidates: leave ⟨candidates⟩ out")
             candidates, values = list(values.keys()), list(values.values())
-        elif candidates is None:
+        elif candidates is None and not isinstance(values, np.ndarray):
             candidates = _index_labels(values)
         array = borrowed(values)
         if len(array) == 0:
@@ -112,8 +112,9 @@ class Scores:
         set_once(self, "candidates", _labels(candidates, len(array)))
         set_once(self, "sensitivity", steps if differ else delta)
         set_once(self, "monotonic", bool(monotonic))
-        way = unequal or recommended_way(steps or (), monotonic=bool(monotonic))
-        set_once(self, "unequal", way if differ else None)
+        if differ:
+            unequal = unequal or recommended_way(steps or (), monotonic=bool(monotonic))
+        set_once(self, "unequal", unequal if differ else None)
         set_once(self, "_range_distance", None if differ else distance)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -295,7 +296,7 @@ def borrowed(values: Any, *, finite: bool = True) -> npt.NDArray[Any]:
         if masking.getmaskarray(values).any():
             raise ScoresError("scores must not be masked or null")
         values = values.data
-    elif _module(values) in ("pandas", "polars", "pyarrow"):
+    elif not isinstance(values, np.ndarray) and _module(values) in ("pandas", "polars", "pyarrow"):
         values = _column(values)
     if isinstance(values, np.ndarray):
         array = _from_array(values, finite=finite)

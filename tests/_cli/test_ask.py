@@ -482,7 +482,7 @@ def test_the_copy_of_standard_input_is_private_and_short_lived(
         seen.append(Path(data).parent.stat().st_mode & 0o777)
         raise ParameterError("enough")
 
-    monkeypatch.setattr("discreet._cli.ask.private_table", noting)
+    monkeypatch.setattr("discreet._cli.ask.PrivateTable", noting)
     CliRunner().invoke(app, ["mode", "-", *PIPED], input="person,code\n1,flu\n")
     assert seen == [0o700]
     assert not list(tmp_path.iterdir())

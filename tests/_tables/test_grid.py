@@ -20,7 +20,10 @@ def _indices(grid: Grid, values: list[float]) -> tuple[list[int], list[int]]:
     engine = open_table(np.array(values), needed=[]).engine
     rows = Query.of(engine.source, {"value": "value"})
     found = [
-        [int(place) for _, place in engine.loaded(["value"]).rows(query.ending(" ORDER BY value"))]
+        [
+            int(place)
+            for _, place in engine.loaded(["value"]).rows(query.statement + " ORDER BY value")
+        ]
         for query in (
             with_index(rows, engine).select({"value": "value", "place": "place"})
             for with_index in (grid.with_index, grid.with_index_below)

@@ -185,7 +185,7 @@ def test_texts_are_read_as_the_rule_says(engine: str | None, tmp_path: Path) -> 
         query = Query.of(table.engine.source, {"value": first, "row_number": table.number("row")})
         for expression in further:
             query = query.set({"value": expression})
-        found = [value for value, _ in table.engine.rows(query.ending(" ORDER BY row_number"))]
+        found = [value for value, _ in table.engine.rows(query.statement + " ORDER BY row_number")]
         wrong = [each for each in zip(TEXTS, found, expected, strict=True) if each[1] != each[2]]
         assert not wrong, (kind, wrong[:5])
         assert sum(number is not None for number in expected) > 50

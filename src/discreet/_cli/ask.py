@@ -34,11 +34,11 @@ from discreet._cli.shared_options import mechanism_names
 from discreet._displays import transcribed, visible
 from discreet.errors import DiscreetError, ParameterError
 from discreet.questions import NeverMatchesWarning, OtherTableWarning, Question, TableRelease
-from discreet.questions import table as private_table
 from discreet.questions.frames import FILES, write_frame
 from discreet.questions.kinds import kinds_by_name
 from discreet.questions.periods import is_clock, is_range
 from discreet.questions.plan import Watch
+from discreet.questions.private_table import PrivateTable
 from discreet.questions.question import fields_of
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
@@ -335,7 +335,7 @@ def _ask(
     whose = {name: given.pop(name) for name in terms}
     if plan:
         with counting(*(given[name] for name in ("dataset", "ledger", "no_ledger"))) as counted:
-            planned = private_table(data, **whose, **counted).plan(question)
+            planned = PrivateTable(data=data, **whose, **counted).plan(question)
             say(
                 as_json(planned.as_data())
                 if given["json"]
@@ -343,7 +343,9 @@ def _ask(
             )
         return
     answer(
-        lambda watch, counted: private_table(data, **whose, **counted).ask(question, watch=watch),
+        lambda watch, counted: PrivateTable(data=data, **whose, **counted).ask(
+            question, watch=watch
+        ),
         **given,
     )
 

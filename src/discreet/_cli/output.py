@@ -90,10 +90,14 @@ def say(words: object, *, holding: str = "", err: bool = False) -> None:
 
 def as_json(data: Any, *, indent: int | None = 2) -> str:
     """JSON in ASCII; infinity becomes text, and what is not a number is an error."""
-    from discreet._exact.numbers.printing import jsonable
+    try:
+        text = json.dumps(data, allow_nan=False, indent=indent)
+    except (TypeError, ValueError):  # it has NumPy's numbers, an infinity or what is not a number
+        from discreet._exact.numbers.printing import jsonable
 
+        text = json.dumps(jsonable(data), allow_nan=False, indent=indent)
     # A delete character is ASCII, and JSON leaves it as it is.
-    return json.dumps(jsonable(data), allow_nan=False, indent=indent).replace("\x7f", "\\u007f")
+    return text.replace("\x7f", "\\u007f")
 
 
 def say_json(data: Any) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet._exact.sampling import Bits
 from discreet._tables.compared import steps_to
-from discreet._tables.engines import KEY_BITS
+from discreet._tables.engines import KEY_BITS, quietly
 from discreet._tables.grid import Grid, clipped
 from discreet._tables.growing_grid import GrowingGrid
 from discreet._tables.query import Query
@@ -87,19 +87,33 @@ def people_per_candidate(
     With ``other`` one more column: how many have a value that is none of these. With ``period`` the keys are
     the numbers of periods of this kind, in which the values of the column lie.
     """
-    many = rows.number_of_groups * len(keys) >= _MANY_COUNTS
+    asked = {"rows": rows, "column": column, "other": other, "period": period}
+    query = table.written(_per_candidate, **asked, keys=tuple(keys))
     doing = "counting people per candidate"
+    return _counted(table, rows, query, column, width=len(keys) + other, doing=doing)
+
+
+def _per_candidate(
+    table: Table,
+    *,
+    rows: Rows,
+    column: str,
+    keys: Sequence[Any],
+    other: bool,
+    period: str | None,
+) -> Query:
+    """The people for the place of each key, by group."""
+    many = rows.number_of_groups * len(keys) >= _MANY_COUNTS
     if many and table.engine.name == "duckdb" and not (other or rows.assigns):
         # Such lists hold most of what a column does: fewer counts than rows are then looked up.
         query = _selected(table, rows, column, period=period, indexing=False)
         query = _people_in(table, query, rows, *_groups_of(rows), "value")
         if rows.by is not None:
             query = _indexed(table, query, _GROUP, rows.by, rows.groups, period=rows.period)
-        query = _indexed(table, query, "value", column, keys, period=period)
-        return _counted(table, rows, query, column, width=len(keys), doing=doing)
+        return _indexed(table, query, "value", column, keys, period=period)
     query = _selected(table, rows, column, period=period)
     query = _indexed(table, query, "value", column, keys, other=other, period=period)
-    return _people_at(table, rows, query, column, width=len(keys) + other, doing=doing)
+    return _people_in(table, query, rows, *_groups_of(rows), "value")
 
 
 def people_per_grid_point(
@@ -310,13 +324,17 @@ def _indexed(
     period: str | None = None,
 ) -> Query:
     """The rows whose ``name``, the identity of a column, is one of the different keys: with its place."""
-    cannot = {id(key) for key in table.cannot_hold(column, keys)} if period is None else set()
-    words = (
-        (table.engine.word(key), place) for place, key in enumerate(keys) if id(key) not in cannot
-    )
-    held = [(word, place) for word, place in words if word is not None]
+    like = table.like(column, period)
+    # A text that no row can have has no word.
+    sure = period is not None or like[0] == "text"
+    cannot = set() if sure else {id(key) for key in table.cannot_hold(column, keys)}
+    held = [
+        (word, place)
+        for place, (key, word) in enumerate(zip(keys, table.engine.words(keys), strict=True))
+        if word is not None and id(key) not in cannot
+    ]
     rest = len(keys) if other else None
-    return table.engine.indexed(query, name, held, like=table.like(column, period), rest=rest)
+    return table.engine.indexed(query, name, held, like=like, rest=rest)
 
 
 def _key(rows: Rows) -> int:
@@ -409,7 +427,7 @@ def _counted(
         row = 0 if rows.by is None else columns[_GROUP].astype(np.int64)
         counts[row, columns["value"].astype(np.int64)] = columns["people"]
 
-    table.quietly(run, doing=doing)
+    quietly(run, doing=doing, telling=table.is_trial)
     return counts
 
 
@@ -421,7 +439,7 @@ def _listed(
     As Python has them: NumPy has no exact place for a wide integer, a decimal or a NUL.
     """
     rest = "" if most is None else f" ORDER BY people DESC, value LIMIT {most}"
-    statement = query.ending(rest)
+    statement = query.statement + rest
 
     def found() -> list[tuple[Any, int]]:
         if table.is_trial:
@@ -433,4 +451,4 @@ def _listed(
             pairs.append(((plain, *map(int, beside)) if beside else plain, int(people)))
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
-    return table.quietly(found, doing=doing)
+    return quietly(found, doing=doing, telling=table.is_trial)

@@ -11,7 +11,7 @@ import contextlib
 import io
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from discreet._exact.sampling import Bits
 from discreet._exact.sampling.bits import uniform_indices
 from discreet._tables.compared import steps_to
 from discreet._tables.counts import Rows
+from discreet._tables.engines import quietly
 from discreet._tables.query import Query
 from discreet._tables.table import Table, open_table
 from discreet._tables.where import comparisons, expression
@@ -57,15 +58,15 @@ class Dealer:
         """Try the statement that reads the rows, on none."""
         if not _in_hand(self.data):
             query = _read(self.table, self.rows, self.columns)
-            trial = replace(self.table, is_trial=True)
-            trial.quietly(
-                lambda: trial.engine.try_out(query.statement),
+            quietly(
+                lambda: self.table.engine.try_out(query.statement),
                 doing="trying the question on no rows",
+                telling=True,
             )
 
     def deal(self, blocks: int, bits: Bits) -> Pieces:
         """Read the rows and deal their people into blocks: for each what sends its rows."""
-        whose, send = self.table.quietly(self._held, doing="reading the rows")
+        whose, send = quietly(self._held, doing="reading the rows")
         people = int(whose.max(initial=-1)) + 1
         block = uniform_indices(bits, blocks, count=people)[whose]
         order = _shuffled(len(whose), bits)

@@ -211,9 +211,7 @@ class Engine(ABC):
 
     # ---- how SQL is written
 
-    def quoted(self, name: str) -> str:
-        """An identifier."""
-        return quoted(name)
+    quoted = staticmethod(quoted)
 
     def column(self, name: str) -> str:
         """A column; null for whatever in it is not of its declared type."""
@@ -233,6 +231,15 @@ class Engine(ABC):
         if isinstance(key, bool):
             return str(key).lower()
         return f"{key:f}" if hasattr(key, "quantize") else str(key)  # a decimal without an exponent
+
+    def words(self, keys: Iterable[Any]) -> list[str | None]:
+        """The word of each key; a public list may have a million texts, most of them in ASCII."""
+        return [
+            key.encode(self.encoding).hex().upper()
+            if type(key) is str and key.isascii()
+            else self.word(key)
+            for key in keys
+        ]
 
     def of_word(self, word: str, kind: str, declared: str) -> str:
         """What an expression that holds the word of a key stands for, to be compared with a column."""

@@ -83,7 +83,7 @@ def open_files(
     pattern = file.path
     paths = _matching(pattern)
     suffix = _suffix(paths[0])
-    if any(_suffix(path) != suffix for path in paths):
+    if any(_suffix(path) != suffix for path in paths[1:]):
         raise ParameterError(f"{str(pattern)!r} matches files of different formats")
     if (file.delimiter, file.encoding) != (None, "utf-8") and suffix not in _DELIMITERS:
         raise ParameterError("⟨delimiter⟩ and ⟨encoding⟩ go with a CSV or TSV file")

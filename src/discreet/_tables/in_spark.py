@@ -18,7 +18,8 @@ class Spark(Engine):
         super().__init__("{discreet_rows}", types)
         self._frame = frame
 
-    def quoted(self, name: str) -> str:
+    @staticmethod
+    def quoted(name: str) -> str:
         """In Spark's own quotes."""
         return "`" + name.replace("`", "``") + "`"
 

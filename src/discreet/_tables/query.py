@@ -29,41 +29,34 @@ class Query:
         """The first step: expressions on the columns of a table, by the names that they get."""
         return Query((), ())._then(columns, source)
 
-    def _then(self, columns: Mapping[str, str], source: str, rest: str = "") -> Query:
+    def _then(self, columns: Mapping[str, str], source: str = "", rest: str = "") -> Query:
+        source = source or f"step_{len(self.steps)}"
         chosen = ", ".join(
             name if how == name else f"{how} AS {name}" for name, how in columns.items()
         )
         step = f"step_{len(self.steps) + 1} AS (SELECT {chosen} FROM {source}{rest})"  # noqa: S608
         return Query(tuple(columns), (*self.steps, step))
 
-    @property
-    def _last(self) -> str:
-        return f"step_{len(self.steps)}"
-
     def set(self, columns: Mapping[str, str], *, beside: str = "") -> Query:
         """All columns, of which some are new or replaced; ``beside`` is what the last step is joined with."""
         kept = {name: name for name in self.columns}
-        return self._then({**kept, **columns}, self._last + beside)
+        return self._then({**kept, **columns}, rest=beside)
 
     def select(self, columns: Mapping[str, str], *, where: str | None = None) -> Query:
         """These columns only, of the rows for which a condition holds."""
-        return self._then(columns, self._last, "" if where is None else f" WHERE {where}")
+        return self._then(columns, rest="" if where is None else f" WHERE {where}")
 
     def where(self, condition: str) -> Query:
         """The rows for which a condition holds."""
-        return self.select({name: name for name in self.columns}, where=condition)
+        return self._then({name: name for name in self.columns}, rest=f" WHERE {condition}")
 
     def grouped(self, *kept: str, **aggregates: str) -> Query:
         """One row for each combination of the columns kept, with aggregates."""
         columns = {name: name for name in kept} | aggregates
-        return self._then(columns, self._last, f" GROUP BY {', '.join(kept)}")
+        return self._then(columns, rest=f" GROUP BY {', '.join(kept)}")
 
     @property
     def statement(self) -> str:
-        """The text of it."""
-        return self.ending("")
-
-    def ending(self, rest: str) -> str:
-        """The text of it, with an order and a limit at its end."""
+        """The text of it; an order and a limit may follow."""
         steps = ",\n".join(self.steps)
-        return f"WITH {steps}\nSELECT {', '.join(self.columns)} FROM {self._last}{rest}"
+        return f"WITH {steps}\nSELECT {', '.join(self.columns)} FROM step_{len(self.steps)}"

@@ -62,6 +62,15 @@ class Table:
     read_as: Mapping[str, str] = field(default_factory=dict)
     undeclared: str = _OBJECTS
     is_trial: bool = False
+    _written: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def written(self, write: Callable[..., T], **asked: Any) -> T:
+        """What ``write`` makes of the table and what is asked: once, for the trial and for the answer."""
+        key = (write, *asked.values())
+        if key not in self._written:
+            self._written[key] = write(self, **asked)
+        made: T = self._written[key]
+        return made
 
     @property
     def kinds(self) -> Mapping[str, str]:
@@ -72,17 +81,13 @@ class Table:
         """
         return self.engine.kinds
 
-    def quietly(self, work: Callable[[], T], *, doing: str) -> T:
-        """The result of ``work``; what the engine says when it fails is told only where it read no row."""
-        return quietly(work, doing=doing, telling=self.is_trial)
-
     def ordered_kind(self, column: str) -> str:
         """The kind by which a column is ordered: the declared one, or what a text file's texts spell."""
-        return self.read_as.get(column, self.kind(column))
+        return self.read_as.get(column) or self.kind(column)
 
     def is_dated(self, column: str) -> bool:
         """Whether a column is ordered by time."""
-        return self.ordered_kind(column) in DATED
+        return (self.read_as.get(column) or self.kind(column)) in DATED
 
     def period_named(self, column: str, words: Sequence[Any]) -> str | None:
         """The kind of period that words name which are compared with a column of texts, else None."""
@@ -97,12 +102,13 @@ class Table:
 
     def kind(self, column: object, *, name: str = "column") -> str:
         """The declared kind of a column; an error if there is none of that name."""
-        if not isinstance(column, str) or column not in self.kinds:
-            known = ", ".join(map(repr, list(self.kinds)[:20]))
+        kinds = self.engine.kinds
+        if not isinstance(column, str) or column not in kinds:
+            known = ", ".join(map(repr, list(kinds)[:20]))
             raise UnknownColumnError(
                 f"⟨{name}⟩{echo(column)} is not allowed: it must be one of the table's columns ({known})"
             )
-        return self.kinds[column]
+        return kinds[column]
 
     def described(self, column: str) -> str:
         """What a column is declared, as the table's owner knows it; if it cannot be asked about, the fix."""
@@ -139,7 +145,7 @@ class Table:
 
     def number(self, column: str) -> str:
         """A column as float64: of a text file what its texts spell."""
-        spelled = self.is_text and self.kinds[column] == "text"
+        spelled = self.is_text and self.engine.kinds[column] == "text"
         return self.engine.spelled_number(column) if spelled else self.engine.number(column)
 
     def position(self, column: str, *, name: str = "value", shown: bool = False) -> tuple[str, ...]:
@@ -182,7 +188,7 @@ class Table:
 
     def identity(self, column: str) -> str:
         """A column as what tells its values apart."""
-        kind = self.kinds[column]
+        kind = self.engine.kinds[column]
         if kind in TEXTS:
             return self.engine.text(column)
         if (
@@ -195,7 +201,8 @@ class Table:
         """The kind and the type of ``identity``, or of ``period``."""
         if period is not None and self.is_dated(column):
             return "integer", "BIGINT"
-        kind = "text" if self.kinds[column] in TEXTS else self.kinds[column]
+        kind = self.engine.kinds[column]
+        kind = "text" if kind in TEXTS else kind
         return kind, self.engine.double if kind == "float" else self.engine.types[column]
 
     def present(self, column: str, name: str) -> str:
@@ -204,7 +211,7 @@ class Table:
         Not null, NaN or infinite, nor (in a text file) empty, nor a date outside the years 1 to 9999,
         which an engine may hold and Python does not.
         """
-        kind = self.kinds[column]
+        kind = self.engine.kinds[column]
         if kind == "float":
             return self.engine.finite(name)
         if kind == "date":
@@ -238,9 +245,11 @@ class Table:
 
     def cannot_hold(self, column: str, keys: Sequence[Any]) -> list[Any]:
         """The keys that no row can have, by the declared type of the column."""
-        if self.kinds[column] in TEXTS:
-            return [key for key in keys if self.engine.word(key) is None]
-        if self.kinds[column] not in NUMBERS:
+        kind = self.engine.kinds[column]
+        if kind in TEXTS:
+            words = self.engine.words(keys)
+            return [key for key, word in zip(keys, words, strict=True) if word is None]
+        if kind not in NUMBERS:
             return []
         fits = fitting(self.engine.types[column])
         return [key for key in keys if not fits(key)]

@@ -277,11 +277,10 @@ def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance
 # ---- bounds in closed form: looser, but easy to compute by hand -----------------------------------------
 
 
-def _scaled(logarithm: float, epsilon: object, sensitivity: object, monotonic: bool) -> float:
-    """d/ε times a logarithm; infinite where no float is large enough."""
+def _scale(epsilon: object, sensitivity: object, monotonic: bool) -> Fraction:
+    """d/ε."""
     delta = positive_distance("sensitivity", sensitivity)
-    scale = (delta if monotonic else 2 * delta) / Fraction(positive_distance("epsilon", epsilon))
-    return float_up(scale * Fraction(logarithm))
+    return (delta if monotonic else 2 * delta) / Fraction(positive_distance("epsilon", epsilon))
 
 
 def expected_error_bound(
@@ -295,7 +294,8 @@ def expected_error_bound(
         >>> round(expected_error_bound(1, 1024), 3)
         13.863
     """
-    return _scaled(math.log(whole("n", n)), epsilon, sensitivity, monotonic)
+    logarithm = Fraction(math.log(whole("n", n)))
+    return float_up(_scale(epsilon, sensitivity, monotonic) * logarithm)
 
 
 def error_bound(
@@ -319,8 +319,12 @@ def error_bound(
         raise refuse("with_probability", with_probability, "below 1")
     # Of tuples and sets there are more than other numbers here may be.
     ways = n if type(n) is int and n > 1 else whole("n", n)
-    logarithm = math.log(ways) - math.log(beta)
-    return _scaled(logarithm, epsilon, sensitivity, monotonic)
+    return error_bound_at(_scale(epsilon, sensitivity, monotonic), ways, beta=beta)
+
+
+def error_bound_at(scale: Fraction, n: int, *, beta: Fraction) -> float:
+    """The same at the noise scale s = d/ε; infinite where no float is large enough."""
+    return float_up(scale * Fraction(math.log(n) - math.log(beta)))
 
 
 def worst_case_lower_bound(
@@ -332,4 +336,5 @@ def worst_case_lower_bound(
         >>> round(worst_case_lower_bound(1, 1024), 3)
         3.466
     """
-    return _scaled(math.log(whole("n", n)) / 4, epsilon, sensitivity, monotonic)
+    logarithm = Fraction(math.log(whole("n", n)) / 4)
+    return float_up(_scale(epsilon, sensitivity, monotonic) * logarithm)

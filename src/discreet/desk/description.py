@@ -190,7 +190,7 @@ def suggested(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
     left = exact_cost(desk.ledger.show(part_of(shared.dataset, analyst)).remaining.cost)
     most = min(rights.most, left)
     with _of_the_question():
-        setting = Setting(data=shared.source, **shared.terms(question.kind)).opening_once()
+        setting = Setting(data=shared.source, **shared.terms(question.kind), kept={})
         for epsilon in _round_amounts(rights.least, most):
             accuracy = question.changed(epsilon=epsilon).plan(setting).accuracy
             if accuracy is None:  # nothing is known of it: the least is as good a beginning as any

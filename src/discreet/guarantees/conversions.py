@@ -68,8 +68,10 @@ class Proof:
         found = (installed_page(PurePosixPath(page).stem) for page in self.pages)
         return tuple(path.as_uri() for path in found if path is not None)
 
-    def then(self, step: Proof) -> Proof:
+    def then(self, step: Proof, *, shows: bool = False) -> Proof:
         """This proof and what follows from it by one more step; on paper if either is.
+
+        With ``shows`` the step shows what this proof assumes.
 
         Example:
             >>> first = Proof("docs/proofs/exponential.md", "exponential_bounded_range")
@@ -83,7 +85,7 @@ bounded_range_to_approx, each checked by Coq, put together on paper
         return Proof(
             tuple(dict.fromkeys(self.pages + step.pages)),
             *(dict.fromkeys(self.theorems + step.theorems) if both else ()),
-            assumes=dict.fromkeys(self.assumes + step.assumes),
+            assumes=step.assumes if shows else dict.fromkeys(self.assumes + step.assumes),
         )
 
     def assuming(self, *sentences: str) -> Proof:

@@ -46,6 +46,8 @@ class Guarantee(ABC):
 
     __slots__ = ("_direct", "_proof")
     symbol: ClassVar[str]
+    _numbers: ClassVar[tuple[str, ...]]
+    """The names of the attributes that hold its numbers."""
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")
@@ -79,9 +81,11 @@ two scores further apart than was stated
         ``direct`` is what proves other measures of the same release without a detour, by their names. A
         promise of nothing (ε = ∞, or δ = 1) rests on nothing.
         """
-        figures = self.figures
-        something = math.inf not in figures.values() and figures.get("delta") != 1
-        made = type(self)(*figures.values())
+        made, something = object.__new__(type(self)), True
+        for name in self._numbers:
+            number = getattr(self, name)
+            something &= number < math.inf and (name, number) != ("_delta", 1)
+            object.__setattr__(made, name, number)
         object.__setattr__(made, "_proof", proof if something else None)
         object.__setattr__(made, "_direct", dict(direct or {}) if something else {})
         return made
@@ -104,14 +108,14 @@ two scores further apart than was stated
             return converted.resting_on(self.proof, self.direct)
         return converted.resting_on(self.proof_in(measure))
 
-    def exact_in(self, measure: type[PureDP | BoundedRange | ZCDP]) -> Exact:
-        """The number of the same promise in another measure, without its proof.
+    @abstractmethod
+    def exact_in(self, measure: type[Guarantee]) -> Exact:
+        """The number of the same promise in another measure of one number, without its proof.
 
         Example:
             >>> BoundedRange("0.5").exact_in(PureDP)
             Fraction(1, 2)
         """
-        return self._to(measure, None).exact
 
     def proof_in(self, measure: type[Guarantee]) -> Proof | None:
         """What proves the same promise in another measure; None if nothing is known to."""
@@ -163,17 +167,12 @@ def _target_delta(measure: type[Guarantee], delta: object) -> Fraction:
     return Fraction(0) if delta is None else probability("delta", delta)
 
 
-def _of_number(measure: type[G], number: Exact) -> G:
-    """A guarantee of one number; every measure but ApproxDP is one."""
-    assert issubclass(measure, _OneNumber)
-    return measure(number)
-
-
 @total_ordering
 class _OneNumber(Guarantee):
     """A guarantee of one number; smaller is stronger."""
 
     __slots__ = ("_exact",)
+    _numbers = ("_exact",)
     _exact: Exact
     _parameter: ClassVar[str]
 
@@ -184,6 +183,16 @@ class _OneNumber(Guarantee):
     def exact(self) -> Exact:
         """The cost as an exact rational, or infinity."""
         return self._exact
+
+    def _to(self, measure: type[G], delta: object) -> G:
+        target = _target_delta(measure, delta)
+        if measure is ApproxDP:
+            return measure(self._epsilon_at(target), target)
+        return measure(self.exact_in(measure))
+
+    @abstractmethod
+    def _epsilon_at(self, delta: Fraction) -> Exact:
+        """The least ε' such that (ε', δ)-DP follows."""
 
     @property
     def figures(self) -> Mapping[str, Exact]:
@@ -220,13 +229,11 @@ class Epsilon(_OneNumber):
         """Group privacy: ε grows in proportion (``docs/proofs/neighbours.md``)."""
         return self._together(count, type(self)(self._exact * whole("people", count)))
 
-    def _to(self, measure: type[G], delta: object) -> G:
-        target = _target_delta(measure, delta)
-        if measure is ApproxDP:
-            return cast("G", ApproxDP(self._epsilon_at(target), target))
+    def exact_in(self, measure: type[Guarantee]) -> Exact:
+        """The number of the same promise in another measure of one number, without its proof."""
         if measure is type(self) or self._exact in (0, math.inf):
-            return _of_number(measure, self._exact)
-        return _of_number(measure, self._number_in(measure))
+            return self._exact
+        return self._number_in(measure)
 
     def _epsilon_at(self, delta: Fraction) -> Exact:
         """The least ε' such that (ε', δ)-DP follows."""
@@ -265,7 +272,7 @@ class PureDP(Epsilon):
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
-        together = self.for_people(people).exact
+        together = self._exact * whole("people", people)
         return (
             f"{subject(people)} the probability of any answer {odds(together)} "
             f"({times(people, 'ε')} = {figure(together)})."
@@ -315,14 +322,12 @@ class ZCDP(_OneNumber):
         """ρ, rounded up to a float64."""
         return float_up(self._exact)
 
-    def _to(self, measure: type[G], delta: object) -> G:
-        # (ε, δ)-DP for a δ above zero; no finite ε otherwise.
-        target = _target_delta(measure, delta)
-        if measure is ApproxDP:
-            return cast("G", ApproxDP(epsilon_of_zcdp(self._exact, target), target))
-        if measure is ZCDP or self._exact == 0:
-            return _of_number(measure, self._exact)
-        return _of_number(measure, math.inf)
+    def _epsilon_at(self, delta: Fraction) -> Exact:
+        return epsilon_of_zcdp(self._exact, delta)
+
+    def exact_in(self, measure: type[Guarantee]) -> Exact:
+        """Its own number, or infinity: no ρ above zero implies a finite ε without a δ."""
+        return self._exact if measure is ZCDP or self._exact == 0 else math.inf
 
     def for_people(self, count: int) -> ZCDP:
         """Group privacy: ρ grows with the square (``docs/proofs/neighbours.md``)."""
@@ -349,6 +354,7 @@ class ApproxDP(Guarantee):
     """
 
     __slots__ = ("_delta", "_epsilon")
+    _numbers = ("_epsilon", "_delta")
     _delta: Fraction
     _epsilon: Exact
     symbol = "(ε, δ)"
@@ -398,7 +404,11 @@ class ApproxDP(Guarantee):
             return PureDP(self._epsilon).to(measure, delta=target if measure is ApproxDP else None)
         if measure is ApproxDP:
             return cast("G", ApproxDP(self._epsilon_at(target), target))
-        return _of_number(measure, math.inf)
+        return measure(math.inf)
+
+    def exact_in(self, measure: type[Guarantee]) -> Exact:
+        """That of its ε where δ is zero, else infinity."""
+        return PureDP(self._epsilon).exact_in(measure) if self._delta == 0 else math.inf
 
     def _epsilon_at(self, target: Fraction) -> Exact:
         """The ε for a δ of at least this promise's own (``docs/proofs/conversions.md``)."""

@@ -331,8 +331,8 @@ class Mechanism(ABC):
             return promise
         proofs = dict(_promised(facts.checked_as))
         # Of its own measure nothing more: that theorem is about these figures, the others about all of them.
-        own = proofs.pop(type(promise).__name__, Proof(facts.proof, assumes=(SCORES,)))
-        return promise.resting_on(own, proofs)
+        own = proofs.pop(type(promise).__name__, None)
+        return promise.resting_on(own or Proof(facts.proof, assumes=(SCORES,)), proofs)
 
     def _cost(self, range_distance: Fraction) -> Exact:
         """ε of the underlying noise for a range distance: ε as given, or d/s."""

@@ -253,7 +253,9 @@ class TableRelease(Release):
                 "measure": type(self.guarantee).__name__,
                 "words": self.guarantee.in_words(),
                 "proof": None if proof is None else str(proof),
-                "rests_on": None if proof is None else _plain(asdict(proof)),
+                "rests_on": None
+                if proof is None
+                else {name: list(texts) for name, texts in asdict(proof).items()},
             },
             "mechanism": self.mechanism,
             "neighbours": self.neighbours,
@@ -287,12 +289,15 @@ def _of(values: Any, group: Any) -> Any:
     return values[group] if isinstance(values, Mapping) else None
 
 
+_PLAIN = (str, int, float, bool, type(None))
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+        return [item if isinstance(item, _PLAIN) else _plain(item) for item in value]
+    return value if isinstance(value, _PLAIN) else str(value)
 
 
 # ---- what was left out, moved, assigned or taken on trust ----
@@ -391,15 +396,17 @@ def about_types(
     table: Table, column: str, public: Candidates, *, name: str, listed: Sequence[Any] | None = None
 ) -> Sentences:
     """Warn about candidates that the column's declared type or its owner's list rules out."""
-    mixed = _about_mixed_periods(table, column, public.keys, name=name)
-    cannot = table.cannot_hold(column, public.keys) if public.period is None else []
-    why = f"the column {column}, {table.described(column)}, does not hold such values"
+    mixed: Sentences = ()
+    if public.may_name_periods:
+        mixed = _about_mixed_periods(table, column, public.keys, name=name)
+    cannot, why = table.cannot_hold(column, public.keys) if public.period is None else [], ""
     if not cannot and listed is not None:
         known = set(map(str, listed))
         cannot = [value for value in public.values if str(value) not in known]
         why = f"the owner's list of the column {column} does not have them"
     if not cannot:
         return mixed
+    why = why or f"the column {column}, {table.described(column)}, does not hold such values"
     shown = ", ".join(map(str, cannot[:3])) + (", ..." if len(cannot) > 3 else "")
     return (
         *mixed,
@@ -410,7 +417,10 @@ def about_types(
 def about_period(table: Table, column: str, public: Candidates) -> Sentences:
     """Say in which period a date, a moment or a text counts."""
     if not table.is_dated(column):
-        return _about_named_periods(table, column, public.keys) + _about_numbers(column, public)
+        named: Sentences = ()
+        if public.may_name_periods:
+            named = _about_named_periods(table, column, public.keys)
+        return named + _about_numbers(column, public)
     if public.period is None:
         return ()
     zone, is_moment = table.engine.zones.get(column), table.ordered_kind(column) == "moment"
@@ -464,11 +474,11 @@ def _about_mixed_periods(
 
 
 def about_condition(
-    table: Table, condition: Condition | None, listed: Mapping[str, Sequence[Any]]
+    table: Table, condition: Condition, listed: Mapping[str, Sequence[Any]]
 ) -> Sentences:
     """Warn about values in a condition that no row can have, by the declared type or the owner's list."""
     doubts: list[str] = []
-    for each in comparisons(condition) if condition is not None else ():
+    for each in comparisons(condition):
         doubts += _about_mixed_periods(table, each.column, period_words(each), name="where")
         cannot = literals_nobody_has(table, each)
         why = f", {table.described(each.column)}, does not hold such a value"
@@ -539,11 +549,11 @@ def about_other(label: str) -> Callable[[Any], Sentences]:
     return after
 
 
-def about_texts(table: Table, condition: Condition | None) -> Sentences:
+def about_texts(table: Table, condition: Condition) -> Sentences:
     """Say what names of periods in a condition mean in columns of texts."""
     said = (
         sentence
-        for each in (comparisons(condition) if condition is not None else ())
+        for each in comparisons(condition)
         for sentence in _about_named_periods(table, each.column, period_words(each))
     )
     return tuple(dict.fromkeys(said))
@@ -556,7 +566,7 @@ def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str |
     return tuple(
         f"In {column}, which declares no type, texts count and everything else is left out."
         for column in dict.fromkeys(columns)
-        if column is not None and table.kinds.get(column) == "object"
+        if column is not None and table.engine.kinds.get(column) == "object"
     )
 
 

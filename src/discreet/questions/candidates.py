@@ -22,6 +22,7 @@ from discreet._tables import Grid, Rows, Table, people_per_candidate
 from discreet._tables.counts import Counts, people_per_interval, people_with_any
 from discreet._tables.engines import is_encodable
 from discreet._tables.moments import PERIODS, RECURRING, day_in, period_in
+from discreet._tables.table import TEXTS
 from discreet.errors import ParameterError
 from discreet.questions.answer import (
     Sentences,
@@ -53,6 +54,8 @@ class Candidates:
     keys: tuple[Any, ...]
     period: str | None = None
     """The kind of period that the keys number, or name in a text file without a stated type."""
+    may_name_periods: bool = True
+    """Whether texts among the keys look like periods, in a column of texts."""
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -69,21 +72,31 @@ def in_the_cluster(candidates: object) -> bool:
 
 
 def public_candidates(
-    given: object, *, column: str, kind: str, name: str = "candidates", described: str = ""
+    given: object,
+    *,
+    column: str,
+    kind: str,
+    name: str = "candidates",
+    described: Callable[[], str] | None = None,
 ) -> Candidates:
     """Make the candidates for a column of a declared kind; errors mention the public list only.
 
-    ``described`` is the column and its declared type, in words.
+    ``described`` gives the column and its declared type in words.
     """
+    said = described or (lambda: f"a column declared {kind}")
     if given is None:
         raise ParameterError(WHY_PUBLIC)
     from_file = isinstance(given, str | Path)
     if kind == "object" and isinstance(given, str) and is_range(given):
         raise ParameterError(
-            f"{name} has the numbers or periods {given!r}, which cannot be values of {described}"
+            f"{name} has the numbers or periods {given!r}, which cannot be values of {said()}"
         )
     labels = _labels(given, column, name)
-    keys = [_key(label, kind, name, described) for label in labels]
+    keys = labels  # as they are, if all are plain texts: a list may have a million of them
+    if kind not in TEXTS or any(
+        type(each) is not str or not each.isascii() or not each.strip() for each in labels
+    ):
+        keys = [_key(label, kind, name, said) for label in labels]
     if len(set(keys)) != len(keys):
         twice = next(key for key, count in Counter(keys).items() if count > 1)
         raise ParameterError(f"{name} has {twice!r} more than once")
@@ -94,18 +107,26 @@ def candidates_of(
     table: Table, given: object, *, column: str, name: str = "candidates"
 ) -> Candidates:
     """Make the candidates for a column of a table, by its declared type."""
-    described = f"the column {column!r}, {table.described(column)}"
-    if given is not None and table.ordered_kind(column) in ("date", "moment"):
-        by_period = _periods(given, table.ordered_kind(column), column, name, described)
-        plain_days = by_period.period == "day" and table.kind(column) == "date"
+    kind = table.kind(column)
+    order = table.read_as.get(column, kind)
+
+    def described() -> str:
+        return f"the column {column!r}, {table.described(column)}"
+
+    if given is not None and order in ("date", "moment"):
+        by_period = _periods(given, order, column, name, described())
+        plain_days = by_period.period == "day" and kind == "date"
         if not plain_days:
             return by_period
     elif isinstance(given, str) and given in RECURRING and not Path(given).is_file():
         raise ParameterError(
-            f"⟨{name}⟩{given!r} needs a column of dates or moments, not {described}"
+            f"⟨{name}⟩{given!r} needs a column of dates or moments, not {described()}"
         )
-    kind = table.kind(column)
     public = public_candidates(given, column=column, kind=kind, name=name, described=described)
+    if order in TEXTS and not any(
+        isinstance(key, str) and key.strip()[:4].isdecimal() for key in public.keys
+    ):
+        return replace(public, may_name_periods=False)
     if isinstance(given, FoundLabels):
         return public
     period = table.period_named(column, public.keys)
@@ -217,7 +238,7 @@ def _listed(given: object, name: str) -> list[Any]:
     raise refuse(name, given, "a list, a file, an enum or a declared categorical type")
 
 
-def _key(label: Any, kind: str, name: str, described: str) -> Any:
+def _key(label: Any, kind: str, name: str, described: Callable[[], str]) -> Any:
     if isinstance(label, str) and not label.strip():
         raise ParameterError(f"{name} has a blank one")
     convert = _CONVERSIONS.get(kind, lambda _: None)
@@ -225,8 +246,7 @@ def _key(label: Any, kind: str, name: str, described: str) -> Any:
     converted = None if is_huge else convert(label)
     if converted is None:
         raise ParameterError(
-            f"{name} has {echo(label)}, which cannot be a value of "
-            f"{described or f'a column declared {kind}'}"
+            f"{name} has {echo(label)}, which cannot be a value of {described()}"
             + (": it must be a day, such as 2024-12-31" if kind == "date" else "")
         )
     return converted

@@ -69,7 +69,7 @@ def planned_in_cluster(
             counted = scored_in_cluster(table, rows, column=column, candidates=frame)
             return counted.where("false").collect() if table.is_trial else counted
 
-        return table.quietly(count, doing="counting in the cluster")
+        return quietly(count, doing="counting in the cluster", telling=table.is_trial)
 
     def choose(counted: Any, bits: Bits) -> Iterable[Found]:
         noise = KeyedNoise.fresh(bits)

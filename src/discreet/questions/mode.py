@@ -78,10 +78,8 @@ class Mode(OfCandidates, kind="mode", label="Most common value"):
         """Plan one choice among the candidates, by how many people have each."""
         if self.names_values:
             return planned_from_the_data(self, asking, "mode")
-        epsilon, moved = (
-            asking.epsilon_each * (1 - self.counting_share),
-            count_sensitivity(asking.inner),
-        )
+        counting, moved = self.counting_share, count_sensitivity(asking.inner)
+        epsilon, distance = asking.epsilon_each * (1 - counting), moved.range_distance
         in_cluster = in_the_cluster(self.candidates)
         beside = {
             "with_gap": self.with_gap,
@@ -91,7 +89,7 @@ class Mode(OfCandidates, kind="mode", label="Most common value"):
         chooser = asking.chooser(
             epsilon, besides=next((name for name, on in beside.items() if on), None)
         )
-        promise: Guarantee = resting(chooser.promise_at(Fraction(moved.range_distance)), moved)
+        promise: Guarantee = resting(chooser.promise_at(Fraction(distance)), moved)
         if in_cluster:
             if not chooser.facts.merges:
                 raise ParameterError(
@@ -101,7 +99,7 @@ class Mode(OfCandidates, kind="mode", label="Most common value"):
                 self, asking, "mode", part=(promise, 1), mechanism=chooser.name
             )
         contest = self.contest(asking.table, listed=asking.listed)
-        size = len(contest)
+        size = contest.size
         if self.with_gap:
             require_gap(chooser, size)
 
@@ -112,7 +110,7 @@ class Mode(OfCandidates, kind="mode", label="Most common value"):
                     index, gap = winner_and_gap(scores, epsilon, bits=bits)
                     yield contest.named([index], row), {"gap": gap}
                 return
-            indices = choices(chooser, people, moved.range_distance, bits)
+            indices = choices(chooser, people, distance, bits)
             counts = people[np.arange(len(people)), indices].tolist()
             for index, count in zip(indices, counts, strict=True):
                 yield [(contest.label(index), count)], {}
@@ -123,13 +121,13 @@ class Mode(OfCandidates, kind="mode", label="Most common value"):
             asking,
             contest,
             "mode",
-            **asking.naming(pick, (promise, 1), share=self.counting_share),
+            **asking.naming(pick, (promise, 1), share=counting),
             mechanism=chooser.name,
             accuracy=self.accuracy(
                 asking,
                 epsilon,
                 ways=size,
-                distance=moved.range_distance,
+                distance=distance,
                 size=size,
                 chooser=chooser,
                 errors=lambda like: exactly(

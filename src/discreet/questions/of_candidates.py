@@ -12,7 +12,7 @@ from discreet._exact.numbers.exact import Number, refuse, whole
 from discreet._tables import Table
 from discreet._tables.counts import Counts
 from discreet._tables.moments import RECURRING
-from discreet.analysis import error_bound
+from discreet.analysis.worst_case import error_bound_at
 from discreet.errors import ParameterError
 from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.mechanisms.mechanism import Mechanism
@@ -174,17 +174,10 @@ class OfCandidates(Grouped):
             PermuteAndFlip.facts.law,
             Exponential.facts.law,
         )
-        worst = error_bound(
-            epsilon,
-            ways,
-            with_probability=self.with_probability,
-            sensitivity=distance,
-            monotonic=True,
-        )
-        people = asking.people
+        people, level = asking.people, Fraction(self.with_probability)
         return Accuracy(
-            worst if bounded else None,
-            Fraction(self.with_probability),
+            error_bound_at(distance / epsilon, ways, beta=1 - level) if bounded else None,
+            level,
             PEOPLE,
             meaning,
             f"{of_people(f'{people:,}')} whose counts fall off as 1, 1/2, 1/3, ...",

@@ -116,7 +116,11 @@ class OfRows(Question):
             known = setting.listed.get(by)
             doubts = about_types(table, by, public, name="groups", listed=known)
             periods = about_period(table, by, public)
-        doubts += about_condition(table, setting.condition, setting.listed)
+        condition = setting.condition
+        spelled: Sentences = ()
+        if condition is not None:
+            doubts += about_condition(table, condition, setting.listed)
+            spelled = about_texts(table, condition)
         most = min(most, max(len(keys), 1))
         # Replacing a person is removing one and adding another, perhaps elsewhere: the two dearest add up.
         split = by is not None and setting.neighbours == REPLACE
@@ -124,14 +128,15 @@ class OfRows(Question):
         rows = Rows(
             user=setting.user,
             counted=setting.counted,
-            where=setting.condition,
+            where=condition,
             by=by,
             groups=keys,
             period=period,
             groups_per_person=most,
         )
         part = Fraction(self.people_share) if self.with_people else Fraction(0)
-        each = self.total * (1 - part) / times
+        total = self.total
+        each = total * (1 - part) / times
         return Asking(
             question=self,
             setting=setting,
@@ -139,11 +144,11 @@ class OfRows(Question):
             rows=rows,
             inner=ADD_REMOVE if split else setting.neighbours,
             epsilon_each=each,
-            epsilon_people=self.total * part / times,
+            epsilon_people=total * part / times,
             times=times,
             group_labels=group_labels,
-            rules=about_rows(rows, where=setting.where, epsilon=self.total, epsilon_each=each)
-            + about_texts(table, setting.condition)
+            rules=about_rows(rows, where=setting.where, epsilon=total, epsilon_each=each)
+            + spelled
             + periods
             + about_undeclared(table, (self.column, setting.user, by), setting.read_as)
             + doubts,

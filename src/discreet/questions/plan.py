@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet._exact.sampling import Bits
 from discreet._tables import Table
+from discreet._tables.engines import quietly
 from discreet.accounting import Event
 from discreet.guarantees import Guarantee, Proof
 from discreet.questions.accuracy import Accuracy, least_epsilon
@@ -57,8 +58,8 @@ class Reading:
         """Count over no rows, so that an error of the engine appears before anything is spent."""
         if self.table is not None:
             trial = replace(self.table, is_trial=True)
-            trial.quietly(
-                replace(self, table=trial).__call__, doing="trying the question on no rows"
+            quietly(
+                replace(self, table=trial), doing="trying the question on no rows", telling=True
             )
         if self.following is not None:
             self.following().try_out()
@@ -179,7 +180,6 @@ class Plan:
 
 def plan_of(question: Question, setting: Setting) -> Plan:
     """Plan a question; if an error is given, at the smallest ε that achieves it."""
-    setting = setting.opening_once()
     if question.error_at_most is None:
         return question.plan(setting)
 

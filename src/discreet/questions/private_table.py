@@ -112,15 +112,15 @@ class PrivateTable(Setting, ByName):
         if rows is None:
             rows = invented_rows(question, setting, SecureBits())
         setting = replace(
-            setting, data=rows, engine=None, table=None, read_as=None, time_limit=None
+            setting, data=rows, engine=None, table=None, read_as=None, time_limit=None, kept={}
         )
         release = run(plan_of(question, setting), ledger=None, dataset=None)
         return replace(release, invented=True)
 
     def _setting(self, accountant: str | None) -> Setting:
-        """The table without its ledger, which is all that a plan may use."""
+        """The table without its ledger, which is all that a plan may use; it is opened once."""
         facts = {each.name: getattr(self, each.name) for each in fields(Setting)}
-        return Setting(**facts | {"accountant": accountant})
+        return Setting(**facts | {"accountant": accountant, "kept": {}})
 
     def _named(self, plan: Plan) -> Event:
         """Add the table's name, if it has one, to what is charged: a budget remembers it."""

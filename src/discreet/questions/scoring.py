@@ -85,13 +85,14 @@ def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
     """
     if promise.proof is None:
         return promise
-    moved = sensitivity.proof
-    direct = {measure: proof.assuming().then(moved) for measure, proof in promise.direct.items()}
-    if "PureDP" in direct:
-        direct |= {"PureDP": CLAIMS[sensitivity.question, "PureDP"], **IN_ANSWERS}
+    moved, whole = sensitivity.proof, dict[str, Proof]()
+    if "PureDP" in promise.direct:
+        whole |= {"PureDP": CLAIMS[sensitivity.question, "PureDP"], **IN_ANSWERS}
     if isinstance(promise, BoundedRange | FlippedCoins | LaplaceDominated):
-        direct |= IN_RHO
-    return promise.resting_on(promise.proof.assuming().then(moved), direct)
+        whole |= IN_RHO
+    steps = {name: proof for name, proof in promise.direct.items() if name not in whole}
+    direct = {name: proof.then(moved, shows=True) for name, proof in steps.items()} | whole
+    return promise.resting_on(promise.proof.then(moved, shows=True), direct)
 
 
 def level_of(at: object, *, name: str = "at") -> Fraction:

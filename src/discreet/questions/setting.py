@@ -6,7 +6,7 @@ A setting is public: it has no ledger and no randomness, and nothing in it comes
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -26,7 +26,7 @@ class Setting:
     """A table and the facts about it that its owner states once, under the names of ``discreet.table``.
 
     The ledger stays outside: a plan knows only its ``accountant``, which adds up the budget, or None without
-    a ledger.
+    a ledger. With ``kept`` each table is opened once: for one question, or while plans are compared.
     """
 
     data: Any
@@ -42,9 +42,11 @@ class Setting:
     people: int | None = None
     listed: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     accountant: str | None = None
+    kept: dict[Any, Table] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "neighbours", Neighbours.named(self.neighbours))
+        if not isinstance(self.neighbours, Neighbours):
+            object.__setattr__(self, "neighbours", Neighbours.named(self.neighbours))
         if not isinstance(self.one_row_per_user, bool):
             raise refuse("one_row_per_user", self.one_row_per_user, "True or False")
         if [self.user is not None, self.one_row_per_user, self.counted is not None].count(
@@ -94,6 +96,10 @@ class Setting:
 
     def opened(self, *columns: str | None, tells_apart: Iterable[str | None] = ()) -> Table:
         """The table with the columns that a question needs; no row is read."""
+        tells_apart = tuple(tells_apart)
+        key = (id(self.data), columns, tells_apart, self.where)
+        if self.kept is not None and key in self.kept:
+            return self.kept[key]
         condition = self.condition
         used = [
             name for name in (*columns, self.user, self.counted, *tells_apart) if name is not None
@@ -113,27 +119,11 @@ class Setting:
             table.require_number(self.counted)
         if condition is not None:
             require_condition(table, condition)
+        if self.kept is not None:
+            self.kept[key] = table
         return table
 
     @property
     def seconds(self) -> float | None:
         """The time limit as a float."""
         return None if self.time_limit is None else float(positive("time_limit", self.time_limit))
-
-    def opening_once(self) -> Setting:
-        """Return a setting that opens each table only once, for one question or while plans are compared."""
-        return _OpeningOnce(**{each.name: getattr(self, each.name) for each in fields(Setting)})
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _OpeningOnce(Setting):
-    kept: dict[Any, Table] = field(default_factory=dict)
-
-    def opening_once(self) -> Setting:
-        return self
-
-    def opened(self, *columns: str | None, tells_apart: Iterable[str | None] = ()) -> Table:
-        key = (id(self.data), columns, tuple(tells_apart), self.where)
-        if key not in self.kept:
-            self.kept[key] = super().opened(*columns, tells_apart=key[2])
-        return self.kept[key]

@@ -122,7 +122,7 @@ class _Planner:
         self.neighbours = neighbours
         self.study, self.tables, self.accountant = study, tables, ACCOUNTANTS[accountant]
         self.settings: dict[str, Setting] = {
-            name: table._setting(accountant).opening_once()
+            name: table._setting(accountant)
             for name, table in tables.items()
             if isinstance(table, PrivateTable)
         }

@@ -118,7 +118,10 @@ def positive(name: str, value: object) -> Fraction:
         >>> positive("epsilon", 0.1)
         Fraction(1, 10)
     """
-    return above(name, value, 0)
+    exact = _exact(value)
+    if exact is None or exact <= 0:
+        raise refuse(name, value, "a finite number above 0")
+    return exact
 
 
 def non_negative(name: str, value: object) -> Fraction:
@@ -126,13 +129,6 @@ def non_negative(name: str, value: object) -> Fraction:
     exact = _exact(value)
     if exact is None or exact < 0:
         raise refuse(name, value, "a finite number, 0 or above")
-    return exact
-
-
-def _at_least_binary(value: object, exact: Fraction) -> Fraction:
-    """The larger of the decimal meant and the binary value held."""
-    if isinstance(value, float | np.floating):
-        return max(exact, Fraction(float(value)))
     return exact
 
 
@@ -145,12 +141,16 @@ def positive_distance(name: str, value: object) -> Fraction:
         >>> positive_distance("sensitivity", 0.1) == Fraction(0.1)
         True
     """
-    return _at_least_binary(value, positive(name, value))
+    exact = positive(name, value)
+    is_binary = isinstance(value, float | np.floating)
+    return max(exact, Fraction(float(value))) if is_binary else exact
 
 
 def non_negative_distance(name: str, value: object) -> Fraction:
     """A finite distance, zero or above; a float is taken at the larger of its two readings."""
-    return _at_least_binary(value, non_negative(name, value))
+    exact = non_negative(name, value)
+    is_binary = isinstance(value, float | np.floating)
+    return max(exact, Fraction(float(value))) if is_binary else exact
 
 
 def cost(name: str, value: object) -> Exact:
