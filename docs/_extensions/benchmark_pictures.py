@@ -138,7 +138,11 @@ CHARTS = {
         title="Groups named at ε = 1, δ = 10⁻⁵, of 20,000 people",
         source="groups",
         label=("groups of a person", "groups_per_person"),
-        series={"one group": "one group", "shared": "all, ε shared", "weights": "weights"},
+        series={
+            "one group": "one group",
+            "weights, once": "weights, once",
+            "by default": "by default, in two rounds",
+        },
     ),
     "no-bounds": Chart(
         title="A quantile without bounds at ε = 1: mean rank error, in people",

@@ -7,6 +7,7 @@ scripted bits; each difference is excused by one rule, with its reason, and ever
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -131,8 +132,10 @@ def as_before(case: Told, old: Told, new: Told) -> tuple[Told, str | None]:
     if (by_weights := "kept by the weights of their people") in new["mechanism"]:
         assert finds_first(case)
         assert case["groups_per_person"] > 1
+        counted = json.dumps(new).replace(by_weights, "kept by their number of people")
+        # The event also has the ρ of the noise, and the probability of the event outside which it holds.
         as_counted = json.loads(
-            json.dumps(new).replace(by_weights, "kept by their number of people")
+            re.sub(r"ApproxZCDP\(([^,]*, [^,]*), [^)]*\)", r"ApproxDP(\1)", counted)
         )
         same = as_counted["answer"] == old["answer"]
         return as_counted | ({"rules": old["rules"]} if same else {}), WEIGHED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +13,21 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from discreet import ApproxDP, PureDP
+from discreet import ZCDP, ApproxDP, PureDP
 from discreet._exact.numbers.balls import precision
-from discreet._exact.sampling.weighing import UNIT, weighing_at
+from discreet._exact.sampling.weighing import UNIT, Weighing, weighings_at
 from discreet._tables import Rows, Table, open_table
 from discreet._tables.counts import (
     people_per_group,
     people_per_group_and_share,
     people_per_number_of_groups,
 )
+from discreet.accounting.accountants import ACCOUNTANTS, spent
 from discreet.errors import ParameterError, TableError
+from discreet.guarantees import ApproxZCDP
 from discreet.ledger import Ledger
 from discreet.mechanisms import LargeGap
-from discreet.questions import Mode, median, mode, table, top_k
+from discreet.questions import Mode, TopK, median, mode, table, top_k
 from discreet.questions.then import FoundGroups
 from discreet.questions.unknown_domain import keeping_at, weights_of
 from tests.tools.engines import TableMaker
@@ -106,54 +109,121 @@ def test_the_law_of_kept_groups(epsilon: Fraction, delta: Fraction, relation: st
 SETS = [frozenset(each) for size in range(4) for each in itertools.combinations("abc", size)]
 
 
+People = tuple[frozenset[str], ...]
+
+
+def in_order(people: Any) -> People:
+    return tuple(sorted((each for each in people if each), key=sorted))
+
+
+@cache
+def weights_in(people: People) -> dict[str, int]:
+    """The weight of each group, by the real counting; the key of the draw is fixed."""
+    rows = [(f"{sorted(s)} {i}", g) for i, s in enumerate(people) for g in s]
+    frame = pl.DataFrame(rows, schema={"person": pl.String, "city": pl.String}, orient="row")
+    opened = open_table(frame, needed=["person", "city"])
+    asked = Rows(user="person", by="city", groups_per_person=3, key=5)
+    return dict(weights_of(people_per_group_and_share(opened, asked)))
+
+
 def worst_weighed_delta(
-    epsilon: Fraction, delta: Fraction, relation: str, *, most: int, raised: float = 0.0
+    epsilon: Fraction, delta: Fraction, relation: str, *, raised: tuple[float, float] = (0, 0)
 ) -> float:
-    """The same for up to three people in up to three groups each, by the real counting and weights."""
-    rule = weighing_at(epsilon, delta, most, relation)
+    """The largest δ at ε between tables of up to three people in up to three groups each.
 
-    def chance(weight: int) -> float:
+    Of the groups named in the first round and of those named in the second, which are told apart here. What
+    is left for the second round is the table without the groups that are named, as another test shows.
+    """
+    both = weighings_at(epsilon, delta, 3, relation)
+
+    @cache
+    def chance(rule: Weighing, weight: int, more: float) -> float:
         with precision(128):
-            return min(1.0, float(rule.ball(weight).mid()) + raised)
+            return min(1.0, float(rule.ball(weight).mid()) + more)
 
-    def counted(people: tuple[frozenset[str], ...]) -> dict[str, int]:
-        rows = [(f"{sorted(s)} {i}", g) for i, s in enumerate(people) for g in s]
-        frame = pl.DataFrame(rows, schema={"person": pl.String, "city": pl.String}, orient="row")
-        opened = open_table(frame, needed=["person", "city"])
-        asked = Rows(user="person", by="city", groups_per_person=most, key=5)
-        return dict(weights_of(people_per_group_and_share(opened, asked)))
+    @cache
+    def law_of(people: People) -> dict[Any, float]:
+        found: dict[Any, float] = {}
+        first = law(weights_in(people), lambda weight: chance(both.first, weight, raised[0]))
+        for named, probability in first.items():
+            left = in_order(each - named for each in people)
+            second = law(weights_in(left), lambda weight: chance(both.last, weight, raised[1]))
+            found |= {(named, more): probability * other for more, other in second.items()}
+        return found
 
-    def key(people: Any) -> tuple[frozenset[str], ...]:
-        return tuple(sorted((p for p in people if p), key=sorted))
-
-    tables = {
-        key(people)
-        for size in range(4)
-        for people in itertools.combinations_with_replacement(SETS, size)
-    }
-    laws = {people: law(counted(people), chance) for people in tables}
     worst = 0.0
-    for people, one in laws.items():
+    for people in itertools.chain.from_iterable(
+        itertools.combinations_with_replacement(SETS[1:], size) for size in range(4)
+    ):
         for place in range(len(people)):
             less = people[:place] + people[place + 1 :]
-            near = [key(less)] if relation == "add-remove" else [key((*less, new)) for new in SETS]
-            for other in near:
+            near = SETS if relation == "replace" else SETS[:1]
+            for other in {in_order((*less, new)) for new in near}:
+                laws = law_of(in_order(people)), law_of(other)
                 worst = max(
-                    worst,
-                    delta_between(one, laws[other], float(epsilon)),
-                    delta_between(laws[other], one, float(epsilon)),
+                    worst, *(delta_between(*pair, float(epsilon)) for pair in (laws, laws[::-1]))
                 )
     return worst
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_the_law_of_groups_kept_by_weights(relation: str) -> None:
-    """A person in three groups is named with them within δ; the threshold alone takes a good part of it."""
+    """A person in three groups is named with them within δ; the thresholds take a good part of it."""
     epsilon, delta = Fraction(2), Fraction(1, 5)
-    found = worst_weighed_delta(epsilon, delta, relation, most=3)
+    found = worst_weighed_delta(epsilon, delta, relation)
     assert found <= float(delta)
     assert found > 0.2 * float(delta)
-    assert worst_weighed_delta(epsilon, delta, relation, most=3, raised=0.1) > float(delta)
+    for raised in ((0.15, 0.0), (0.0, 0.15)):
+        assert worst_weighed_delta(epsilon, delta, relation, raised=raised) > float(delta)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_the_rho_of_groups_kept_by_weights(relation: str) -> None:
+    """Outside an event of the stated probability the law of common groups has the stated ρ, at any order.
+
+    The event: that a group is named which only one of two neighbours has.
+    """
+    both = weighings_at(Fraction(2), Fraction(1, 5), 3, relation)
+    rho, beyond = float(both.rho), float(both.unsafe)
+
+    @cache
+    def chance(rule: Weighing, weight: int) -> float:
+        with precision(128):
+            return float(rule.ball(weight).mid())
+
+    def law_of(people: People, common: frozenset[str]) -> tuple[dict[Any, float], float]:
+        """The law of both rounds among common groups, and the chance that they name no other."""
+
+        def law_in(people: People, rule: Weighing) -> tuple[dict[frozenset[str], float], float]:
+            weights = weights_in(people)
+            here = {group: weight for group, weight in weights.items() if group in common}
+            alone = math.prod(
+                1 - chance(rule, weight) for group, weight in weights.items() if group not in here
+            )
+            return law(here, lambda weight: chance(rule, weight)), alone
+
+        first, alone = law_in(people, both.first)
+        found: dict[Any, float] = {}
+        least = 1.0
+        for named, probability in first.items():
+            second, still = law_in(in_order(each - named for each in people), both.last)
+            found |= {(named, more): probability * other for more, other in second.items()}
+            least = min(least, alone * still)
+        return found, least
+
+    largest, rarest = 0.0, 1.0
+    for rest in itertools.combinations_with_replacement(SETS[1:], 2):
+        for one, other in itertools.product(SETS[1:], SETS if relation == "replace" else SETS[:1]):
+            others = frozenset().union(*rest)
+            common = others | (one & other)
+            (p, safe), (q, also) = (law_of(in_order((*rest, new)), common) for new in (one, other))
+            rarest = min(rarest, safe, also)
+            for order in (1.01, 2, 5, 20):
+                for here, there in ((p, q), (q, p)):
+                    moment = sum(here[a] ** order * there[a] ** (1 - order) for a in here)
+                    largest = max(largest, math.log(moment) / (order - 1) / order)
+    assert rho / 4 < largest <= rho
+    assert 1 - beyond <= rarest < 1 - beyond / 4
 
 
 # ---- the questions -----------------------------------------------------------------------------------
@@ -212,6 +282,14 @@ def test_people_and_in_how_many_groups_they_count(table_in: TableMaker) -> None:
     weights = dict(weights_of(found))
     assert weights["a"] > 36 * 0.7 * UNIT
     assert all(0 < weights[group] < 90 * UNIT for group in "abcde")
+    # Without two groups: as if these had no rows.
+    rest = [(i, g) for i, g in rows if g not in "ad"]
+    fewer = {"person": [i for i, _ in rest], "city": [g for _, g in rest]}
+    asked = Rows(user="person", by="city", groups_per_person=2, key=7)
+    left = people_per_group_and_share(opened, asked, without=["d", "a", "not there"])
+    alone = open_table(table_in(fewer), needed=["person", "city"])
+    assert left == people_per_group_and_share(alone, asked)
+    assert sum(people for _, people in left) > 18
 
 
 def test_weights_are_used_where_public_facts_favour_them() -> None:
@@ -285,6 +363,33 @@ def test_one_entry_pays_for_both(tmp_path: Path) -> None:
         spent = ledger.history("clinic")[-1]
         assert release.entry == spent
         assert visits.left == "ε = 1, δ = 9e-7"
+
+
+def test_a_budget_of_rho_charges_the_rho_of_the_noise(tmp_path: Path) -> None:
+    """The noise is normal: its ρ is far below that of its ε. What follows is charged by its ε."""
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("clinic", ApproxDP(3, "1e-6"))
+        visits = table(pl.DataFrame(VISITS), user="person", ledger=ledger, dataset="clinic")
+        rule = weighings_at(Fraction(1, 2), Fraction(1, 10**7), 10, "add-remove")
+        found = visits.plan(FoundGroups("city", groups_per_person=10, epsilon="0.5", delta="1e-7"))
+        assert found.event.guarantee == ApproxZCDP("0.5", "1e-7", rule.rho, rule.unsafe)
+        assert found.guarantee == ApproxDP("0.5", "1e-7")
+        assert type(found.guarantee) is ApproxDP
+        assert found.price == spent(rule.rho).cost / Fraction(10**12) < Fraction(1, 150)
+        asked: dict[str, Any] = {"by": "city", "groups_per_person": 10, "delta": "1e-7"}
+        mode_of = visits.plan(Mode("code", candidates=["flu", "cold"], epsilon=1, **asked))
+        following = PureDP("0.5").exact_in(ZCDP)
+        assert mode_of.price == spent(rule.rho + following).cost / Fraction(10**12)
+        listed = visits.plan(TopK("code", k=10, epsilon=1, delta="1e-7", values_per_person=10))
+        assert listed.event.guarantee == ApproxZCDP(1, "1e-7", rule.rho + following, rule.unsafe)
+        visits.ask(found.question)
+        [*_, entry] = ledger.history("clinic")
+        assert entry.details["spent"]["delta"] == "5e-8"
+        assert entry.details["guarantee"]["measure"] == "ApproxZCDP"
+        assert ledger.verify("clinic")
+        # Of two steps nothing but (ε, δ) is known.
+        twice = ACCOUNTANTS["rho-delta"].amount(found.event.under("replace"))
+        assert twice.cost == spent(PureDP(1).exact_in(ZCDP)).cost
 
 
 @pytest.mark.parametrize("people", [0, 1])

@@ -191,15 +191,23 @@ def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
     return _listed(table, rows, query, rows.by, doing="counting people per group")
 
 
-def people_per_group_and_share(table: Table, rows: Rows) -> list[tuple[tuple[Any, int], int]]:
+def people_per_group_and_share(
+    table: Table, rows: Rows, *, without: Sequence[Any] = ()
+) -> list[tuple[tuple[Any, int], int]]:
     """Every group that has people, and in how many groups they count, with how many people do so.
 
-    A person counts in at most ``groups_per_person`` of theirs, drawn as for ``people_per_group``.
+    A person counts in at most ``groups_per_person`` of theirs, drawn as for ``people_per_group``. Rows in the
+    groups ``without`` are left out first.
     """
     assert rows.by is not None
     assert rows.user is not None
     alone = replace(rows, by=None)
-    query = _drawn_groups(table, _selected(table, alone, rows.by), rows)
+    query = _selected(table, alone, rows.by)
+    if without:
+        query = query.set({"left_out": "value"})
+        query = _indexed(table, query, "left_out", rows.by, without, other=True)
+        query = query.where(f"left_out = {len(without)}")
+    query = _drawn_groups(table, query, rows)
     place = "row_number() OVER (PARTITION BY person ORDER BY draw, value)"
     query = query.set({"first": place}).where(f"first <= {rows.groups_per_person}")
     query = query.set({"share": "count(*) OVER (PARTITION BY person)"})

@@ -18,7 +18,7 @@ from discreet._exact.numbers.printing import figure
 from discreet._exact.numbers.searches import least_whole
 from discreet.accounting.events import Event
 from discreet.errors import ParameterError
-from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.guarantees import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP
 from discreet.guarantees.conversions import epsilon_of_zcdp
 
 COST_DIGITS = 12
@@ -191,7 +191,11 @@ class Accountant:
         """
         guarantee = event.guarantee
         delta = Fraction(0)
-        if isinstance(guarantee, ApproxDP) and self.counts_delta:
+        if isinstance(guarantee, ApproxZCDP) and self.name == "rho-delta":
+            # The ρ that is known of it, not that of its ε.
+            rho, delta = guarantee.concentrated
+            guarantee = ZCDP(rho)
+        elif isinstance(guarantee, ApproxDP) and self.counts_delta:
             # Outside an event of probability δ, an (ε, δ) release is ε-DP.
             epsilon, delta = guarantee.exact
             guarantee = PureDP(epsilon)

@@ -1,12 +1,13 @@
 """What a release promises: the measures, and the only conversions between them."""
 
 from discreet.guarantees.conversions import Proof
-from discreet.guarantees.dominated import AveragedRange, FlippedCoins, LaplaceDominated
+from discreet.guarantees.dominated import ApproxZCDP, AveragedRange, FlippedCoins, LaplaceDominated
 from discreet.guarantees.measures import ZCDP, ApproxDP, BoundedRange, Guarantee, PureDP
 
 __all__ = [
     "ZCDP",
     "ApproxDP",
+    "ApproxZCDP",
     "AveragedRange",
     "BoundedRange",
     "FlippedCoins",

@@ -1,10 +1,11 @@
-"""Guarantees of permute-and-flip, Laplace noisy max and averages that the four measures cannot express."""
+"""Guarantees of mechanisms, and of averages and normal noise, that the four measures cannot express."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
-from discreet._exact.numbers.exact import Exact, whole
+from discreet._exact.numbers.exact import Exact, cost, probability, whole
 from discreet.guarantees.conversions import (
     epsilon_of_bounded_range,
     range_of_flipped_coins,
@@ -12,7 +13,14 @@ from discreet.guarantees.conversions import (
     zcdp_of_bounded_range,
     zcdp_of_laplace,
 )
-from discreet.guarantees.measures import ZCDP, BoundedRange, Epsilon, Guarantee, PureDP
+from discreet.guarantees.measures import (
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Epsilon,
+    Guarantee,
+    PureDP,
+)
 
 
 class LaplaceDominated(Epsilon):
@@ -93,3 +101,45 @@ class AveragedRange(LaplaceDominated):
         return (
             zcdp_of_bounded_range(self._exact) if measure is ZCDP else super()._number_in(measure)
         )
+
+
+class ApproxZCDP(ApproxDP):
+    """(ε, δ)-DP that is also ρ-zCDP outside an event of probability ``beyond``.
+
+    What normal noise gives if a group that only one person has may be named with a small probability
+    (``docs/proofs/groups-from-the-data.md``). A budget that adds up ρ charges this ρ and ``beyond``, not
+    the ρ of its ε (``docs/proofs/composition.md``, Theorem 1 (d)).
+
+    Example:
+        >>> ApproxZCDP(1, "1e-6", "0.03", "5e-7").to(ApproxDP)
+        ApproxDP(1, 1e-06)
+    """
+
+    __slots__ = ("_beyond", "_rho")
+    _beyond: Fraction
+    _rho: Exact
+
+    def __init__(self, epsilon: object, delta: object, rho: object, beyond: object) -> None:
+        super().__init__(epsilon, delta)
+        object.__setattr__(self, "_rho", cost("rho", rho))
+        object.__setattr__(self, "_beyond", probability("beyond", beyond))
+
+    @property
+    def concentrated(self) -> tuple[Exact, Fraction]:
+        """ρ, and the probability of the event outside which it holds, exactly."""
+        return self._rho, self._beyond
+
+    @property
+    def figures(self) -> Mapping[str, Exact]:
+        """Its numbers by name."""
+        return {**super().figures, "rho": self._rho, "beyond": self._beyond}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ApproxZCDP) and self.figures == other.figures
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.figures.values()))
+
+    def for_people(self, count: int) -> ApproxDP:
+        """For several people only (ε, δ) is kept."""
+        return self if whole("people", count) == 1 else super().for_people(count)

@@ -617,7 +617,8 @@ def about_values_each(most: int) -> Sentences:
     """Describe values that come from the data, if each person counts with a few."""
     return (
         f"A person counts with at most {counted(most, 'value')}, drawn at random from theirs; values are "
-        "kept by weights, 1/√t from each person who counts with t of them.",
+        "kept by weights, 1/√t from each person who counts with t of them: the heaviest first, then, with "
+        "weights divided again, the rest.",
     )
 
 
@@ -630,9 +631,10 @@ def about_found_groups(
         most, people, otherwise = weighed
         how = (
             f" To find them, a person in t groups adds 1/√t to the weight of each; a person in more than "
-            f"{most:,} counts in {most:,} of theirs, drawn at random. If everybody is in {most:,}, a group "
-            f"is likely to be named from {people:,} people on; counting each person in one group would take "
-            f"{otherwise:,}."
+            f"{most:,} counts in {most:,} of theirs, drawn at random. The heaviest groups are named first; "
+            "then everybody's weight is divided again among the groups that are left. If everybody is in "
+            f"{most:,} of these, a group is likely to be named from {people:,} people on; counting each "
+            f"person in one group would take {otherwise:,}."
         )
     return (
         f"The groups are those of {by} in the data with enough people to be named safely at this ε "

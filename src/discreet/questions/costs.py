@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import reduce
 
 from discreet.accounting import Event, compose
 from discreet.accounting.composition import sum_of_epsilon
+from discreet.accounting.events import core
 from discreet.errors import ParameterError
 from discreet.guarantees import (
+    ZCDP,
     ApproxDP,
+    ApproxZCDP,
     AveragedRange,
     BoundedRange,
     FlippedCoins,
@@ -59,7 +63,30 @@ def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event
     together = _sum(events)
     if isinstance(together, PureDP) and _whole(parts):
         together = together.resting_on(together.proof, IN_RHO)
+    if isinstance(together, ApproxDP) and any(isinstance(own, ApproxZCDP) for own, _ in parts):
+        together = concentrated(together, parts)
     return Event(together, mechanism=mechanism, neighbours=neighbours)
+
+
+def concentrated(together: ApproxDP, parts: Sequence[Part]) -> ApproxZCDP:
+    """The same promise with the ρ of its parts, and the probability of the event outside which it holds.
+
+    Example:
+        >>> found = concentrated(ApproxDP(1, "1e-6"), [
+        ...     (ApproxZCDP("0.5", "1e-6", "0.03", "5e-7"), 1), (PureDP("0.5"), 1)])
+        >>> round(found.figures["rho"] - PureDP("0.5").exact_in(ZCDP), 6), float(found.figures["beyond"])
+        (Fraction(3, 100), 5e-07)
+    """
+    rho = beyond = Fraction(0)
+    for own, count in parts:
+        if isinstance(own, ApproxZCDP):
+            cost, outside = own.concentrated
+        else:
+            cost = core(own).exact_in(ZCDP)
+            outside = own.exact[1] if isinstance(own, ApproxDP) else Fraction(0)
+        rho += Fraction(cost) * count
+        beyond += outside * count
+    return ApproxZCDP(*together.exact, rho, beyond).resting_on(together.proof, together.direct)
 
 
 def guarantee_of(

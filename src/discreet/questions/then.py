@@ -7,7 +7,6 @@ before anything is paid: the second is planned for the most expensive answer of 
 
 from __future__ import annotations
 
-import datetime
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -23,12 +22,11 @@ from discreet._tables import Rows, Table
 from discreet._tables.counts import (
     Counts,
     people_per_group,
-    people_per_group_and_share,
     people_per_number_of_groups,
 )
 from discreet.accounting import Event
 from discreet.errors import ParameterError
-from discreet.guarantees import ApproxDP, PureDP
+from discreet.guarantees import ApproxDP, ApproxZCDP, PureDP
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import PermuteAndFlip
 from discreet.questions.answer import about_chosen_bound, about_found_groups
@@ -41,12 +39,14 @@ from discreet.questions.scoring import quantile_scores
 from discreet.questions.setting import Setting
 from discreet.questions.unknown_domain import (
     BY_WEIGHTS,
+    EXAMPLES,
     KEPT,
     KEPT_BY,
     WEIGHED,
     keeping_at,
-    weighing_for,
-    weights_of,
+    kept_by_weights,
+    read_shares,
+    weighings_for,
 )
 
 COVERED = Fraction(9, 10)
@@ -54,15 +54,6 @@ COVERED = Fraction(9, 10)
 _FINDING, _CHOOSING = Fraction(1, 2), Fraction(1, 10)
 _MOST_LISTED = 1_000_000
 """A plan for groups found later lists as many groups as a person may count in."""
-_EXAMPLES: dict[str, Callable[[int], Any]] = {
-    "text": str,
-    "object": str,
-    "integer": int,
-    "decimal": int,
-    "boolean": bool,
-    "date": lambda day: datetime.date(2000, 1, 1) + datetime.timedelta(days=day),
-}
-"""Sample groups for each kind of column whose values can be named, to plan what follows."""
 
 
 @value
@@ -98,13 +89,13 @@ class FoundGroups(_First, kind="groups"):
     def dearest(self, setting: Setting, second: Question) -> list[Any]:
         """As many groups as a person may count in, and one."""
         kind = setting.opened(tells_apart=(self.by,)).kind(self.by, name="by")
-        if kind not in _EXAMPLES:
+        if kind not in EXAMPLES:
             raise refuse("by", self.by, "a column of texts, whole numbers, decimals or dates")
         assert isinstance(second, Grouped)
         most = whole("groups_per_person", second.groups_per_person)
         if most > _MOST_LISTED:
             raise refuse("groups_per_person", most, f"a whole number from 1 to {_MOST_LISTED:,}")
-        groups = tuple(map(_EXAMPLES[kind], range(min(most, 2) if kind == "boolean" else most)))
+        groups = tuple(map(EXAMPLES[kind], range(min(most, 2) if kind == "boolean" else most)))
         return [groups, groups[:1]] if most > 1 else [groups]
 
     def plan(self, setting: Setting) -> Plan:
@@ -115,9 +106,9 @@ class FoundGroups(_First, kind="groups"):
             raise ParameterError("in a database ⟨by⟩ needs ⟨groups⟩, a public list")
         delta, most = Fraction(self.delta), self.groups_per_person
         keeping = keeping_at(self.total, delta, setting.neighbours)
-        weighing = None
+        weighings = None
         if setting.user is not None:
-            weighing = weighing_for(keeping, self.total, delta, setting.neighbours, most)
+            weighings = weighings_for(keeping, self.total, delta, setting.neighbours, most)
         rows = Rows(
             user=setting.user,
             counted=setting.counted,
@@ -126,36 +117,39 @@ class FoundGroups(_First, kind="groups"):
             groups_per_person=most,
         )
 
-        def choose(counted: list[tuple[Any, int]], bits: Bits) -> Iterable[Found]:
-            found = counted if weighing is None else weights_of(counted)
-            named = {label: size for label, size in found if _is_a_name(label)}
-            sizes = np.array(list(named.values()), dtype=np.int64)
-            safe = kept(sizes, keeping=weighing or keeping, bits=bits)
+        def choose(counted: Any, bits: Bits) -> Iterable[Found]:
+            if weighings is None:
+                named = {label: people for label, people in counted if _is_a_name(label)}
+                sizes = np.array(list(named.values()), dtype=np.int64)
+                safe = kept(sizes, keeping=keeping, bits=bits)
+                groups = {label for label, is_safe in zip(named, safe, strict=True) if is_safe}
+            else:
+                groups = kept_by_weights(counted, weighings, bits, is_name=_is_a_name)
             # In their own order: that of their numbers of people would tell about these.
-            yield {
-                "answer": tuple(
-                    sorted(label for label, is_safe in zip(named, safe, strict=True) if is_safe)
-                )
-            }
+            yield {"answer": tuple(sorted(groups))}
 
-        proof = KEPT if weighing is None else WEIGHED
-        promise = ApproxDP(self.total, delta).resting_on(proof, {"then": proof})
-        read = people_per_group if weighing is None else people_per_group_and_share
-        how = KEPT_BY[setting.neighbours] if weighing is None else BY_WEIGHTS
+        proof = KEPT if weighings is None else WEIGHED
+        stated = ApproxDP(self.total, delta).resting_on(proof, {"then": proof})
+        promise = stated
+        if weighings is not None:
+            promise = ApproxZCDP(*stated.exact, weighings.rho, weighings.unsafe)
+            promise = promise.resting_on(proof, stated.direct)
+        read = people_per_group if weighings is None else read_shares
+        how = KEPT_BY[setting.neighbours] if weighings is None else BY_WEIGHTS
         return Plan(
             question=self,
             title=f"groups of {self.by}",
             words=f"groups of {self.by}",
             event=Event(promise, mechanism=f"groups {how}", neighbours=setting.neighbours),
-            guarantee=promise,
+            guarantee=stated,
             read=lambda bits: _reading(read, table, rows.keyed(bits), setting),
             choose=choose,
             rules=about_found_groups(
                 self.by,
-                one=setting.several_rows and weighing is None,
+                one=setting.several_rows and weighings is None,
                 weighed=None
-                if weighing is None
-                else (most, weighing.people(most), most * (keeping.turn + 1)),
+                if weighings is None
+                else (most, weighings.people(most), most * (keeping.turn + 1)),
             ),
         )
 
@@ -257,7 +251,7 @@ class Then(Question, kind="then"):
     def plan(self, setting: Setting) -> Plan:
         """Plan both: the price is the sum of the two."""
         assert isinstance(self.first, _First)
-        # Both together are told to the ledger as one ε, and charged so.
+        # The second is charged by its ε: which of its answers there will be is not known yet.
         setting = replace(setting, accountant=None)
         first = plan_of(self.first, setting)
         ends = [

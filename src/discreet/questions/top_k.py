@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,17 +19,16 @@ from discreet._exact.sampling.joint_sets import joint_set
 from discreet._exact.sampling.joint_top_k import joint_first
 from discreet._exact.sampling.keeping import Keeping, kept
 from discreet._exact.sampling.noisy_order import noisy_first
-from discreet._exact.sampling.weighing import Weighing, weighing_at, weight_in
+from discreet._exact.sampling.weighing import Weighings, weighings_at
 from discreet._tables import Rows, Table
 from discreet._tables.counts import (
     Counts,
     people_per_group,
-    people_per_group_and_share,
     people_with_any,
 )
 from discreet.analysis import error_bound
 from discreet.errors import ParameterError
-from discreet.guarantees import ApproxDP, PureDP
+from discreet.guarantees import ApproxDP, ApproxZCDP, PureDP
 from discreet.guarantees.claims import CLAIMS, SCORES
 from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.mechanisms.registry import mechanism_at
@@ -37,7 +37,7 @@ from discreet.questions.accuracy import drawn
 from discreet.questions.answer import about_kept, about_method, about_order, about_values_each
 from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
-from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, Part
+from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, Part, concentrated
 from discreet.questions.of_candidates import OfCandidates, set_shortfall, shortfall
 from discreet.questions.of_rows import NO_MATCH, Asking, of_one_person
 from discreet.questions.plan import Found, Plan, Sentences
@@ -53,12 +53,15 @@ from discreet.questions.unknown_domain import (
     KEPT,
     KEPT_BY,
     WEIGHED,
+    GroupShares,
+    PeopleByShare,
     accuracy_of_named,
     keeping_at,
+    kept_by_weights,
     limits_for,
     planned_from_the_data,
+    read_shares,
     require_named,
-    weights_of,
 )
 
 PEELING = "peeling"
@@ -252,7 +255,7 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
         )
 
 
-def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighing | None:
+def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighings | None:
     """Return the rule that keeps values, if it names rarer ones than the margin does; no data is used.
 
     Half of ε pays for keeping and half for choosing among those kept. Where each person has one value, values
@@ -274,13 +277,15 @@ def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighing | None:
     if most is not None and asking.several_rows:
         if not asking.table.engine.finds_groups:
             raise ParameterError("in a database ⟨values_per_person⟩ is not allowed: leave it out")
-        weighing = weighing_at(epsilon / 2, delta, most, neighbours)
-        return weighing if weighing.people(most) <= limits.margin else None
+        weighings = weighings_at(epsilon / 2, delta, most, neighbours)
+        return weighings if weighings.people(most) <= limits.margin else None
     keeping = keeping_at(epsilon / 2, delta, neighbours)
     return keeping if keeping.turn < limits.margin else None
 
 
-def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping | Weighing) -> Plan:
+def planned_of_kept(
+    question: TopK, asking: Asking, what: str, keeping: Keeping | Weighings
+) -> Plan:
     """Plan to name the k most common of the values that may be named, or fewer if there are fewer."""
     column, k, inner = question.column, question.k, asking.inner
     share = question.counting_share
@@ -289,14 +294,25 @@ def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping 
     if question.mechanism is not None:
         raise ParameterError("values from the data have their own mechanism: leave ⟨mechanism⟩ out")
 
-    weighed = isinstance(keeping, Weighing)
+    weighed = isinstance(keeping, Weighings)
     most = question.values_per_person or 1
 
+    def safe(
+        values: list[tuple[Any, int]], shares: GroupShares, bits: Bits
+    ) -> list[tuple[Any, int]]:
+        """The values that may be named, with their people."""
+        if isinstance(keeping, Weighings):
+            numbers = dict(values)
+            # In the second round people may weigh values that they do not count with here.
+            named = sorted(kept_by_weights(shares, keeping, bits))
+            return [(label, numbers.get(label, 0)) for label in named]
+        sizes = np.array([number for _, number in values], dtype=np.int64)
+        return [values[place] for place in kept(sizes, keeping=keeping, bits=bits).nonzero()[0]]
+
     def pick(counted: Any, bits: Bits) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
-        for values, sizes in counted:
-            people = np.array([number for _, number in values], dtype=np.int64)
-            named = kept(sizes, keeping=keeping, bits=bits).nonzero()[0]
-            if not len(named):
+        for values, shares in counted:
+            named = safe(values, shares, bits)
+            if not named:
                 yield [], {}
                 continue
             places = min(k, len(named))
@@ -309,38 +325,39 @@ def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping 
                 draw, _, _ = way_to_choose(
                     ONE_SHOT, None, epsilon / 2, places, moved.range_distance
                 )
-            indices = next(iter(draw(people[named][None, :], bits)))
-            yield [values[named[index]] for index in indices], {}
+            people = np.array([[number for _, number in named]], dtype=np.int64)
+            yield [named[index] for index in next(iter(draw(people, bits)))], {}
 
-    def read(table: Table, rows: Rows) -> list[tuple[list[tuple[Any, int]], Counts]]:
-        """Read the values with their people, and the numbers or weights by which they are kept."""
+    def read(table: Table, rows: Rows) -> list[tuple[list[tuple[Any, int]], GroupShares]]:
+        """Read the values with their people, and by how many values each of them counts."""
         asked = replace(rows, by=column, groups_per_person=most)
         if not weighed:
-            values = people_per_group(table, asked)
-            return [(values, np.array([number for _, number in values], dtype=np.int64))]
-        shares = people_per_group_and_share(table, asked)
+            return [(people_per_group(table, asked), GroupShares([], lambda _named: []))]
+        shares = read_shares(table, asked)
         people: dict[Any, int] = {}
-        for (label, _), number in shares:
+        for (label, _), number in shares.all:
             people[label] = people.get(label, 0) + number
-        weights = dict(weights_of(shares))
-        sizes = np.array([weights[label] for label in people], dtype=np.int64)
-        return [(list(people.items()), sizes)]
+        return [(list(people.items()), shares)]
 
     def pick_stated(
         counted: list[list[tuple[Any, int]]], bits: Bits
     ) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
-        """Pick on stated data, in which everybody counts with as many values as allowed."""
-        each = weight_in(most) if weighed else 1
+        """Pick on stated data, in which everybody counts with as many values as allowed, in both rounds."""
+
+        def stated(values: list[tuple[Any, int]], named: Collection[Any] = ()) -> PeopleByShare:
+            return [((label, most), number) for label, number in values if label not in named]
+
         return pick(
-            [
-                (values, np.array([number * each for _, number in values], dtype=np.int64))
-                for values in counted
-            ],
+            [(values, GroupShares(stated(values), partial(stated, values))) for values in counted],
             bits,
         )
 
     proof = WEIGHED if weighed else KEPT
-    promise = ApproxDP(epsilon, Fraction(question.delta or 0)).resting_on(proof, {"then": proof})
+    promise = ApproxDP(epsilon, Fraction(question.delta or 0))
+    if isinstance(keeping, Weighings):
+        kept_values = ApproxZCDP(epsilon / 2, promise.exact[1], keeping.rho, keeping.unsafe)
+        promise = concentrated(promise, [(kept_values, 1), (PureDP(epsilon / 2), 1)])
+    promise = promise.resting_on(proof, {"then": proof})
     how = BY_WEIGHTS if weighed else KEPT_BY[asking.setting.neighbours]
     return asking.plan(
         what,

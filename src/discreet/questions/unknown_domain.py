@@ -7,6 +7,7 @@ push out of it almost never beats it. ``docs/proofs/unknown-domain.md`` proves t
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,10 +19,21 @@ import numpy as np
 from discreet._exact.numbers.balls import upper_bound
 from discreet._exact.numbers.exact import refuse
 from discreet._exact.sampling import Bits
-from discreet._exact.sampling.keeping import Keeping
-from discreet._exact.sampling.weighing import MOST_WEIGHT, Weighing, weighing_at, weight_in
-from discreet._tables import Table
-from discreet._tables.counts import Counts, commonest_in_groups, people_with_any
+from discreet._exact.sampling.keeping import Keeping, kept
+from discreet._exact.sampling.weighing import (
+    MOST_WEIGHT,
+    Weighing,
+    Weighings,
+    weighings_at,
+    weight_in,
+)
+from discreet._tables import Rows, Table
+from discreet._tables.counts import (
+    Counts,
+    commonest_in_groups,
+    people_per_group_and_share,
+    people_with_any,
+)
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP
 from discreet.guarantees.claims import CLAIMS
@@ -36,6 +48,15 @@ from discreet.scores import Scores
 if TYPE_CHECKING:
     from discreet.questions.of_candidates import OfCandidates
 
+EXAMPLES: dict[str, Callable[[int], Any]] = {
+    "text": str,
+    "object": str,
+    "integer": int,
+    "decimal": int,
+    "boolean": bool,
+    "date": lambda day: datetime.date(2000, 1, 1) + datetime.timedelta(days=day),
+}
+"""Sample groups for each kind of column whose values can be listed, to plan and try out what follows."""
 CONSIDERED = 100
 """The default number of values that compete."""
 
@@ -111,9 +132,9 @@ WEIGHED = CLAIMS["weighed", "ApproxDP"]
 BY_WEIGHTS = "kept by the weights of their people"
 
 
-def weighing_for(
+def weighings_for(
     keeping: Keeping, epsilon: Fraction, delta: Fraction, neighbours: str, groups: int
-) -> Weighing | None:
+) -> Weighings | None:
     """Return the rule by weights, if it names smaller groups than counting each person in one.
 
     No data is read. Both are compared by how many people a group needs to be named with probability one half,
@@ -121,11 +142,61 @@ def weighing_for(
     """
     if groups == 1:
         return None
-    weighing = weighing_at(epsilon, delta, groups, neighbours)
-    return weighing if weighing.people(groups) < groups * (keeping.turn + 1) else None
+    weighings = weighings_at(epsilon, delta, groups, neighbours)
+    return weighings if weighings.people(groups) < groups * (keeping.turn + 1) else None
 
 
-def weights_of(counted: Iterable[tuple[tuple[Any, int], int]]) -> list[tuple[Any, int]]:
+PeopleByShare = list[tuple[tuple[Any, int], int]]
+"""Groups or values and the number of them in which a person counts, with how many people do so."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupShares:
+    """What the rule by weights reads.
+
+    Attributes:
+        all: people for each group or value, by the number of them in which they count.
+        without: the same after some groups or values are left out, read again from the table.
+    """
+
+    all: PeopleByShare
+    without: Callable[[Sequence[Any]], PeopleByShare]
+
+
+def read_shares(table: Table, rows: Rows) -> GroupShares:
+    """Read what the first round weighs, and prepare the second."""
+    assert rows.by is not None
+    kind = table.kind(rows.by)
+
+    def without(named: Sequence[Any]) -> PeopleByShare:
+        # Other kinds cannot be listed in a statement; weighing all groups again is as private.
+        return people_per_group_and_share(table, rows, without=named if kind in EXAMPLES else ())
+
+    if table.is_trial and kind in EXAMPLES:
+        without([EXAMPLES[kind](1)])
+    return GroupShares(without(()), without)
+
+
+def kept_by_weights(
+    shares: GroupShares,
+    weighings: Weighings,
+    bits: Bits,
+    *,
+    is_name: Callable[[Any], bool] = lambda _label: True,
+) -> set[Any]:
+    """Return the groups or values that are named in either round."""
+
+    def named(found: PeopleByShare, weighing: Weighing) -> list[Any]:
+        weights = {label: weight for label, weight in weights_of(found) if is_name(label)}
+        sizes = np.array(list(weights.values()), dtype=np.int64)
+        safe = kept(sizes, keeping=weighing, bits=bits)
+        return [label for label, is_safe in zip(weights, safe, strict=True) if is_safe]
+
+    largest = named(shares.all, weighings.first)
+    return {*largest, *named(shares.without(largest), weighings.last)}
+
+
+def weights_of(counted: PeopleByShare) -> list[tuple[Any, int]]:
     """Compute the weight of each group or value from its people and the number of groups each counts in."""
     found: dict[Any, int] = {}
     for (label, groups), people in counted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,7 @@ from discreet._exact.sampling.weighing import (
     MOST_WEIGHT,
     UNIT,
     Weighing,
+    Weighings,
     new_group_delta,
     normal_delta,
     numbers_to_check,
@@ -66,32 +68,36 @@ def test_no_number_of_groups_names_a_new_one_more_often(variance: str, deviation
 
 @pytest.mark.parametrize("replacing", [False, True])
 @pytest.mark.parametrize(("epsilon", "delta", "groups"), CASES)
-def test_noise_and_threshold_are_the_least_that_are_enough(
+def test_noise_and_thresholds_are_the_least_that_are_enough(
     epsilon: Fraction, delta: Fraction, groups: int, replacing: bool
 ) -> None:
-    rule = Weighing(epsilon, delta, groups=groups, replacing=replacing)
-    steps = 2 if replacing else 1
-    spread = Fraction(math.isqrt(int(rule.variance / steps * 10**12)), 10**6)
+    """The noise of both rounds together is that of one round; so are the chances to name a new group."""
+    both = Weighings(epsilon, delta, groups=groups, replacing=replacing)
+    rounds, steps = (both.first, both.last), 2 if replacing else 1
+    assert 2 * both.rho == steps * sum(1 / rule.variance for rule in rounds)
+    spread = Fraction(math.isqrt(int(10**12 / (2 * both.rho))), 10**6)
     paid = normal_delta(epsilon, spread + Fraction(1, 10**6))
 
-    def named(threshold: Fraction) -> Any:
+    def named(rule: Weighing, threshold: Fraction) -> Any:
         return max(new_group_delta(t, threshold, rule.variance) for t in {1, 2, 3, groups})
 
-    assert paid + steps * named(rule.threshold) <= delta
+    unsafe = sum(named(rule, rule.threshold) for rule in rounds)
+    assert unsafe <= both.unsafe
+    assert paid + steps * unsafe <= delta
     assert normal_delta(epsilon, spread * Fraction(99, 100)) > delta / 2
-    assert named(rule.threshold - Fraction(1, 512)) > delta / (2 * steps)
+    for rule in rounds:
+        assert named(rule, rule.threshold - Fraction(1, 512)) > both.unsafe / 5
     with precision(200):
-        for people in range(1, 300, 7):
-            for share in (1, groups):
-                weight = people * weight_in(share)
-                low, high = rule.ends(weight, 64)
-                scaled = rule.ball(weight) * 2**64
-                assert bool(scaled >= low)
-                assert bool(scaled <= high)
+        for people, share, rule in itertools.product(range(1, 300, 7), (1, groups), rounds):
+            weight = people * weight_in(share)
+            low, high = rule.ends(weight, 64)
+            scaled = rule.ball(weight) * 2**64
+            assert bool(scaled >= low)
+            assert bool(scaled <= high)
 
 
 def test_every_tape_leads_to_its_chance() -> None:
-    rule = Weighing(Fraction(2), Fraction(1, 5), groups=4, replacing=False)
+    rule = Weighing(Fraction(3, 2), Fraction(1, 10), groups=4)
     for weight in (weight_in(4), UNIT, 2 * UNIT, 3 * UNIT + 17):
         with precision(128):
             chance = Fraction(float(rule.ball(weight).mid()))
@@ -106,6 +112,7 @@ def test_every_tape_leads_to_its_chance() -> None:
 
 def test_a_group_without_weight_is_never_named_and_a_heavy_one_is() -> None:
     for epsilon, delta, groups in CASES:
-        rule = Weighing(epsilon, delta, groups=groups, replacing=True)
+        both = Weighings(epsilon, delta, groups=groups, replacing=True)
         weights = np.array([0, MOST_WEIGHT, 0, 10**6 * UNIT])
-        assert kept(weights, keeping=rule, bits=scripted(1)).tolist() == [False, True] * 2
+        for rule in (both.first, both.last):
+            assert kept(weights, keeping=rule, bits=scripted(1)).tolist() == [False, True] * 2

@@ -2,7 +2,9 @@
 
 A person in t groups adds 1/√t to each. A group of weight w is kept where w plus a normal noise of standard
 deviation σ reaches T, so with probability Φ((w − T)/σ): a coin of its own, enclosed in balls. Weights are
-whole numbers on a public grid, rounded down. ``docs/proofs/groups-from-the-data.md`` proves the guarantee.
+whole numbers on a public grid, rounded down. This is done twice: a rough first round names the largest
+groups, and in the second round people add their weight to the groups that are not named yet.
+``docs/proofs/groups-from-the-data.md`` proves the guarantee.
 """
 
 from __future__ import annotations
@@ -19,6 +21,10 @@ from discreet._exact.sampling.coins import GUARD_BITS, Ball
 UNIT = 1 << 20
 """The weight of a person in one group."""
 MOST_WEIGHT = 1 << 62
+FIRST_NOISE = Fraction(1, 20)
+"""The part of the budget for noise that the first round gets: enough to name the largest groups."""
+FIRST_UNSAFE = Fraction(1, 5)
+"""The first round's part of the chance to name a group that only one person has."""
 _FINE = 1 << 10
 _BRACKETS = 16
 
@@ -75,29 +81,26 @@ def _least(enough: Callable[[int], bool]) -> int:
 
 
 class Weighing:
-    """Φ((w − T)/σ) for weights w, with σ and T for an ε and a δ, and people in at most ``groups`` groups.
+    """Φ((w − T)/σ) for weights w: one round.
+
+    T is the least threshold on a public grid at which any of a person's groups that have no other people is
+    named with probability ``fails`` at most, if the person is in at most ``groups`` groups.
 
     Attributes:
         variance: σ², in people.
         threshold: T, in people.
     """
 
-    def __init__(self, epsilon: Fraction, delta: Fraction, *, groups: int, replacing: bool) -> None:
-        # Half of δ for the noise; half for groups that one person brings or, replaced, takes away as well.
-        steps = 2 if replacing else 1
-        # Above one part in a thousand of itself, whatever ε is.
-        grain = Fraction(1, _FINE) / max(1, math.ceil(epsilon))
-        spread = grain * _least(lambda number: normal_delta(epsilon, number * grain) <= delta / 2)
-        self.variance = spread**2 * steps
-        checked = numbers_to_check(groups, self.variance)
-        fails = delta / (2 * steps)
-        self._threshold = _least(
+    def __init__(self, variance: Fraction, fails: Fraction, *, groups: int) -> None:
+        self.variance = variance
+        checked = numbers_to_check(groups, variance)
+        least = _least(
             lambda number: all(
-                new_group_delta(each, Fraction(number, _FINE), self.variance) <= fails
+                new_group_delta(each, Fraction(number, _FINE), variance) <= fails
                 for each in checked
             )
         )
-        self.threshold = Fraction(self._threshold, _FINE)
+        self.threshold = Fraction(least, _FINE)
         self._step = max(1, math.isqrt(math.ceil(self.variance * UNIT**2)) // _BRACKETS)
         self._brackets: dict[tuple[int, int], tuple[int, int]] = {}
 
@@ -147,7 +150,37 @@ def numbers_to_check(groups: int, variance: Fraction) -> list[int]:
     return [*range(1, min(first, groups - 1) + 1), groups]
 
 
+class Weighings:
+    """The rounds of the rule by weights, with noise and thresholds for an ε and a δ.
+
+    Attributes:
+        first: the rough round, which names the largest groups.
+        last: the round among the groups that are left.
+        rho: what the noise of both costs, as a ρ.
+        unsafe: the probability with which groups that only one person has may be named.
+    """
+
+    def __init__(self, epsilon: Fraction, delta: Fraction, *, groups: int, replacing: bool) -> None:
+        # Half of δ for the noise; half for groups that one person brings or, replaced, takes away as well.
+        steps = 2 if replacing else 1
+        # Above one part in a thousand of itself, whatever ε is.
+        grain = Fraction(1, _FINE) / max(1, math.ceil(epsilon))
+        spread = grain * _least(lambda number: normal_delta(epsilon, number * grain) <= delta / 2)
+        # One over the variance adds up over the rounds.
+        variance = spread**2 * steps
+        self.rho = 1 / (2 * spread**2)
+        self.unsafe = delta / (2 * steps)
+        self.first, self.last = (
+            Weighing(variance / noise, self.unsafe * unsafe, groups=groups)
+            for noise, unsafe in ((FIRST_NOISE, FIRST_UNSAFE), (1 - FIRST_NOISE, 1 - FIRST_UNSAFE))
+        )
+
+    def people(self, groups: int) -> int:
+        """How many people make a group likely to be named, if all are in so many groups not named before."""
+        return self.last.people(groups)
+
+
 @lru_cache(maxsize=64)
-def weighing_at(epsilon: Fraction, delta: Fraction, groups: int, neighbours: str) -> Weighing:
+def weighings_at(epsilon: Fraction, delta: Fraction, groups: int, neighbours: str) -> Weighings:
     """The rule by weights for a relation; planning asks for the same one several times."""
-    return Weighing(epsilon, delta, groups=groups, replacing=neighbours == "replace")
+    return Weighings(epsilon, delta, groups=groups, replacing=neighbours == "replace")
