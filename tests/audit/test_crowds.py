@@ -12,7 +12,7 @@ import pytest
 from discreet import Exponential, NoisyMax, PermuteAndFlip, PureDP, Scores
 from discreet.audit import audit
 from discreet.audit.crowds import TOTALS, crowds
-from discreet.audit.losses import HockeyStickLoss, PureLoss, RangeLoss, RenyiLoss, collapsed
+from discreet.audit.losses import HockeyStickLoss, PureLoss, RangeLoss, RenyiLoss
 from discreet.audit.relations import Relation, ScoreGrid
 from discreet.audit.subjects import Subject
 
@@ -134,17 +134,27 @@ def test_the_catalogue_holds_neighbours_of_the_stated_size(monotonic: bool) -> N
     "loss", [PureLoss(1), RangeLoss(1), RenyiLoss(1), HockeyStickLoss(Fraction(0), Fraction(1, 2))]
 )
 def test_blocks_lose_what_their_members_lose(loss: Any) -> None:
-    counts = [1, 5, 3]
-    values = [np.repeat(row, counts) for row in ([2.0, 0.0, -1.0], [1.0, 1.0, -1.0])]
-    logs = np.array(
-        [Exponential(epsilon=2).log_probabilities(Scores(v, sensitivity=1)) for v in values]
-    )
-    short = collapsed(logs, counts)
+    counts, rows = [1, 5, 3], np.array([[2.0, 0.0, -1.0], [1.0, 1.0, -1.0]])
+    subject = Subject(softmax, sensitivity=Fraction(1), epsilon=None)
+    short = np.array(subject.log_blocks([(row, counts) for row in rows], monotonic=False))
     assert short.shape == (2, 3)
-    whole = loss.values(logs[:1], logs[1:])[0]
-    assert loss.values(short[:1], short[1:])[0] == pytest.approx(whole, rel=1e-12)
-    logs[0, 2] += 1e-3
-    assert collapsed(logs, counts).shape == logs.shape
+    whole = subject.log_masses(np.repeat(rows, counts, axis=1), monotonic=False)
+    assert loss.values(short[:1], short[1:])[0] == pytest.approx(
+        loss.values(whole[:1], whole[1:])[0], rel=1e-12
+    )
+
+
+def test_a_block_whose_members_differ_is_not_told_as_one() -> None:
+    def favours_the_third(scores: Any) -> Any:
+        weights = softmax(scores) + np.where(np.arange(len(scores)) == 2, 1e-3, 0.0)
+        return weights / weights.sum()
+
+    subject = Subject(favours_the_third, sensitivity=Fraction(1), epsilon=None)
+    sides = [(np.array([1.0, 0.0]), [2, 5]), (np.array([1.0, 0.0, 0.0]), [2, 1, 4])]
+    assert subject.log_blocks(sides, monotonic=False) == [None, None]
+    verdict = audit(favours_the_third, PureDP("0.5"), n=100, monotonic=False, effort="quick")
+    assert verdict.status == "refuted"
+    assert audit(favours_the_third, PureDP(1), n=100, monotonic=False, effort="quick").holds
 
 
 @pytest.mark.parametrize("counts", [[4, 2, 3], [40, 2, 300]])
@@ -155,5 +165,6 @@ def test_levels_stand_for_their_crowds(counts: list[int], optimize: str) -> None
     values = np.array([3.0, 5.0, 3.0])
     (logs,) = subject.log_blocks([(values, counts)], monotonic=False)
     whole = mechanism.log_probabilities(Scores(np.repeat(values, counts), sensitivity=1))
-    assert np.allclose(np.repeat(logs, counts), whole)
+    assert logs is not None
+    assert np.allclose(np.repeat(logs - np.log(counts), counts), whole)
     assert subject.evaluations == 1

@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from discreet import (
     Scores,
 )
 from discreet.audit import audit
+from discreet.audit.search import Found, _doubtful
 from discreet.errors import ParameterError
 from discreet.guarantees import FlippedCoins, LaplaceDominated
 from discreet.mechanisms.registry import MECHANISMS, mechanism_named
@@ -117,6 +119,25 @@ def test_the_same_audit_gives_the_same_verdict() -> None:
     assert first.witness == second.witness
     assert first.stages == second.stages
     assert first.evaluations == second.evaluations
+
+
+def test_a_pair_is_judged_under_the_relation_in_which_it_loses_more() -> None:
+    general, monotonic = (
+        SimpleNamespace(relation=name, size=len) for name in ("general", "monotonic")
+    )
+    pair = (0.0, 1.0)
+    found: Any = [Found(0.9, pair, general), Found(1.5, pair, monotonic)]  # type: ignore[arg-type]
+    for order in (found, found[::-1]):
+        assert [one.kind.relation for one in _doubtful(order, 1)] == ["monotonic"]
+
+
+def test_at_the_edge_of_the_claim_small_pairs_are_certified_first() -> None:
+    kind: Any = SimpleNamespace(relation="general", size=len)
+    values = [1 + 2e-15] * 9 + [1.0, 1 - 1e-9]
+    found = [Found(value, (0.0,) * (20 - n), kind) for n, value in enumerate(values)]
+    assert [len(one.pair) for one in _doubtful(found, 1)] == [11, 12, 13, 14, 15]
+    above = Found(1 + 1e-9, (0.0,) * 30, kind)
+    assert _doubtful([*found, above], 1)[0] is above
 
 
 def test_an_underflow_is_not_a_loss() -> None:

@@ -89,7 +89,8 @@ def test_versions() -> None:
 
 
 def test_opendp_is_sampled() -> None:
-    verdict: Any = ADAPTERS["opendp:make_noisy_max"].audit("1", n=2, samples=150, explore=100)
+    options: Any = {"n": 2, "samples": 150, "explore": 100, "seconds": 2}
+    verdict: Any = ADAPTERS["opendp:make_noisy_max"].audit("1", **options)
     assert verdict.holds
     assert "draws" in verdict.as_dict()
 

@@ -101,18 +101,6 @@ def log_ratios(first: Floats, second: Floats) -> Floats:
     return ratios
 
 
-def collapsed(masses: Floats, counts: Sequence[int]) -> Floats:
-    """Blocks of answers with the same probabilities as one answer each: every loss is the same.
-
-    Where the answers of a block differ (the subject is not symmetric) all are kept.
-    """
-    ends = np.cumsum(counts)
-    blocks = masses[:, ends - 1]
-    if (np.repeat(blocks, counts, axis=1) != masses[:, : ends[-1]]).any():
-        return masses
-    return np.concatenate([blocks + np.log(counts), masses[:, ends[-1] :]], axis=1)
-
-
 class PureLoss(Loss):
     """The largest |ln P(r) − ln Q(r)|."""
 

@@ -170,6 +170,7 @@ def _different(kind: Kind, found: list[Found]) -> list[Found]:
     return leaders + [one for one in ranked if one not in leaders]
 
 
+@np.errstate(all="ignore")  # what overflows shows in the answers
 def verdict_on(
     kinds: Iterable[Kind],
     *,
@@ -225,13 +226,16 @@ def _doubtful(found: list[Found], claimed: Exact) -> list[Found]:
     Only a pair at the very edge of the claim can change the verdict by being looked at. Of pairs that lose
     the same the smaller is easier to read, and to certify.
     """
+    edge, beyond = (float(claimed) * (1 + part) for part in (-1e-12, 1e-12))
 
-    def order(one: Found) -> tuple[bool, float, int, float]:
-        within = one.value <= claimed
-        return within, -float(f"{one.value:.6g}"), one.kind.size(one.pair), -one.value
+    def order(one: Found) -> tuple[bool, bool, float, int, float]:
+        # Between the two floats cannot say on which side of the claim a pair is.
+        above, near = one.value > beyond, one.value >= edge
+        return not above, not near, -float(f"{one.value:.6g}"), one.kind.size(one.pair), -one.value
 
-    ranked = list({one.pair: one for one in sorted(found, key=order)}.values())[:_CERTIFIED]
-    edge = float(claimed) * (1 - 1e-12)
+    # The same pair may lose more under one relation than under another: both are kept.
+    different = {(one.pair, one.kind.relation): one for one in sorted(found, key=order)}
+    ranked = list(different.values())[:_CERTIFIED]
     return [one for one in ranked if one.value >= edge] or ranked[:1]
 
 

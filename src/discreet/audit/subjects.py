@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ _LARGE_CROWD = 4096
 
 
 _Blocks = tuple[bool, tuple[float, ...], tuple[int, ...]]
-"""Whether neighbours are monotonic, the levels of a crowd behind the best, and how many are on each."""
+"""Whether neighbours are monotonic, the levels of a crowd, and how many are on each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ class Subject:
         self._templates: dict[tuple[int, bool], AuditedScores] = {}
         self._answered = False
         self._cache: dict[Hashable, Floats] = {}
+        self._laws: dict[_Blocks, Floats | None] = {}
         self._answers: dict[int, dict[Hashable, int]] = {}
         facts = facts_of(self.audited)
         # A subclass of a mechanism inherits its logarithms and its balls, and may have another law.
@@ -120,12 +122,15 @@ class Subject:
     def scores(self, values: Sequence[float] | Floats, *, monotonic: bool) -> AuditedScores:
         """These values as the scores that the subject is given."""
         row = self.in_scores(values)
-        template = self._templates.get((len(row), monotonic))
-        if template is None:
-            template = self._templates[len(row), monotonic] = AuditedScores(
-                np.zeros(len(row)), sensitivity=self.steps or self.sensitivity, monotonic=monotonic
+        return self._template(len(row), monotonic).with_values(row)
+
+    def _template(self, size: int, monotonic: bool) -> AuditedScores:
+        known = self._templates.get((size, monotonic))
+        if known is None:
+            known = self._templates[size, monotonic] = AuditedScores(
+                np.zeros(size), sensitivity=self.steps or self.sensitivity, monotonic=monotonic
             )
-        return template.with_values(row)
+        return known
 
     def in_scores(self, values: Sequence[float] | Floats) -> Floats:
         """A row of the search as scores."""
@@ -167,39 +172,71 @@ class Subject:
 
     def log_blocks(
         self, several: Iterable[tuple[Floats, Sequence[int]]], *, monotonic: bool
-    ) -> list[Floats]:
-        """Log-probabilities of one candidate of each block, for a subject that sees sorted gaps only."""
-        asked, unknown = list[tuple[_Blocks, Floats]](), dict[int, dict[_Blocks, None]]()
+    ) -> list[Floats | None]:
+        """Log-probabilities of the blocks of crowds, each as a whole, and of all other answers.
+
+        None for a crowd with a block whose members differ: the subject is not symmetric.
+        """
+        asked, unknown = list[tuple[_Blocks, list[int], Floats]](), dict[_Blocks, None]()
         for values, counts in several:
-            behind = values - (values.max() if self.largest_is_best else values.min())
-            totals: dict[float, int] = {}
-            for value, count in zip(behind.tolist(), counts, strict=True):
-                totals[value] = totals.get(value, 0) + count
-            levels = sorted(totals)
-            key = (monotonic, tuple(levels), tuple(totals[level] for level in levels))
-            asked.append((key, np.searchsorted(levels, behind)))
-            if key not in self._cache:
-                unknown.setdefault(sum(counts), {})[key] = None
-        for size, keys in unknown.items():
-            self._cache.update(self._of_blocks(size, list(keys), monotonic))
-        return [self._cache[key][places] for key, places in asked]
+            levels, places, totals = self._levels(values, counts)
+            key = (monotonic, tuple(levels), tuple(totals))
+            asked.append((key, places, np.log(counts)))
+            if key not in self._laws:
+                unknown[key] = None
+        self._laws.update(self._of_blocks(list(unknown), monotonic))
+        result = list[Floats | None]()
+        for key, places, weights in asked:
+            law, levels = self._laws[key], len(key[1])
+            if law is not None:
+                blocks = law[places] + weights
+                law = blocks if len(law) == levels else np.concatenate([blocks, law[levels:]])
+            result.append(law)
+        return result
+
+    def _levels(
+        self, values: Floats, counts: Sequence[int]
+    ) -> tuple[list[float], list[int], list[int]]:
+        """The different scores, where each block is among them, and how many candidates have each.
+
+        In the order of the candidates; of sorted gaps where the subject sees nothing else.
+        """
+        if self.canonical:
+            best = values.max() if self.largest_is_best else values.min()
+            behind = (values - best).tolist()
+            levels = sorted(set(behind))
+            places = list(map(levels.index, behind))
+        else:
+            levels, places = list[float](), list[int]()
+            for value in values.tolist():
+                if levels[-1:] != [value]:
+                    levels.append(value)
+                places.append(len(levels) - 1)
+        totals = [0] * len(levels)
+        for place, count in zip(places, counts, strict=True):
+            totals[place] += count
+        return levels, places, totals
 
     def _of_blocks(
-        self, size: int, keys: list[_Blocks], monotonic: bool
-    ) -> Iterator[tuple[_Blocks, Floats]]:
-        if size <= _TOGETHER:
-            rows = np.array([np.repeat(levels, counts) for _, levels, counts in keys])
-            for key, logs in zip(keys, self._each(rows, monotonic, together=True), strict=True):
-                yield key, logs[np.cumsum(key[2]) - 1]
-            return
+        self, keys: list[_Blocks], monotonic: bool
+    ) -> Iterator[tuple[_Blocks, Floats | None]]:
+        """The law of each crowd: one candidate of each level, and the other answers."""
+        sizes: dict[int, list[_Blocks]] = {}
         for key in keys:
-            _, levels, counts = key
-            together = self._together(np.array([levels]), monotonic, counts)
-            if together is None:
-                row = np.repeat(levels, counts)
-                logs = self._logs(self.scores(row, monotonic=monotonic), size)
-                together = logs[None, np.cumsum(counts) - 1]
-            yield key, together[0]
+            sizes.setdefault(sum(key[2]), []).append(key)
+        for size, alike in sizes.items():
+            # Our own mechanisms find the levels of a large crowd without its members.
+            large = self.canonical and size > _TOGETHER
+            at_once = 1 if large else max(1, _LARGE_CROWD // size)
+            for start in range(0, len(alike), at_once):
+                part = alike[start : start + at_once]
+                _, levels, counts = part[0]
+                laws = self._together(np.array([levels]), monotonic, counts) if large else None
+                if laws is None:
+                    rows = np.array([np.repeat(levels, counts) for _, levels, counts in part])
+                    each = self._each(rows, monotonic, together=True)
+                    laws = [_in_levels(law, key[2]) for law, key in zip(each, part, strict=True)]
+                yield from zip(part, laws, strict=True)
 
     def _each(self, rows: Floats, monotonic: bool, *, together: bool = False) -> list[Floats]:
         """Log-probabilities of each row, different rows evaluated once and remembered."""
@@ -221,9 +258,9 @@ class Subject:
         many, size = rows.shape
         masses, usual = np.empty(rows.shape), list[int]()
         found = list[Floats]()
-        for place, row in enumerate(rows):
-            given = self.scores(row, monotonic=monotonic)
-            told = self._answer(given)
+        template = self._template(size, monotonic)
+        for place, row in enumerate(self.in_scores(rows)):
+            told = self._answer(template.with_values(row))
             shaped = isinstance(told, np.ndarray) and told.shape == (size,)
             if self._answered and shaped and told.dtype == np.float64:
                 masses[place] = told  # a copy: a subject may write over its own array
@@ -302,9 +339,8 @@ class Subject:
 
     def _told(self, function: Callable[[Any], Any], given: Any) -> Any:
         try:
-            with np.errstate(all="ignore"):
-                told = function(given)
-                return told if isinstance(told, np.ndarray | Mapping) else list(told)
+            told = function(given)
+            return told if isinstance(told, np.ndarray | Mapping) else list(told)
         except Exception as error:
             if not self._answered and self.evaluations >= PATIENCE:
                 raise
@@ -360,6 +396,15 @@ def _short(step: Fraction) -> float:
         return 0.0
     power = Fraction(2) ** (16 - step.numerator.bit_length() + step.denominator.bit_length())
     return float(int(step * power) / power)
+
+
+def _in_levels(law: Floats, counts: Sequence[int]) -> Floats | None:
+    """The law of one candidate of each level, and of the other answers; None where members differ."""
+    size, starts = sum(counts), [0, *accumulate(counts[:-1])]
+    levels = np.minimum.reduceat(law[:size], starts)
+    if (levels != np.maximum.reduceat(law[:size], starts)).any():
+        return None
+    return levels if len(law) == size else np.concatenate([levels, law[size:]])
 
 
 def stacked(rows: Sequence[Floats]) -> Floats:

@@ -18,7 +18,7 @@ from discreet.audit.crowds import (
     lopsided,
     offsets,
 )
-from discreet.audit.losses import Loss, collapsed
+from discreet.audit.losses import Loss
 from discreet.audit.relations import (
     Floats,
     Relation,
@@ -273,13 +273,6 @@ class Crowds(Scored):
 
     def _batch(self, several: list[Crowd]) -> Batch:
         magnitude = max(abs(block[0]) for crowd in several for block in crowd.blocks)
-        laws = self._in_blocks(several) if self.subject.canonical else self._one_by_one(several)
-        # Blocks that a crowd does not have are answers that never come.
-        losses = self.loss.values(stacked(laws[::2]), stacked(laws[1::2]))
-        return Batch(losses, several.__getitem__, len(several), magnitude)
-
-    def _in_blocks(self, several: list[Crowd]) -> list[Floats]:
-        """The two laws of each crowd, block by block, for a subject that sees sorted gaps only."""
         sides = [
             (
                 self._sign * np.array([block[side] for block in crowd.blocks]),
@@ -288,24 +281,17 @@ class Crowds(Scored):
             for crowd in several
             for side in (0, 1)
         ]
-        logs = self.subject.log_blocks(sides, monotonic=self.among.monotonic)
-        return [log + np.log(counts) for log, (_, counts) in zip(logs, sides, strict=True)]
-
-    def _one_by_one(self, several: list[Crowd]) -> list[Floats]:
-        """The same for any subject: candidate by candidate, then block by block where these are alike."""
-        sizes: dict[int, list[Crowd]] = {}
-        for crowd in several:
-            sizes.setdefault(crowd.size, []).append(crowd)
-        laws: dict[Crowd, Floats] = {}
-        for size, alike in sizes.items():
-            for start in range(0, len(alike), max(1, LARGEST // size)):
-                part = alike[start : start + max(1, LARGEST // size)]
-                rows = self._sign * np.concatenate([crowd.rows() for crowd in part])
-                masses = self.masses(rows)
-                for place, crowd in enumerate(part):
-                    counts = [count for *_, count in crowd.blocks]
-                    laws[crowd] = collapsed(masses[2 * place : 2 * place + 2], counts)
-        return [law for crowd in several for law in laws[crowd]]
+        laws = self.subject.log_blocks(sides, monotonic=self.among.monotonic)
+        pairs = list[tuple[Floats, Floats]]()
+        for crowd, first, second in zip(several, laws[::2], laws[1::2], strict=True):
+            if first is None or second is None:
+                members = self.masses(self._sign * np.stack(crowd.rows()))
+                pairs.append((members[0], members[1]))
+            else:
+                pairs.append((first, second))
+        # Blocks that a crowd does not have are answers that never come.
+        losses = self.loss.values(*map(stacked, zip(*pairs, strict=True)))
+        return Batch(losses, several.__getitem__, len(several), magnitude)
 
 
 def scored(
