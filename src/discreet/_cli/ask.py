@@ -349,7 +349,7 @@ def _ask(
 
 
 def _function(named: str) -> Any:
-    """A function in the caller's file, FILE.py:NAME; the file runs in the isolated process only."""
+    """Return the function that FILE.py:NAME names; the file runs only in the isolated process."""
     from discreet._isolated import FunctionInFile
 
     file, _, name = named.rpartition(":")
@@ -372,7 +372,7 @@ def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
 
 
 def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
-    """Return what names the table; a password in the arguments would stay in the shell's history."""
+    """Return the arguments that open the table; a password among them would stay in the shell's history."""
     from discreet._tables.databases import is_address
 
     if not is_address(data):
@@ -461,7 +461,7 @@ def for_terminal(text: str, answer: str) -> str:
 
 @contextmanager
 def counting(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterator[dict[str, Any]]:
-    """The ledger and the data set's name, as arguments of a table."""
+    """Return the ledger and the data set's name, as arguments of a table."""
     if no_ledger and (dataset is not None or ledger is not None):
         raise ParameterError("--no-ledger runs without a ledger: leave --dataset and --ledger out")
     if no_ledger:
@@ -480,7 +480,7 @@ _BARS = {"voting": "blocks vote", "choosing": "choosing in each group"}
 
 @contextmanager
 def _progress() -> Iterator[Watch]:
-    """A spinner with a clock while the engine works, then a bar over the blocks that vote or the groups."""
+    """Show a spinner with a clock while the engine works, then a bar over blocks or groups."""
     if not sys.stderr.isatty():  # and nothing of Rich is imported
         yield lambda _doing, _done, _all: None
         return

@@ -1,4 +1,4 @@
-"""SQLite, which keeps whatever it is given in a column of any type.
+"""SQLite, which stores any value in a column of any type.
 
 A value that is not of the declared type is null here, so that it neither raises nor counts.
 """
@@ -25,7 +25,7 @@ _KEPT_AS = {
 
 
 class SQLite(Database):
-    """What a query of a SQLite connection gives."""
+    """A query on a SQLite connection."""
 
     name = "sqlite"
     double = "REAL"
@@ -40,7 +40,7 @@ class SQLite(Database):
             connection.create_function(name, 1, function, deterministic=True)
 
     def column(self, name: str) -> str:
-        """Null for what is not of the declared type."""
+        """Return null for a value that is not of the declared type."""
         held, kind = self.quoted(name), self.kinds[name]
         kept_as = _KEPT_AS.get(kind, ("", "'text'"))[1]
         if kind == "boolean":
@@ -50,21 +50,21 @@ class SQLite(Database):
         return f"CASE WHEN typeof({held}) IN ({kept_as}){also} THEN {held} END"
 
     def text(self, name: str) -> str:
-        """The digits of its bytes; those of a null would be an empty text."""
+        """Return the digits of its bytes; for a null these would be an empty text."""
         held = self.column(name)
         return f"CASE WHEN {held} IS NOT NULL THEN hex({held}) END"
 
     def word(self, key: Any) -> str | None:
-        """SQLite has no booleans."""
+        """Write booleans as numbers: SQLite has none."""
         return str(int(key)) if isinstance(key, bool) else super().word(key)
 
     def of_word(self, word: str, kind: str, _declared: str) -> str:
-        """Dates are texts there."""
+        """Treat dates as texts."""
         kinds = {"integer": "INTEGER", "boolean": "INTEGER", "float": "REAL"}
         return f"CAST({word} AS {kinds[kind]})" if kind in kinds else word
 
     def real(self, number: float) -> str:
-        """As a quotient of whole numbers: SQLite's own reading of digits may be off by a unit."""
+        """Write a quotient of whole numbers: SQLite's own parsing of digits may be off by a unit."""
         if math.isinf(number):
             return "9e999" if number > 0 else "-9e999"
         above, below = float(number).as_integer_ratio()
@@ -73,17 +73,17 @@ class SQLite(Database):
         return super().real(number)
 
     def day(self, text: str) -> str:
-        """As the text that it is there."""
+        """Write a date as a text."""
         return f"'{text}'"
 
     def position(self, name: str) -> str:
-        """As digits: a text that is no UTF-8 would not reach a function in Python, and raise."""
+        """Pass digits: a text that is not UTF-8 could not be passed to a Python function."""
         seconds = f"discreet_seconds(hex({self.quoted(name)}))"
         # A column of dates may hold a time as well there, of which the day counts.
         return f"floor({seconds} / 86400.0)" if self.kinds[name] == "date" else seconds
 
     def month(self, days: str) -> str:
-        """By SQLite's own function of dates."""
+        """Use SQLite's date function."""
         year, month = (
             f"CAST(strftime('{part}', ({days}) * 86400.0, 'unixepoch') AS BIGINT)"
             for part in ("%Y", "%m")
@@ -91,17 +91,17 @@ class SQLite(Database):
         return f"(12 * {year} + {month} - 1)"
 
     def md5(self, text: str) -> str:
-        """A function of ours: SQLite has none."""
+        """Use our own function: SQLite has none."""
         return f"discreet_md5({text})"
 
     def key_list(self, held: Places) -> str:
-        """A list of values."""
+        """Use a list of values."""
         rows = ", ".join(f"('{word}', {place})" for word, place in held) or "(NULL, 0)"
         return f"SELECT column1 AS word, column2 AS place FROM (VALUES {rows})"  # noqa: S608
 
     @contextmanager
     def reading(self, seconds: float | None) -> Iterator[None]:
-        """In a transaction that only reads."""
+        """Use a read-only transaction."""
         connection = self._connection
         connection.commit()
         connection.execute("PRAGMA query_only = ON")
@@ -118,7 +118,7 @@ class SQLite(Database):
 
 
 def _kind(declared: str) -> str:
-    """The name of a kind, which stands for a type: SQLite takes any word for one."""
+    """Return the name of a kind as a type: SQLite accepts any word as one."""
     name = declared.lower().partition("(")[0].strip()
     kind = {"numeric": "decimal", "decimal": "decimal", "datetime": "moment"}.get(name)
     if kind is None:
@@ -127,7 +127,7 @@ def _kind(declared: str) -> str:
 
 
 def declared_in(connection: Any, table: str) -> dict[str, str]:
-    """The columns of a table or a view, with their types as they were declared; '' for none."""
+    """Return the columns of a table or a view with their declared types; '' for none."""
     query = "SELECT name, type FROM pragma_table_info(?)"
     return dict(connection.execute(query, (table,)).fetchall())
 
@@ -138,7 +138,7 @@ def _md5(text: object) -> str:
 
 
 def _seconds(digits: str) -> float | None:
-    """The seconds since 1970 of what SQLite keeps as a date or a time: an ISO text, else nothing."""
+    """Return the seconds since 1970 of a date or time in SQLite: an ISO text, else nothing."""
     text = bytes.fromhex(digits).decode(errors="replace")
     moment = moment_in(text) if "-" in text else None  # without hyphens it may have been a number
     return None if moment is None else micros_of(moment) / 10**6

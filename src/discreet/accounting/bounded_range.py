@@ -28,7 +28,7 @@ Indices = npt.NDArray[np.int64]
 
 
 def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact | None:
-    """The least ε' at which ``count`` releases of range ε cost at most δ, rounded up; None if not found.
+    """Return the least ε' at which ``count`` releases of range ε cost at most δ, rounded up, or None.
 
     Example:
         >>> float(homogeneous_epsilon(Fraction(1, 10), 100, Fraction(1, 10**6)))
@@ -72,20 +72,20 @@ class _Pair:
         self._log_binomials = _log_binomials(count)
 
     def search(self, low: float, high: float, allowed: float, leaders: Indices) -> float:
-        """Between an ε' that is too small and one that is enough: one that is enough, for ``leaders``."""
+        """Search between an ε' that is too small and one that is enough; return one that is enough."""
         return bisected(
             lambda target: self.divergence(target, leaders) <= allowed, low, high, relative=1e-9
         )[1]
 
     def divergence(self, target: float, leaders: Indices) -> float:
-        """An upper bound on δ(target), over the offsets t_ℓ of the ``leaders`` ℓ."""
+        """Return an upper bound on δ(target), over the offsets t_ℓ of the ``leaders`` ℓ."""
         steps = target + (leaders + 1) * self._epsilon
         offsets = np.clip(steps / (self._count + 1), 0.0, self._epsilon)
         blocks = np.array_split(offsets, max(1, len(offsets) // 256))
         return max(float(self._at(block, target).max()) for block in blocks)
 
     def _at(self, offsets: Floats, target: float) -> Floats:
-        """Upper bounds on the divergence of the k-fold two-point pair at each offset."""
+        """Return upper bounds on the divergence of the k-fold two-point pair at each offset."""
         epsilon, count = self._epsilon, self._count
         spread = -math.expm1(-epsilon)
         # e^−ε (e^t − 1), which no large offset overflows.

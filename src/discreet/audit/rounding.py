@@ -1,9 +1,9 @@
 """Does a float implementation leak through its rounding? Adjacent floats must give the same answers.
 
-Two inputs that differ in the last bit are nearer than any two people's data, so that a private mechanism
-answers both alike: every answer that one can give the other gives as often. Floats betray their input in two
-ways: an answer that only one of the two inputs reaches, and the grain of the answers (the last bit that is
-set), which depends on the size of the numbers that were added.
+Two inputs that differ in the last bit are closer than any two people's data, so a private mechanism treats
+them alike: every answer is equally likely for both. Floats betray their input in two ways: an answer that
+only one of the two inputs reaches, and the grain of the answers (the last bit that is set), which depends
+on the size of the numbers that were added.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _EVENTS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundingVerdict:
-    """The outcome of a test of rounding.
+    """The result of a rounding test.
 
     Attributes:
         leaks: whether some event is certainly likelier than the distance of the two inputs allows.
@@ -124,7 +124,7 @@ def _judged(
 
 
 def _seen(answers: Any) -> Counter[tuple[str, Hashable]]:
-    """How often every answer, and every grain of an answer that is a float, was given."""
+    """Count every answer, and every grain of an answer that is a float."""
     tally: Counter[tuple[str, Hashable]] = Counter()
     for answer in answers.tolist() if isinstance(answers, np.ndarray) else answers:
         if isinstance(answer, float) and math.isnan(answer):
@@ -137,7 +137,7 @@ def _seen(answers: Any) -> Counter[tuple[str, Hashable]]:
 
 
 def _grain(answer: float) -> int:
-    """The exponent of the last bit that is set.
+    """Return the exponent of the last bit that is set.
 
     Example:
         >>> _grain(0.75), _grain(6.0)

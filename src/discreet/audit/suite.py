@@ -1,4 +1,4 @@
-"""What the fixture ``audited`` does: audit, tell the report, and fail with the witness."""
+"""The fixture ``audited``: audit, add to the report, and fail with the witness."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Audited:
         return recorded
 
     def _own_seed(self, what: object) -> int:
-        """A seed of this audit of this test, whatever runs before it."""
+        """Return a seed for this audit of this test, independent of what runs before it."""
         digest = hashlib.sha256(f"{self.seed} {self.test} {what}".encode()).digest()
         return int.from_bytes(digest[:4])
 
@@ -150,14 +150,14 @@ _TOLD = (
     *("subject", "claim", "status", "measured", "claimed"),
     *("symbol", "witness", "findings", "seconds"),
 )
-"""What of a verdict or a recording stands at the top of its record."""
+"""The parts of a verdict or a recording that come first in its record."""
 
 
 def only_samples(subject: Any, options: Mapping[str, Any]) -> bool:
-    """Whether the subject draws answers; otherwise it tells their probabilities.
+    """Return whether the subject draws answers rather than returning their probabilities.
 
-    A function of scores alone is tried on two of them: what it returns is a law if it is a mapping, or as
-    many numbers as candidates that sum to one.
+    A function of scores alone is tried on two of them: its result is a law if it is a mapping, or as many
+    numbers as candidates that sum to one.
 
     Example:
         >>> only_samples(lambda scores: [0.5, 0.5], {}), only_samples(lambda scores: 0, {})
@@ -186,7 +186,7 @@ def _failure(summary: str, told: list[str], lines: list[str]) -> str:
 
 
 def _imported(subject: Any, words: str) -> tuple[str, str]:
-    """The name of a subject in three lines of Python, and the line that brings it."""
+    """Return a subject's name in three lines of Python, and its import line."""
     name, module = getattr(subject, "__qualname__", ""), getattr(subject, "__module__", "")
     if isinstance(subject, Mechanism):
         return "subject", f"subject = {subject!r}"

@@ -36,7 +36,7 @@ Row = tuple[float, ...]
 Pair = tuple[Row, Row]
 
 _FEW = 64
-"""Beyond this many candidates a vector is a crowd: few levels."""
+"""A vector with more candidates than this is a crowd: few levels."""
 _DEEPEST = -1e5
 _FARTHEST = 2**20
 
@@ -65,7 +65,7 @@ class Scored:
         return np.where((logs < _DEEPEST) & (logs > -np.inf), _DEEPEST, logs) if plainly else logs
 
     def in_balls(self, rows: Floats) -> tuple[Witness, bool]:
-        """Two rows with their loss in balls, and whether that certainly exceeds the claim."""
+        """Return two rows with their loss in balls, and whether that certainly exceeds the claim."""
         subject, monotonic = self.subject, self.among.monotonic
         shown = [_shown(subject.in_scores(row).tolist()) for row in rows]
         if not self.among.contains(shown[0], shown[1], subject.steps or subject.sensitivity):
@@ -111,7 +111,7 @@ class Vectors(Scored):
             yield "scattered vectors", size, [self._near(rows)]
 
     def around(self, pair: Pair, step: float) -> Iterator[Batch]:
-        """One coordinate of either vector, or of both, moved by a step either way."""
+        """Return pairs with one coordinate of either vector, or of both, moved by a step."""
         scores, neighbour = map(np.array, pair)
         size, delta = len(scores), self.grid.delta
         if np.abs(scores).max() > _FARTHEST * delta or step * delta < self.grid.step:
@@ -134,11 +134,11 @@ class Vectors(Scored):
         return len(pair[0])
 
     def certified(self, pair: Pair) -> tuple[Witness, bool]:
-        """The pair in balls."""
+        """Return the pair in balls."""
         return self.in_balls(np.array(pair))
 
     def _lattice(self, size: int) -> Iterator[Batch]:
-        """Every point of a lattice against every neighbour on it."""
+        """Compare every point of a lattice with every neighbour on it."""
         points = lattice(size, self.grid)
         if self.among.custom is not None:
             yield self._near(points)
@@ -159,7 +159,7 @@ class Vectors(Scored):
             yield _of_rows(losses, *ends, float(points.max()))
 
     def _near(self, rows: Floats, *, plainly: bool = False) -> Batch:
-        """Rows against the neighbours that the relation proposes."""
+        """Compare rows with the neighbours that the relation proposes."""
         here, there = list[Floats](), list[Floats]()
         for row in rows:
             neighbours = self.among.structured(row, self.grid.delta)
@@ -187,7 +187,7 @@ class Vectors(Scored):
         )
 
     def _far_out(self, size: int) -> Iterator[Batch]:
-        """Common offsets, enormous scores, and the places between offsets where the law changes."""
+        """Try common offsets, enormous scores, and the offsets between them where the law changes."""
         delta = self.grid.delta
         far, bases = offsets(self.noise_scale, delta), far_bases(size, self.grid)
         rows = np.concatenate(
@@ -201,7 +201,7 @@ class Vectors(Scored):
                 yield self._boundary(base, far)
 
     def _boundary(self, base: Floats, far: list[float]) -> Batch:
-        """Two vectors that differ by a common Δ, where the law changes most along the common offset."""
+        """Return two vectors that differ by a common Δ, at the offset where the law changes most."""
         masses = self.masses(np.array([base + offset for offset in far]), plainly=True)
         values = self.loss.values(masses[:-1], masses[1:])
         place, nothing = int(np.argmax(values)), np.empty((0, len(base)))
@@ -220,7 +220,7 @@ class Vectors(Scored):
 
 
 def _shown(row: list[float]) -> tuple[Any, ...]:
-    """Scores as people write them; in a crowd most are alike."""
+    """Return scores as people write them; most are equal in a crowd."""
     different = list(set(row))
     short = dict(zip(different, plain(different), strict=True))
     return tuple(map(short.__getitem__, row))
@@ -234,7 +234,7 @@ def _of_rows(losses: Floats, here: Floats, there: Floats, magnitude: float) -> B
 
 
 class Crowds(Scored):
-    """Vectors of few levels, each with any number of candidates."""
+    """Vectors with few levels, each with any number of candidates."""
 
     finest, patience, part = 2.0**-8, 100, 3
 
@@ -264,7 +264,7 @@ class Crowds(Scored):
         return pair.size
 
     def certified(self, pair: Crowd) -> tuple[Witness, bool]:
-        """The pair in balls."""
+        """Return the pair in balls."""
         return self.in_balls(self._sign * np.stack(pair.rows()))
 
     @property
@@ -279,7 +279,7 @@ class Crowds(Scored):
         return Batch(losses, several.__getitem__, len(several), magnitude)
 
     def _in_blocks(self, several: list[Crowd]) -> list[Floats]:
-        """The two laws of each crowd, block by block, for a subject that sees sorted gaps only."""
+        """Return the two laws of each crowd block by block, for subjects of sorted gaps only."""
         sides = [
             (
                 self._sign * np.array([block[side] for block in crowd.blocks]),
@@ -292,7 +292,7 @@ class Crowds(Scored):
         return [log + np.log(counts) for log, (_, counts) in zip(logs, sides, strict=True)]
 
     def _one_by_one(self, several: list[Crowd]) -> list[Floats]:
-        """The same for any subject: candidate by candidate, then block by block where these are alike."""
+        """Return the same for any subject: by candidate, merged into blocks where these are equal."""
         sizes: dict[int, list[Crowd]] = {}
         for crowd in several:
             sizes.setdefault(crowd.size, []).append(crowd)
@@ -319,7 +319,7 @@ def scored(
     usual: tuple[int, ...],
     thorough: bool,
 ) -> Iterator[Kind]:
-    """Small vectors and crowds of these sizes; None for the usual sizes and crowds."""
+    """Return small vectors and crowds of these sizes; None for the default ones."""
     custom = relation.custom is not None
     few = tuple(size for size in sizes or usual if size <= _FEW or custom)
     if few:

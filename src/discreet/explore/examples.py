@@ -1,4 +1,4 @@
-"""Scores that nobody has to load: examples that ship with the page, look-alikes made from public facts."""
+"""Scores that need no file: built-in examples, and look-alikes made from public facts."""
 
 from __future__ import annotations
 
@@ -110,13 +110,13 @@ SHAPES = {
     "even": "fall evenly down to zero",
     "close": "stay close behind the second",
 }
-"""How the scores of a look-alike go on after the second."""
+"""How the scores of a look-alike fall off after the second."""
 MOST_MADE = 100_000
 _LARGEST_MADE = 10**9
 
 
 def look_alike(facts: str) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
-    """Invented scores from facts that anyone may know: how many, the best score, its lead, the shape.
+    """Invent scores from public facts: the number of candidates, the best score, its lead and the shape.
 
     Example:
         >>> look_alike("4,100,10,even")
@@ -145,9 +145,9 @@ def look_alike(facts: str) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
 
 
 def tolerance_for(values: npt.NDArray[np.generic]) -> str:
-    """An error to begin with: a twentieth of the spread of the scores, as 1, 2 or 5 times a power of ten.
+    """Return a default tolerance: a twentieth of the scores' spread, as 1, 2 or 5 times a power of ten.
 
-    Whole scores get a whole one.
+    For whole scores it is a whole number.
 
     Example:
         >>> tolerance_for(np.array([412, 57])), tolerance_for(np.array([3, 3]))

@@ -1,4 +1,4 @@
-"""Every figure on the page for one state of it, as plain values ready for JSON. **Not private**."""
+"""Every figure on the page for one set of choices, as plain values ready for JSON. **Not private**."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet._exact.numbers.exact import float_up
-from discreet._exact.numbers.printing import jsonable, rounded
+from discreet._exact.numbers.printing import jsonable, percent, rounded
 from discreet.analysis.error import quantile_of
 from discreet.explore import budget, sentences
 from discreet.explore.bars import bars_of, score_range, summed
@@ -31,21 +31,21 @@ from discreet.explore.uploads import LARGEST_SCORE
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 
 LOWEST, HIGHEST = 0.01, 10.0
-"""The ε on the charts, unless the chosen one lies outside."""
+"""The range of ε on the charts, unless the chosen ε lies outside it."""
 _FAR = 1e12
 _VISIBLE = 1e-4
 _FEWEST = 3
-"""With fewer points a line says nothing."""
+"""A line with fewer points than this is not drawn."""
 
 
 _Need = tuple[float | None, str]
-"""The ε at which a mechanism errs by at most the tolerance, often enough; and that in words."""
+"""The ε at which a mechanism is accurate enough, and the same as a sentence."""
 
 
 def figures(
     choices: Choices, study: SeenScores, *, seconds: tuple[float, float] = (0.025, 0.12)
 ) -> dict[str, Any]:
-    """All figures; what is not known after a while is left out, and ``complete`` is then false.
+    """Compute all figures; if time runs out, the rest is left out and ``complete`` is false.
 
     Args:
         choices: the state of the page.
@@ -154,7 +154,7 @@ def _row(choices: Choices, name: str, now: dict[str, Any], need: _Need | None) -
 
 
 def proof_of(promise: Guarantee) -> str | None:
-    """What one release's promise rests on: that of ε, or where it has none, its own."""
+    """Return the proof of one release's promise: that of its ε, or if it has no ε, of the promise itself."""
     proof = promise.to(PureDP).proof or promise.proof
     return None if proof is None else str(proof)
 
@@ -162,7 +162,7 @@ def proof_of(promise: Guarantee) -> str | None:
 def _curve_rows(
     choices: Choices, study: SeenScores, known: dict[str, dict[int, Point]]
 ) -> dict[str, list[dict[str, Any]]]:
-    """The two curves against ε; on a logarithmic axis an error that is all but zero is left out."""
+    """Return the two curves against ε; errors near zero are left out, because the axis is logarithmic."""
     cut = study.cut_at(float(choices.tolerance))
     points = [
         (
@@ -185,21 +185,31 @@ def _curve_rows(
 
 
 def _balance(choices: Choices, result: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Error and risk of the mechanism decided for, against ε, and the limit of each."""
+    """Return error and risk of the chosen mechanism against ε, with the limit for each."""
     named, risk = sentences.series(choices.choice), result["risk"]
     rows = [
         {"series": sentences.MISSES, "epsilon": row["epsilon"], "chance": row["beyond"]}
         for row in result["tail"]
         if row["mechanism"] == named
     ]
-    limits = [{"series": sentences.MISSES, "limit": float(1 - choices.level)}]
+    limit = float(1 - choices.level)
+    limits = [
+        {"series": sentences.MISSES, "limit": limit, "words": f"{percent(limit)} allowed"},
+    ]
     if risk["bounded"]:
         rows += [
             {"series": sentences.CERTAINTY, "epsilon": row["epsilon"], "chance": row["risk"]}
             for row in risk["rows"]
             if row["releases"] == ("all releases" if choices.releases > 1 else "one release")
         ]
-        limits.append({"series": sentences.CERTAINTY, "limit": float(choices.tolerated)})
+        limit = float(choices.tolerated)
+        limits.append(
+            {
+                "series": sentences.CERTAINTY,
+                "limit": limit,
+                "words": f"{percent(limit)} tolerated",
+            }
+        )
     return {"rows": rows, "limits": limits}
 
 
@@ -210,7 +220,7 @@ def _need(
     known: dict[int, Point],
     passed: Callable[[], bool],
 ) -> _Need | None:
-    """The least ε for the accuracy wanted; None if finding it must wait for the next call."""
+    """Return the least ε that is accurate enough; None if the search must wait for the next call."""
     if not is_private(name):
         return None, "No ε helps: it is not private at any."
     # The answer is a noise scale, whatever Δ is; sought as its inverse, because ε = d/s.
@@ -236,7 +246,7 @@ def _need(
 
 
 def _least_inverse(excess: Callable[[float], float], start: float) -> float | None:
-    """The least 1/s that is accurate enough, sought outwards from where the curve says it lies."""
+    """Find the least 1/s that is accurate enough, searching outwards from the estimate on the curve."""
     low, high, stride = start, start, 10 ** (1 / PER_DECADE)
     while excess(high) > 0:
         low, high, stride = high, high * stride, stride**2
@@ -250,7 +260,7 @@ def _least_inverse(excess: Callable[[float], float], start: float) -> float | No
 
 
 def _rival_epsilon(choices: Choices, study: SeenScores) -> Fraction:
-    """The ε at which the exponential mechanism errs as little as permute-and-flip does at the chosen one."""
+    """Return the ε at which the exponential mechanism has the error of permute-and-flip at the chosen ε."""
     scale = float(choices.range_distance / choices.epsilon)
 
     def search() -> float:

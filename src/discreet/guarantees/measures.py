@@ -53,14 +53,14 @@ class Guarantee(ABC):
     @property
     @abstractmethod
     def figures(self) -> Mapping[str, Exact]:
-        """Its numbers, exactly, by name: ``epsilon`` or ``rho``, and ``delta`` where it has one."""
+        """Return its exact numbers by name: ``epsilon`` or ``rho``, and ``delta`` if it has one."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(shown, self.figures.values()))})"
 
     @property
     def proof(self) -> Proof | None:
-        """The pages and theorems that it rests on; None for an unproved promise.
+        """The pages and theorems that prove it; None for an unproved promise.
 
         Example:
             >>> from discreet import Exponential, Scores
@@ -74,10 +74,10 @@ two scores further apart than was stated
         return getattr(self, "_proof", None)
 
     def resting_on(self, proof: Proof | None, direct: Mapping[str, Proof] | None = None) -> Self:
-        """This promise, with what proves it; what it promises is the same.
+        """Return this promise together with its proof.
 
-        ``direct`` is what proves other measures of the same release without a detour, by their names. A
-        promise of nothing (ε = ∞, or δ = 1) rests on nothing.
+        ``direct`` maps other measures of the same release to their direct proofs. A promise of nothing (ε =
+        ∞, or δ = 1) has no proof.
         """
         figures = self.figures
         something = math.inf not in figures.values() and figures.get("delta") != 1
@@ -88,7 +88,7 @@ two scores further apart than was stated
 
     @property
     def direct(self) -> Mapping[str, Proof]:
-        """What proves other measures of the same release without a detour."""
+        """The direct proofs of other measures of the same release."""
         return getattr(self, "_direct", {})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -105,7 +105,7 @@ two scores further apart than was stated
         return converted.resting_on(self.proof_in(measure))
 
     def exact_in(self, measure: type[PureDP | BoundedRange | ZCDP]) -> Exact:
-        """The number of the same promise in another measure, without its proof.
+        """Return the number of the same promise in another measure, without its proof.
 
         Example:
             >>> BoundedRange("0.5").exact_in(PureDP)
@@ -114,7 +114,7 @@ two scores further apart than was stated
         return self._to(measure, None).exact
 
     def proof_in(self, measure: type[Guarantee]) -> Proof | None:
-        """What proves the same promise in another measure; None if nothing is known to."""
+        """Return the proof of the same promise in another measure; None if none is known."""
         name = measure.__name__
         return self.direct.get(name) or self._then(name)
 
@@ -123,16 +123,16 @@ two scores further apart than was stated
 
     @abstractmethod
     def for_people(self, count: int) -> Guarantee:
-        """What the promise becomes for ``count`` people who share their fate (a household)."""
+        """Return the promise for ``count`` people who act as one (a household)."""
 
     def _together(self, people: int, promise: G) -> G:
-        """What is promised to several people, with what proves it; for one person nothing more is needed."""
+        """Return the promise for several people with its proof; for one person it is unchanged."""
         if people == 1:
             return promise.resting_on(self.proof, self.direct)
         return promise.resting_on(self._then("people"))
 
     def _then(self, to: str) -> Proof | None:
-        """What proves this promise and one more step; None if nothing proves either."""
+        """Return the proof of this promise followed by one more step; None if either is unproved."""
         step = CLAIMS.get((type(self).__name__, to))
         return self.proof.then(step) if self.proof is not None and step is not None else None
 
@@ -164,7 +164,7 @@ def _target_delta(measure: type[Guarantee], delta: object) -> Fraction:
 
 
 def _of_number(measure: type[G], number: Exact) -> G:
-    """A guarantee of one number; every measure but ApproxDP is one."""
+    """Make a guarantee from one number; this fits every measure except ApproxDP."""
     assert issubclass(measure, _OneNumber)
     return measure(number)
 

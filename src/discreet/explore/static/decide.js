@@ -1,4 +1,4 @@
-// The view on which mechanism and ε are decided: controls on one side, figures on the other.
+// The view on which mechanism and ε are decided: verdicts, scores and one chart first, all else behind "More".
 import { chartFigure, drawChart } from "./charts.js";
 import { $, $$, cost, figure, make, percent, term, unbroken } from "./dom.js";
 import { addDial, evenly, setStops, showDials, showWrong } from "./dials.js";
@@ -20,6 +20,7 @@ const CHARTS = {
   risk: ["Disclosure risk", [{ field: "releases", title: "After" }, EPSILON, { field: "risk", title: "Belief at most", number: true }]],
 };
 
+const SLOW = 300; // milliseconds after which the page says that it is computing
 let offered = null;
 let specifications = null;
 let latest = null;
@@ -43,6 +44,8 @@ export function startDecide(start) {
   $("#level").addEventListener("change", (event) => change({ level: event.target.value }));
   $("#choice").addEventListener("change", ({ target: { value } }) => change({ choice: value }));
   $("#reset-edits").addEventListener("click", () => change({ edits: {} }));
+  $("#more").addEventListener("toggle", redraw);
+  addEventListener("beforeprint", () => { $("#more").open = true; });
   $("#controls").addEventListener("submit", (event) => event.preventDefault());
 }
 
@@ -78,6 +81,7 @@ export async function update() {
     return;
   }
   asking = true;
+  const slow = setTimeout(() => { $("#working").hidden = false; }, SLOW);
   const began = performance.now();
   const asked = JSON.stringify(request());
   try {
@@ -97,11 +101,15 @@ export async function update() {
     again = JSON.stringify(request()) !== asked;
   } finally {
     asking = false;
+    clearTimeout(slow);
   }
   if (again) {
     again = false;
     await update();
-  } else $("#results").setAttribute("aria-busy", "false");
+    return;
+  }
+  $("#working").hidden = true;
+  $("#results").setAttribute("aria-busy", "false");
 }
 
 // In the server's order, the one decided for among them.
