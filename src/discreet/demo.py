@@ -1,4 +1,4 @@
-"""One complete private selection, shown in the terminal, on data made up for the purpose."""
+"""One complete private selection in the terminal, on invented data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLINIC = {
     "eczema": 214,
     "gout": 57,
 }
-"""Patients per diagnosis in an invented clinic: synthetic, hence free to look at."""
+"""Patients per diagnosis in an invented clinic; synthetic, so anyone may look at them."""
 
 _BAR, _BESIDES = 34, 30
 

@@ -31,7 +31,7 @@ def _kind(value: Any) -> Any:
 
 
 Kind = Annotated[str, BeforeValidator(_kind)]
-"""What a desk can be asked; the owner gives each kind its slot."""
+"""The kinds of question that a desk answers; the owner sets a slot for each."""
 
 _SLOT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m)?")
 _UNITS = {"ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60)}
@@ -67,7 +67,7 @@ class _Section(BaseModel):
 
 
 class Column(_Section):
-    """What is public of a column: its candidates, or its bounds, or both.
+    """The public facts about a column: its candidates, its bounds, or both.
 
     Attributes:
         candidates: the possible answers in the owner's order, or the file that lists them; also the groups
@@ -87,13 +87,13 @@ class Column(_Section):
         return self
 
     def listed(self) -> list[Value]:
-        """The candidates; a file has been read already."""
+        """The candidates; a file has already been read."""
         assert not isinstance(self.candidates, str)
         return self.candidates or []
 
 
 class RegisteredScore(_Section):
-    """A score of the owner's own: analysts may ask which candidate has the best, not bring one.
+    """An owner's score: analysts may ask which candidate has the best, but cannot supply one.
 
     Attributes:
         file: the Python file that has the function; a relative path starts at the owner's file.
@@ -113,13 +113,13 @@ class RegisteredScore(_Section):
     optimize: Literal["max", "min"] = "max"
 
     def listed(self) -> list[Value]:
-        """The candidates; a file has been read already."""
+        """The candidates; a file has already been read."""
         assert not isinstance(self.candidates, str)
         return self.candidates
 
 
 class RegisteredVote(_Section):
-    """A function of the owner's own by which blocks of people vote: analysts may ask it, not bring one.
+    """An owner's function by which blocks of people vote: analysts may ask it, but cannot supply one.
 
     Attributes:
         file: the Python file that has the function; a relative path starts at the owner's file.
@@ -191,7 +191,7 @@ class SharedTable(_Section):
         return self
 
     def terms(self, kind: str) -> dict[str, Any]:
-        """What ``discreet.table`` is told about it, for a kind of question."""
+        """Return the arguments of ``discreet.table`` for a kind of question."""
         facts: dict[str, Any] = {
             "user": self.user,
             "one_row_per_user": self.one_row_per_user,
@@ -254,7 +254,7 @@ class TlsFiles(_Section):
 
 
 def is_safe_address(address: str) -> bool:
-    """Whether an address is reached by https, or is on this machine."""
+    """Return whether an address is reached by https, or is on this machine."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     return bool(host) and (
@@ -415,7 +415,7 @@ class OwnerFile(_Section):
         return self
 
     def parts(self) -> dict[str, Fraction]:
-        """The parts of budgets from which questions are paid, and how large each is."""
+        """Return the parts of budgets that pay for questions, and the size of each."""
         return {
             part_of(self.table[table].dataset, name): analyst.epsilon
             for name, analyst in self.analyst.items()
@@ -471,7 +471,7 @@ def read_owner_file(path: str | Path) -> OwnerFile:
 
 
 def _placed(owner: OwnerFile, file: Path) -> OwnerFile:
-    """The same with every relative path made absolute, and the candidates read from their files."""
+    """Return the same with absolute paths, and with the candidates read from their files."""
 
     def place(text: str) -> str:
         scheme, colon, path = text.rpartition(":///")
@@ -526,7 +526,7 @@ def _placed(owner: OwnerFile, file: Path) -> OwnerFile:
 
 
 def _said(error: Any) -> str:
-    """One problem: where, what was given, what is allowed."""
+    """Return one problem as text: where, what was given, what is allowed."""
     where = ".".join(map(str, error["loc"]))
     what = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":

@@ -1,4 +1,4 @@
-"""A ledger inside an object that is copied, or sent to another process: the same ledger, by its address."""
+"""A ledger inside an object that is copied or sent to another process: the same ledger, by its address."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Ledger(SharedByAddress):
     """Budgets in a SQLite file or a PostgreSQL database. Threads may share one; processes open their own.
 
     A spend is durable before ``spend`` returns, so a mechanism that runs afterwards is always counted.
-    Spending takes no randomness: nothing scripted can be counted as a release.
+    Spending uses no randomness, so nothing scripted can be counted as a release.
 
     Example:
         >>> import tempfile
@@ -51,7 +51,7 @@ class Ledger(SharedByAddress):
 
     @classmethod
     def open(cls, url: object = None, *, create: bool = True, wait: float = 30) -> Self:
-        """Open a ledger. One that cannot be written can be read: shown, listed, verified.
+        """Open a ledger. A read-only one can still be shown, listed and verified.
 
         Args:
             url: a path, ``sqlite:///path``, ``postgresql://...``, or None for the user's own ledger.
@@ -137,7 +137,7 @@ class Ledger(SharedByAddress):
         return self.show(dataset)
 
     def get_or_create(self, dataset: str, cap: Guarantee, **terms: Any) -> Budget:
-        """The budget of a data set, made if there is none: a notebook that runs twice has one budget.
+        """Return the budget of a data set, created if needed: a notebook that runs twice has one budget.
 
         Args:
             dataset: its name.
@@ -179,7 +179,7 @@ class Ledger(SharedByAddress):
         share: object = None,
         group: str | None = None,
     ) -> Budget:
-        """Hand a part of a budget to an analyst: it is set aside, theirs alone, until revoked.
+        """Give part of a budget to an analyst: it is set aside for them alone, until revoked.
 
         Args:
             part: ``"visits/alice"`` is a part of ``"visits"``; parts may have parts.
@@ -210,7 +210,7 @@ class Ledger(SharedByAddress):
         return self.show(budget)
 
     def accept_clock(self, dataset: str, *, purpose: str) -> Entry:
-        """Accept the present time after a clock ran ahead and was put back. No period begins again."""
+        """Accept the current time after a clock ran ahead and was set back. No period starts again."""
         text("purpose", purpose)
         return self._change(dataset, lambda _, state: (state.name, "clock", {"purpose": purpose}))
 
@@ -319,7 +319,7 @@ class Ledger(SharedByAddress):
     # ---- for anyone: nothing below writes, and nothing costs -----------------------------------
 
     def show(self, budget: str) -> Budget:
-        """The state of a budget, as the next spend would find it."""
+        """Return the state of a budget, as the next spend would find it."""
         return self._look(budget, lambda c, state: budget_report(self._next(c, state), budget))
 
     def budgets(self) -> tuple[Budget, ...]:
@@ -337,10 +337,10 @@ class Ledger(SharedByAddress):
         )
 
     def tables(self, dataset: str) -> tuple[str, ...]:
-        """The names of the tables that the latest questions charged to a budget were about, sorted.
+        """Return the names of the tables in the latest questions charged to a budget, sorted.
 
-        Names only, of the last 100 entries: a table in memory has none, and nothing is kept of what a table
-        holds, because a hash of it would confirm who is in it.
+        Only names, from the last 100 entries: a table in memory has none, and nothing about its content is
+        kept, because a hash of it would confirm who is in it.
         """
 
         def look(connection: Connection, state: State) -> set[str]:
@@ -358,7 +358,7 @@ class Ledger(SharedByAddress):
         count: int = 1,
         group: str | None = None,
     ) -> Quote:
-        """What ``count`` such spends would cost, in the figures that spending would use. Spends nothing."""
+        """Return what ``count`` such spends would cost, in the figures that spending uses. Spends nothing."""
         asked, times = Event.of(event), whole("count", count)
 
         def look(connection: Connection, state: State) -> Quote:
@@ -368,11 +368,11 @@ class Ledger(SharedByAddress):
         return self._look(dataset, look)
 
     def head(self, dataset: str) -> Head:
-        """Where the history stands; keep it elsewhere, and ``verify`` shows any later rewriting."""
+        """Return the head of the history; a copy kept elsewhere lets ``verify`` detect any rewriting."""
         return self._look(dataset, lambda _, state: state.head)
 
     def verify(self, dataset: str, *, head: Head | str | None = None) -> Verification:
-        """Check the chain of hashes and the stored state against the history, and an exported head."""
+        """Check the chain of hashes and the stored state against the history and an exported head."""
         kept = Head.parse(head) if isinstance(head, str) else head
         # A reader keeps writers from their commit, so the work comes after the reading.
         state, lines = self._look(dataset, lambda c, state: (state, rows.lines_of(c, state)))
@@ -384,14 +384,14 @@ class Ledger(SharedByAddress):
         return self._store.read(lambda connection: look(connection, rows.load(connection, name)))
 
     def _next(self, connection: Connection, state: State) -> State:
-        """The state as the next spend would find it, checked as a spend checks it."""
+        """Return the state that the next spend would find, with the same checks as a spend."""
         rows.require_untouched(connection, state)
         if state.is_due(self._store.now(connection)):
             renew(state.accounts)
         return state
 
     def _change(self, name: str, decide: Callable[[Connection, State], _Change]) -> Entry:
-        """Every change of a data set: lock it, check that it is what its history left, add an entry."""
+        """Change a data set: lock it, check that it matches its history, add an entry."""
 
         def work(connection: Connection) -> Entry:
             state = rows.load(connection, name, lock=True)
@@ -411,7 +411,7 @@ class Ledger(SharedByAddress):
 
 
 def _append(connection: Connection, state: State, now: int, change: _Change) -> Entry:
-    """Change the state, and write it down together with the entry that says so."""
+    """Change the state, and store it together with the entry that describes the change."""
     budget, kind, details = change
     before = state.copy()
     draft = Entry(

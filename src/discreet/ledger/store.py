@@ -1,8 +1,8 @@
 """A ledger's transactions: durable at commit, one writer at a time per data set.
 
-A SQLite file of one's own: ``BEGIN IMMEDIATE`` (the default transaction lets two writers read the same
-total), a rollback journal and full synchronisation, so that the one file is whole after each commit. A team's
-PostgreSQL: a row lock per data set, ``synchronous_commit`` on.
+A user's SQLite file: ``BEGIN IMMEDIATE`` (the default transaction lets two writers read the same total), a
+rollback journal and full synchronisation, so that the one file is complete after each commit. A team's
+PostgreSQL: a row lock per data set, with ``synchronous_commit`` on.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def system_clock() -> int:
 
 
 class Store:
-    """A place, opened. Safe to share between threads, and usable after a fork."""
+    """An opened place. Safe to share between threads, and usable after a fork."""
 
     def __init__(self, place: Place, *, wait: float) -> None:
         self.place = place
@@ -68,7 +68,7 @@ class Store:
         self._wait = wait
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        """Run ``work`` in one consistent reading transaction."""
+        """Run ``work`` in one consistent read transaction."""
         if not self.only_readable:
             return self._run(work, write=False)
         before = self.place.state_without_locks()
@@ -81,7 +81,7 @@ class Store:
                 )
 
     def write(self, work: Callable[[Connection], T]) -> T:
-        """Run ``work`` in one writing transaction; when this returns, its effects are durable."""
+        """Run ``work`` in one write transaction; when this returns, its effects are durable."""
         if self.only_readable:
             raise _read_only(self.place)
         self._renew_after_fork()
@@ -102,13 +102,13 @@ class Store:
         return done
 
     def now(self, connection: Connection) -> int:
-        """Microseconds since 1970: the server's clock where there is a server, so that a team has one."""
+        """Return microseconds since 1970, by the server's clock if there is one, which a team shares."""
         if self.place.is_sqlite:
             return system_clock()
         return int(connection.execute(_CLOCK).scalar_one())
 
     def lock_whole(self, connection: Connection) -> None:
-        """Keep out everyone else who changes the list of data sets; SQLite has done so at BEGIN IMMEDIATE."""
+        """Lock out other changes to the list of data sets; SQLite has done so at BEGIN IMMEDIATE."""
         if not self.place.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
 
@@ -222,7 +222,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 
 def use_one_file(place: Place, *, wait: float) -> None:
-    """Bring the write-ahead log of an earlier discreet into the file, and keep none from now on."""
+    """Merge the write-ahead log of an earlier discreet into the file, and use none from now on."""
     until = time.monotonic() + wait
     problem: LedgerError | None = None
     while True:
@@ -258,7 +258,7 @@ def _locked(place: Place) -> LedgerError:
 
 
 def damaged(place: Place) -> LedgerError:
-    """The error for a file that is not a ledger or is damaged."""
+    """Return the error for a file that is damaged or not a ledger."""
     return LedgerError(f"{place} is not a ledger, or it is damaged. Nothing was spent")
 
 

@@ -421,7 +421,7 @@ def about_period(table: Table, column: str, public: Candidates) -> Sentences:
 
 
 def _about_numbers(column: str, public: Candidates) -> Sentences:
-    """What numbers mean on a column of texts."""
+    """Say what numbers mean in a column of texts."""
     pairs = zip(public.labels, public.keys, strict=True)
     number = next(
         (label for label, key in pairs if isinstance(key, str) and not isinstance(label, str)), None
@@ -453,7 +453,7 @@ def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sen
 def _about_mixed_periods(
     table: Table, column: str, words: Sequence[Any], *, name: str
 ) -> Sentences:
-    """A doubt where texts name periods of several kinds, which no column of texts can be counted by."""
+    """Warn if texts name periods of several kinds, which no column of texts can be counted by."""
     kinds = table.periods_mixed(column, words)
     if not kinds:
         return ()
@@ -581,7 +581,7 @@ def about_magnitudes(most: object, *, several: bool) -> Sentences:
 
 
 def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
-    """Candidates that come from the data; ``named`` of the ``asked`` could be named."""
+    """Describe candidates that come from the data; ``named`` of the ``asked`` could be named."""
     said = (
         f"The candidates are the {considered} values with the most people; a person counts once for each "
         "value that they have, and missing values are left out.",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 Watch: TypeAlias = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
+"""Called with the current step, how much of it is done, and its total."""
 
 
 def unwatched(_doing: str, _done: int, _all: int) -> None:
@@ -162,7 +162,7 @@ class Plan:
         return 1 if self.groups is None else len(self.groups)
 
     def said(self, found: list[Found]) -> dict[str, Any]:
-        """What the release says: one answer, or a mapping from group to answer."""
+        """Return what the release says: one answer, or a mapping from group to answer."""
         if self.groups is None:
             return {**self.shape, **found[0]}
         by_group = {

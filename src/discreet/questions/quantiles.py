@@ -62,7 +62,7 @@ from discreet.questions.scoring import (
 
 
 def levels(name: str, given: Any) -> tuple[Fraction, ...]:
-    """Increasing levels whose common denominator is at most a million."""
+    """Check increasing levels whose common denominator is at most a million."""
     if isinstance(given, str) or not isinstance(given, Sequence) or not given:
         raise ParameterError(
             f"⟨{name}⟩{given!r} is not allowed: give a list of levels, such as [0.1, 0.5, 0.9]"
@@ -336,7 +336,7 @@ def recursive(
     def places(
         line: Counts, low: Fraction, high: Fraction, levels: Sequence[Fraction]
     ) -> list[int]:
-        """The places of ``levels`` on a stretch that holds the people between two levels."""
+        """Return the places of ``levels`` on a stretch that holds the people between two levels."""
         if not levels:
             return []
         middle = len(levels) // 2

@@ -42,7 +42,7 @@ class SpendingLedger(Protocol):
 
 
 AnyLedger: TypeAlias = SpendingLedger | str | Path
-"""An open ledger, or the address of one that is opened for the question."""
+"""An open ledger, or the address of one to open for the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def paid(
 
 @contextmanager
 def _heeding_interrupts() -> Iterator[list[int]]:
-    """Note interrupts that arrive inside; each still has its usual effect."""
+    """Record interrupts that arrive inside; each still has its usual effect."""
     before, heard = signal.getsignal(signal.SIGINT), list[int]()
     if not callable(before) or threading.current_thread() is not threading.main_thread():
         yield heard

@@ -71,7 +71,7 @@ Chooser = Callable[[Counts, Bits], Iterable[list[int]]]
 
 
 def method_named(name: str, given: Any) -> str:
-    """A way to choose several."""
+    """Check the name of a method for choosing several."""
     if given not in (JOINT, SET, ONE_SHOT, PEELING):
         raise refuse(name, given, f'"{JOINT}", "{SET}", "{ONE_SHOT}" or "{PEELING}"')
     return str(given)
@@ -356,7 +356,7 @@ def planned_of_kept(question: TopK, asking: Asking, what: str, keeping: Keeping 
 
 
 def joint_distance(k: int, neighbours: str, *, one_value: bool) -> int:
-    """How far one person moves the joint scores of two tuples, or of two sets, apart.
+    """Return how far one person moves the joint scores of two tuples, or of two sets, apart.
 
     Example:
         >>> [joint_distance(2, "replace", one_value=each) for each in (True, False)]

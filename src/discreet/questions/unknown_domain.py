@@ -185,7 +185,7 @@ def accuracy_of_named(
     pick: Callable[[Any, Bits], Iterable[tuple[list[tuple[Any, int]], Found]]],
     places: int,
 ) -> Accuracy:
-    """How far the values that are named fall short on stated data.
+    """Return how far the named values fall short on stated data.
 
     No bound is proved for all data: if few people share a value, none is named.
     """

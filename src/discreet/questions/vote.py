@@ -274,7 +274,7 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
 
 
 def _promise(chooser: Mechanism) -> Guarantee:
-    """The guarantee of a choice by votes: the mechanism's, less what averaging over the dealing loses."""
+    """Return the guarantee of a vote: the mechanism's, minus what averaging over the dealing loses."""
     own = chooser.promise_at(Fraction(RANGE_DISTANCE))
     if "PureDP" not in own.direct:
         raise ParameterError(
@@ -376,7 +376,7 @@ class _Agreement(Accuracy):
 
 
 def _agreeing(number: int, size: int) -> Counts:
-    """The votes if seven of ten blocks agree and the others are spread evenly."""
+    """Return the votes if seven of ten blocks agree and the others are spread evenly."""
     votes: Counts = np.zeros(size, dtype=np.int64)
     votes[0] = number if size == 1 else math.ceil(AGREEING * number)
     others = number - int(votes[0])

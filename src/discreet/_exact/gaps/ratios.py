@@ -1,8 +1,8 @@
 """Scores that move by different amounts, as ratios that all move by at most one.
 
-With a_i = q_i − tΔ_i the ratio of candidate i is min_{j≠i} (a_i − a_j)/(Δ_i + Δ_j): by how much it leads the
-candidate it leads least, in units of what one person can do to that lead. Where one person moves all scores
-the same way, the unit is max(Δ_i, Δ_j). Everything is exact (``docs/proofs/unequal-sensitivities.md``).
+With a_i = q_i − tΔ_i the ratio of candidate i is min_{j≠i} (a_i − a_j)/(Δ_i + Δ_j): its smallest lead over
+another candidate, in units of what one person can do to that lead. If one person moves all scores the same
+way, the unit is max(Δ_i, Δ_j). Everything is exact (``docs/proofs/unequal-sensitivities.md``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import accumulate
 
 Point = tuple[int, int]
 Slope = tuple[int, int]
-"""By how much a line rises over which run, above zero."""
+"""The rise of a line and its run, which is above zero."""
 
 
 def ratios(
@@ -25,7 +25,7 @@ def ratios(
     shift: Fraction,
     monotonic: bool,
 ) -> list[Fraction]:
-    """The ratio of each candidate, in time n log n; at most one sensitivity is zero.
+    """Return the ratio of each candidate, in time n log n; at most one sensitivity may be zero.
 
     Example:
         >>> steps = [Fraction(1), Fraction(1), Fraction(3)]
@@ -88,7 +88,7 @@ def _upper_hull(points: Iterable[Point]) -> list[Point]:
 
 
 def _add(hull: list[Point], point: Point) -> None:
-    """Add a point that has nothing of the hull on its left; straight above it, only a corner."""
+    """Add a point to the left of the hull; one straight below its last corner is skipped."""
     if hull and hull[-1][0] == point[0]:
         return  # points with the same x come from the highest down
     while len(hull) > 1 and _turn(point, hull[-1], hull[-2]) >= 0:
@@ -97,7 +97,7 @@ def _add(hull: list[Point], point: Point) -> None:
 
 
 def _turn(start: Point, first: Point, second: Point) -> int:
-    """Positive if ``second`` is seen from ``start`` at a larger slope than ``first``; both on its right."""
+    """Return a positive number if ``second`` has the larger slope from ``start``; both lie right of it."""
     (x, y), (a, b), (c, d) = start, first, second
     return (a - x) * (d - y) - (b - y) * (c - x)
 

@@ -1,8 +1,8 @@
-"""Exact numbers at the border: what a user writes becomes a rational, or an error.
+"""Exact numbers at the interface: what a user writes becomes a rational, or an error.
 
-``epsilon`` and ``scale`` given as floats mean their shortest decimal (0.1 is one tenth). A float
-*distance* (a sensitivity) means the larger of its shortest decimal and its binary value, so that no
-rounding can make it smaller than what was meant. NumPy scalars are widened to float64 first.
+``epsilon`` and ``scale`` given as floats mean their shortest decimal (0.1 is one tenth). A float *distance*
+(a sensitivity) means the larger of its shortest decimal and its binary value, so that no rounding can make
+it smaller than what was meant. NumPy scalars are widened to float64 first.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RATIO = re.compile(rf"\s*[+-]?\d{{1,{_MOST_DIGITS}}}\s*/\s*\d{{1,{_MOST_DIGITS}
 
 
 def fraction_of_decimal(value: Decimal) -> Fraction | None:
-    """The exact rational of a finite decimal of sane size, else None."""
+    """Return the exact rational of a finite decimal of reasonable size, else None."""
     if not value.is_finite():
         return None
     exponent = value.as_tuple().exponent
@@ -56,7 +56,7 @@ def _fraction_of_text(text: str) -> Fraction | None:
 
 
 def _exact(value: object) -> Fraction | None:
-    """The rational meant by ``value``, or None if it is not one."""
+    """Return the rational that ``value`` means, or None."""
     if isinstance(value, bool | np.bool_):
         return None
     if isinstance(value, np.floating):
@@ -80,12 +80,12 @@ def _exact(value: object) -> Fraction | None:
 
 
 def refuse(name: str, value: object, allowed: str) -> ParameterError:
-    """The error for a public parameter that is wrong: echoed, with what is allowed."""
+    """Return the error for a wrong public parameter: its value, and what is allowed."""
     return ParameterError(f"⟨{name}⟩{echo(value)} is not allowed: it must be {allowed}")
 
 
 def echo(value: object) -> str:
-    """A parameter as the user would recognise it, whatever its ``repr`` does."""
+    """Return a parameter as the user would recognise it, whatever its ``repr`` does."""
     try:
         text = repr(value)
     except Exception:  # a stranger's repr may raise anything, a huge integer's a ValueError
@@ -130,14 +130,14 @@ def non_negative(name: str, value: object) -> Fraction:
 
 
 def _at_least_binary(value: object, exact: Fraction) -> Fraction:
-    """The larger of the decimal meant and the binary value held."""
+    """Return the larger of the intended decimal and the stored binary value."""
     if isinstance(value, float | np.floating):
         return max(exact, Fraction(float(value)))
     return exact
 
 
 def positive_distance(name: str, value: object) -> Fraction:
-    """A finite distance above zero; a float is taken at the larger of its two readings.
+    """Check a finite distance above zero; a float means the larger of its two readings.
 
     Example:
         >>> positive_distance("sensitivity", 0.3) == Fraction(3, 10)
@@ -149,7 +149,7 @@ def positive_distance(name: str, value: object) -> Fraction:
 
 
 def non_negative_distance(name: str, value: object) -> Fraction:
-    """A finite distance, zero or above; a float is taken at the larger of its two readings."""
+    """Check a finite distance, zero or above; a float means the larger of its two readings."""
     return _at_least_binary(value, non_negative(name, value))
 
 
@@ -185,7 +185,7 @@ def whole(name: str, value: object, *, least: int = 1) -> int:
 
 
 def float_up(value: Exact) -> float:
-    """The least float64 that is at least ``value``: how a cost is reported.
+    """Return the least float64 that is at least ``value``: how a cost is reported.
 
     Example:
         >>> float_up(Fraction(1, 10)), float_up(Fraction(10) ** 400)
@@ -199,7 +199,7 @@ def float_up(value: Exact) -> float:
 
 
 def shown(value: Exact) -> str:
-    """The shortest decimal that, read back by our rule for floats, is at least ``value``.
+    """Return the shortest decimal that, read back by our rule for floats, is at least ``value``.
 
     Example:
         >>> shown(Fraction(3, 10)), shown(Fraction(4)), shown(Fraction(1, 3))
@@ -217,7 +217,7 @@ def shown(value: Exact) -> str:
 
 
 def float_down(value: Exact) -> float:
-    """The largest float64 that is at most ``value`` (``value`` non-negative)."""
+    """Return the largest float64 that is at most ``value`` (``value`` non-negative)."""
     try:
         nearest = float(value)
     except OverflowError:

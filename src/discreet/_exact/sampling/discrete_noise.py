@@ -50,7 +50,7 @@ def discrete_laplace(bits: Bits, scale: Fraction, *, word: int = _WORD) -> int:
 
 
 def common_floor(low: Ball, high: Ball) -> int | None:
-    """The floor that every number between two balls has, if it is one."""
+    """Return the floor shared by every number between two balls, if there is one."""
     below, above = low.floor().unique_fmpz(), high.floor().unique_fmpz()
     return int(below) if below is not None and below == above else None
 
@@ -59,7 +59,7 @@ _CHUNK_WORDS = 1 << 20
 
 
 def halved(counts: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
-    """For each count c an independent Binomial(c, 1/2): how many of c fair coins fall heads.
+    """Return, for each count c, an independent Binomial(c, 1/2): the number of heads of c fair coins.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits

@@ -1,4 +1,4 @@
-"""How many runs: exact draws of truncated negative binomial, logarithmic, geometric and Poisson numbers.
+"""Numbers of runs: exact draws of truncated negative binomial, logarithmic, geometric and Poisson numbers.
 
 One uniform number u and the running sum of the masses: the number drawn is the least k whose cumulative mass
 exceeds u. Every comparison is decided in ball arithmetic, with as many bits of u as it takes (lemma 3 of
@@ -63,7 +63,7 @@ def poisson(bits: Bits, mean: Fraction, *, word: int = _WORD) -> int:
 
 
 def _inverted(bits: Bits, masses: Callable[[], Iterator[Ball]], *, word: int) -> int:
-    """The place at which the running sum of the masses first exceeds one uniform number."""
+    """Return the place at which the running sum of the masses first exceeds one uniform number."""
     uniform = Uniform(bits, step=word)
     while True:
         uniform.extend()
