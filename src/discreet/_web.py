@@ -86,12 +86,12 @@ class LocalServer:
 
     def __init__(self, host: str, port: int, *, taken: str) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        # By its protocol asyncio knows that small replies need not wait for one another (40 ms each).
+        # asyncio recognises by the protocol that small replies need not wait for one another (40 ms each).
         self._socket = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self._socket.bind((host, port))
-            self._socket.listen(1024)  # who comes before the server runs waits in line
+            self._socket.listen(1024)  # clients that arrive before the server runs wait in line
         except OSError:
             self._socket.close()
             raise DiscreetError(taken) from None

@@ -76,7 +76,7 @@ def _alternatives(scores: Scores, epsilon: object) -> Table:
     for factory in MECHANISMS.values():
         mechanism: Mechanism = factory(epsilon=epsilon)
         if mechanism.guarantee(scores).epsilon == math.inf:
-            continue  # it promises no pure ε, so it cannot stand beside the others
+            continue  # it promises no pure ε, so it cannot be compared with the others
         chances = mechanism.probabilities(scores)
         gaps = float(scores.values.max()) - scores.values
         rho = mechanism.guarantee(scores, ZCDP).rho

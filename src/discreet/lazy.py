@@ -204,7 +204,7 @@ def _evaluated(score: Callable[[Any], Any], candidate: Any) -> Fraction:
     try:
         value = score(candidate)
     except Exception as error:
-        # An exception may quote data: only its kind is passed on, and no cause is attached.
+        # An exception may quote data: only its type is passed on, and no cause is attached.
         raise ScoresError(f"the score function raised {type(error).__name__}") from None
     return _exact(value)
 

@@ -21,7 +21,9 @@ class Neighbours(StrEnum):
     REPLACE = "replace"
 
     def __repr__(self) -> str:
-        return str.__repr__(self)  # a method of its own: Sphinx shows no default that has none
+        return str.__repr__(
+            self
+        )  # a separate method: Sphinx shows no default for an attribute without one
 
     @classmethod
     def named(cls, name: object) -> Neighbours:

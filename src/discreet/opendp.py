@@ -337,7 +337,7 @@ def _measurement(
     widening = _widening(input_metric)
     atoms = input_domain.element_domain.carrier_type
     if input_metric.distance_type != atoms:
-        # As OpenDP's own selection; a distance of another type would be rounded on its way in.
+        # Like OpenDP's own selection; a distance of another type would be rounded on input.
         raise refuse(
             "input_metric", str(input_metric), f"linf_distance(T={str(atoms)!r}), as the domain is"
         )
@@ -372,7 +372,7 @@ def _widening(metric: Any) -> int:
     from opendp.mod import Metric
     from opendp.prelude import linf_distance
 
-    # OpenDP hides the flag; equality with a metric made with it is the answer that cannot be misread.
+    # OpenDP hides the flag; comparing with a metric made with it is unambiguous.
     if isinstance(metric, Metric) and str(metric).startswith("LInfDistance("):
         for widening, monotonic in ((1, True), (2, False)):
             if metric == linf_distance(T=metric.distance_type, monotonic=monotonic):

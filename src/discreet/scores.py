@@ -162,7 +162,7 @@ class Scores:
             raise ParameterError(
                 f"⟨step⟩{step!r} is not allowed: ⟨sensitivity⟩ must be a multiple of it"
             )
-        # Halves go up, never to even: only then do two scores a whole number of steps apart stay so.
+        # Halves round up, never to even: only then do scores a whole number of steps apart stay so.
         half = Fraction(1, 2)
         rounded = [
             math.floor(Fraction(value) / grid + half) * grid for value in self.values.tolist()
@@ -289,7 +289,7 @@ def borrowed(values: Any, *, finite: bool = True) -> npt.NDArray[Any]:
 
     With ``finite=False``, the next reader of a float array refuses non-finite values.
     """
-    # Without numpy.ma, which takes a while to load, nobody has made a masked array.
+    # If numpy.ma is not loaded (which takes a while), no masked array can exist.
     masking: Any = sys.modules.get("numpy.ma")
     if masking is not None and isinstance(values, masking.MaskedArray):
         if masking.getmaskarray(values).any():
@@ -312,7 +312,7 @@ def _listed(values: Iterable[Any]) -> list[Any]:
     try:
         return list(values)
     except Exception:
-        # Whatever a stranger's iterator raises may quote a score, so neither it nor its cause goes on.
+        # Anything a foreign iterator raises may quote a score, so neither it nor its cause is passed on.
         raise ScoresError("scores could not be read to the end") from None
 
 
@@ -331,7 +331,7 @@ def _column(series: Any) -> Any:
         machine = series.dtype.is_integer() or series.dtype.is_float()
         # NumPy has no integers of 128 bits.
         return series.to_numpy() if machine and "128" not in str(series.dtype) else series.to_list()
-    # An array of PyArrow's refuses to copy unless told; a chunked one always does.
+    # A PyArrow array refuses to copy unless asked to; a chunked one always copies.
     return series.to_numpy(**({"zero_copy_only": False} if hasattr(series, "buffers") else {}))
 
 

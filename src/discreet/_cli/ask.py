@@ -257,7 +257,7 @@ def ask(question: str, **given: Any) -> None:
     except ValueError:
         problem = ParameterError("⟨question⟩ is not JSON")
     else:
-        # The plan of a question has it among the rest.
+        # The plan of a question includes it.
         inner = written.get("question", written) if isinstance(written, dict) else written
         asked = Question.from_dict(inner)
         if str(given["data"]).startswith("desk:"):
@@ -314,7 +314,7 @@ def _ask(
     **given: Any,
 ) -> None:
     """Plan or ask a question about a table."""
-    is_text = any((delimiter, encoding, read_as))  # what a file's name does not tell
+    is_text = any((delimiter, encoding, read_as))  # what a file's name does not show
     data = _opening(data, ask_password=ask_password, is_file=is_text)
     if is_text:
         from discreet._tables import TextFile

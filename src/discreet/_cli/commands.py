@@ -25,7 +25,7 @@ _Made = TypeVar("_Made", bound=Callable[..., Any])
 Decorator: TypeAlias = Callable[[_Made], _Made]
 
 _GLUE, _HYPHEN = "\N{NO-BREAK SPACE}", "\N{NON-BREAKING HYPHEN}"
-_UNGROUPED = 6  # options that need no headings, --help among them
+_UNGROUPED = 6  # options without a heading, such as --help
 
 
 class SectionOption(click.Option):
@@ -84,7 +84,7 @@ def from_standard_input(ctx: click.Context, _parameter: click.Parameter, given: 
     """
     if given != "-":
         return given
-    # Made with mode 0700, and gone when the command ends.
+    # Created with mode 0700, and removed when the command ends.
     folder = ctx.with_resource(tempfile.TemporaryDirectory(prefix="discreet-input-"))
     copy = Path(folder) / "standard-input.csv"
     with copy.open("wb") as file:
@@ -228,7 +228,7 @@ def _names(command: click.Command) -> dict[str, str]:
 
 
 def _example(words: str, width: int, indent: int) -> str:
-    # What is quoted stays whole, and a value with its option.
+    # Quoted text stays whole, and a value stays with its option.
     glued = re.sub(r'"[^"]*"', lambda found: found[0].replace(" ", _GLUE), words)
     glued = re.sub(r" (--?[a-z-]+) (?!-)", rf" \1{_GLUE}", glued)
     lines = textwrap.wrap(
@@ -263,7 +263,7 @@ class LazyGroup(Group):
         self.modules = {
             name: module for part in sections.values() for name, (module, _) in part.items()
         }
-        # Click suggests these names for one that is misspelt.
+        # Click suggests these names for a misspelt one.
         self.commands = {name: click.Command(name) for name in self.modules}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002

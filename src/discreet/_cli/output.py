@@ -92,7 +92,7 @@ def as_json(data: Any, *, indent: int | None = 2) -> str:
     """Return JSON in ASCII; infinity becomes text, and NaN is an error."""
     from discreet._exact.numbers.printing import jsonable
 
-    # A delete character is ASCII, and JSON leaves it as it is.
+    # The delete character is ASCII, and JSON leaves it as it is.
     return json.dumps(jsonable(data), allow_nan=False, indent=indent).replace("\x7f", "\\u007f")
 
 

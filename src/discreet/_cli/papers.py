@@ -207,7 +207,7 @@ def _finish(results: Sequence[DrawnFigure], scope: Scope, out: Path, *, as_json:
     from discreet.papers.histograms import SOURCE
     from discreet.papers.report import figures_summary, write_figures_report
 
-    # The page shows whatever the folder holds, also when only a few figures were asked for.
+    # The page shows everything in the folder, even if only a few figures were requested.
     page = {result.id: result for result in (*finished(scope, out), *results)}
     ordered = [page[name] for name in all_figures() if name in page]
     written = write_figures_report(ordered, scope, out)

@@ -222,7 +222,7 @@ class BlockRunner:
         except Exception:  # rows that cannot be sent, or no process for them: no vote
             return None
         place = VOTE.unpack(answer)[0] if len(answer) == VOTE.size else -1
-        # The function may write to its pipe itself, whatever it likes.
+        # The function itself may write anything to its pipe.
         return int(place) if 0 <= place < self._number else None
 
     def _said(self, rows: bytes, how: bytes) -> bytes:

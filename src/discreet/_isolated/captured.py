@@ -160,7 +160,7 @@ def is_of_a_library(file: str) -> bool:
 def _unfitted(estimator: Any) -> tuple[Any, ...]:
     """Return an estimator as its class and its parameters."""
     settings = estimator.get_params(deep=False)
-    # Some make more than their parameters when they are made.
+    # Some set more than their parameters in their constructor.
     further = sorted(set(vars(estimator)) - set(vars(_made(type(estimator), settings))))
     if further:
         raise _refused(f"a fitted {type(estimator).__name__} (it has {further[0]})")

@@ -99,25 +99,25 @@ def _enclose(folder: str, *, network: bool, memory: int) -> str:
     kernel = _kernel()
     _called(kernel.unshare(_NEW_MOUNTS))
     _called(kernel.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None))
-    # The names of processes are words that another block could read: it sees its own, or none. A view of
-    # them is mounted by the server's rights, since its world of processes belongs to the server's users.
+    # Process names are words that another block could read: a block sees its own, or none. Their view is
+    # mounted with the server's rights, since its process namespace belongs to the server's users.
     has_view = kernel.mount(b"proc", b"/proc", b"proc", ctypes.c_ulong(0), b"subset=pid") == 0
     _own_users(_NEW_MOUNTS | _NEW_IPC | (0 if network else _NEW_NETWORK))
     attributes = struct.pack("<QQQQ", _READ_ONLY, 0, 0, 0)
     size = ctypes.c_size_t(len(attributes))
     _called(kernel.syscall(_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, size))
-    # Where shared memory is looked for, so that a block's own processes can share locks and arrays.
+    # The usual place of shared memory, so that a block's own processes can share locks and arrays.
     folder = _SHARED_MEMORY if os.path.isdir(_SHARED_MEMORY) else folder
     room = f"size={int(memory * FILES_SHARE)}".encode()
     _called(kernel.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", ctypes.c_ulong(0), room))
-    # A terminal that is only read still has a size, which one block could set and another read.
+    # A terminal opened only for reading still has a size, which one block could set and another read.
     hidden = [_TERMINALS] if os.path.isdir(_TERMINALS) else []
     for place in (*hidden, *(() if has_view else ("/proc",))):
         nothing = ctypes.c_ulong(_READ_ONLY)
         _called(kernel.mount(b"tmpfs", os.fsencode(place), b"tmpfs", nothing, b"size=0"))
-    # Keys that the kernel keeps for a session would be shared. Where it has none, or forbids them, none are.
+    # Session keys kept by the kernel would be shared. If it has none, or forbids them, none are.
     kernel.syscall(_KEYS, _NEW_SESSION, None)
-    # Without rights, now and in programs that it starts, so that nothing of this can be undone.
+    # Without privileges, now and in programs that it starts, so that none of this can be undone.
     _called(kernel.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _write_only_to(kernel, folder, os.devnull)
     _called(kernel.capset(struct.pack("<Ii", _CAPABILITIES, 0), bytes(24)))
@@ -336,7 +336,7 @@ def serve(descriptor: int) -> None:
 def _settle() -> None:
     """Prepare to be copied."""
     gc.collect()
-    gc.freeze()  # so that copies touch no page for the sake of collecting garbage
+    gc.freeze()  # so that garbage collection in copies touches no shared page
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
 

@@ -232,7 +232,7 @@ def _read(read: Callable[[Any], Any], item: Any) -> Any:
 
 
 def _text(item: Any) -> str | None:
-    text = str.__str__(item)  # the text itself, of a class made from str too
+    text = str.__str__(item)  # the text itself, even if its class is derived from str
     return text if is_encodable(text) else None
 
 
@@ -242,7 +242,7 @@ def _is_number(item: Any) -> bool:
 
 
 def _integer(item: Any) -> int | None:
-    # First its size: a decimal of a million digits would take minutes.
+    # Check its size first: a decimal of a million digits would take minutes.
     if not (_is_number(item) and -(2**63) <= item < 2**63):
         return None
     whole = int(item)

@@ -90,7 +90,7 @@ def people_per_candidate(
     many = rows.number_of_groups * len(keys) >= _MANY_COUNTS
     doing = "counting people per candidate"
     if many and table.engine.name == "duckdb" and not (other or rows.assigns):
-        # Such lists hold most of what a column does: fewer counts than rows are then looked up.
+        # Such lists hold most of a column's values: then fewer counts than rows are looked up.
         query = _selected(table, rows, column, period=period, indexing=False)
         query = _people_in(table, query, rows, *_groups_of(rows), "value")
         if rows.by is not None:
@@ -192,7 +192,7 @@ def people_per_group_and_share(table: Table, rows: Rows) -> list[tuple[tuple[Any
     query = query.set({"share": "count(*) OVER (PARTITION BY person)"})
     query = query.grouped("value", "share", people="count(*)")
     found = _listed(table, rows, query, rows.by, doing="counting people per group")
-    # Texts that are not quite Unicode may share a label: added up, one person would count several times.
+    # Texts that are not valid Unicode may share a label: added up, one person would count several times.
     return [each for each in found if "\ufffd" not in str(each[0][0])]
 
 
@@ -277,7 +277,7 @@ def _selected(
     kept = {name: name for name in given}
     if rows.counted is not None:
         ways["counted"] = (table.number(rows.counted),)
-        # Rows that stand for one person at least, each for a whole number of them.
+        # Rows that stand for at least one person, each for a whole number of them.
         present["counted"] = f"counted >= 1 AND {engine.finite('counted')}"
         kept["counted"] = f"floor({clipped(engine, 'counted', 1.0, float(MOST_COUNTED))})"
     there, conditions = present.pop("value"), list(present.values())
@@ -296,7 +296,7 @@ def _selected(
         query = _indexed(table, query, _GROUP, rows.by, rows.groups, period=rows.period)
         if rows.assigns:
             query = _few_groups(table, query, rows)
-    # Last: in which groups a person counts does not depend on the values that are asked for.
+    # Last: a person's groups do not depend on the requested values.
     return query.where(there)
 
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from discreet._tables.engines import Engine, quoted
 from discreet.errors import ParameterError, TableError, missing_extra
 
-_FAR = 10**10  # so that every choice has as many digits
+_FAR = 10**10  # so that every choice has the same number of digits
 
 
 class Database(Engine):
@@ -141,7 +141,7 @@ def open_database(data: Any, table: str | None) -> Engine:
         raise
     except Exception as error:
         why = _trouble(error)
-    # Raised here, so that no cause is attached which may quote the address.
+    # Raised here, so that no cause is attached, which might quote the address.
     raise ParameterError(
         f"⟨table⟩{table!r} could not be opened at {without_password(given)}: {why}"
     )
@@ -161,7 +161,7 @@ def _postgres(address: str, table: str) -> Engine:
     except Exception:
         connection.close()
         raise
-    # Closed when the last table made of it is gone.
+    # Closed when the last table made from it is gone.
     weakref.finalize(engine, connection.close)
     return engine
 
@@ -237,7 +237,7 @@ def of_ibis(native: Any) -> Engine:
         from discreet._tables.in_sqlite import SQLite, declared_in
 
         declared = {name: _declared(dtype) for name, dtype in native.schema().items()}
-        # Of a column without a type Ibis looks at the rows.
+        # For a column without a type, Ibis reads rows.
         for node in native.op().find(ops.DatabaseTable):
             told = declared_in(source.con, node.name)
             declared |= {name: "" for name in declared if told.get(name) == ""}

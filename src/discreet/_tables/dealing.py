@@ -228,7 +228,7 @@ class _Held:
         if kind == "polars":
             import polars as pl
 
-            # A list of categories may name some that none of these rows has.
+            # A list of categories may name some that none of these rows have.
             rows = self._held[places].with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
             stream = io.BytesIO()
             rows.write_ipc_stream(stream)

@@ -57,8 +57,8 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
     except (DiscreetError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
-        # Not only Exception: a panic in Polars is none, and quotes what it tripped over.
-        # Kept only where it may be told: a debugger shows the names of a frame.
+        # Not only Exception: a panic in Polars is not one, and quotes the value that caused it.
+        # Kept only if it may be shown: a debugger shows a frame's variables.
         said = f"{type(error).__name__}: {error}" if telling else None
     if said is not None:
         raise TableError(
@@ -162,12 +162,12 @@ def fitting(declared: str) -> Fits:
         return lambda key: bool(float(np.float32(key)) == key)
     held = range_of(declared)
     if held is None:
-        # Not the values of an enumeration: whoever made the type may have taken them from the rows.
+        # Not the values of an enumeration: its author may have taken them from the rows.
         return lambda _key: True
     least, most, parts = held
 
     def fits(key: Any) -> bool:
-        # Exactly: a decimal's own quotient has 28 digits.
+        # Exactly: Decimal's own division has 28 digits.
         number = key if isinstance(key, int) and parts == 1 else Fraction(key) * parts
         return bool(number.denominator == 1 and least <= number <= most)
 

@@ -165,7 +165,7 @@ def _header(path: str, delimiter: str, encoding: str) -> list[str]:
     """Return the first record, which names the columns; it is schema, not data."""
 
     def first_record() -> list[str]:
-        # A whole block is decoded, and with it rows: no byte of theirs may raise.
+        # A whole block is decoded, rows included: none of their bytes may raise.
         with opened_text(path, newline="", encoding=encoding) as file:
             return next(csv.reader(file, delimiter=delimiter), [])
 
@@ -192,7 +192,7 @@ def _list_of(paths: Sequence[str]) -> str:
 def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> str:
     files = _list_of(paths)
     if suffix in _PARQUET:
-        # A byte that is no UTF-8 becomes a question mark; DuckDB would raise at it.
+        # A byte that is not UTF-8 becomes a question mark; DuckDB would raise at it.
         return f"SELECT * FROM read_parquet({files}, hive_partitioning = false, utf8_validation = 'replace')"  # noqa: S608 - quoted above
     if suffix in _JSON_LINES:
         chosen = ", ".join(
@@ -200,7 +200,7 @@ def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: s
             f"{_literal(_json_place(name))}) AS {quoted(name)}"
             for name in columns
         )
-        # As a CSV file of one column: DuckDB's reader of JSON stops at a line above 16 MB.
+        # As a CSV file with one column: DuckDB's JSON reader stops at a line above 16 MB.
         return (
             f"SELECT {chosen or 'line'} FROM read_csv({files}, columns = {{'line': 'VARCHAR'}}, "  # noqa: S608
             f"header = false, auto_detect = false, delim = '\x1f', quote = '', escape = '', "
@@ -278,7 +278,7 @@ def _in_arrow(paths: list[str], columns: Sequence[str]) -> Engine:
         if any(schema.field(name).type != whole.schema.field(name).type for name in columns):
             raise ParameterError(f"{path!r} declares times in another unit than {paths[0]!r}")
     engine = of_arrow(whole)
-    # Parquet has neither zones nor spans: Arrow knows of both from a note that some writers leave.
+    # Parquet has neither zones nor spans: Arrow reads both from metadata that some writers add.
     engine.zones = dict.fromkeys(engine.zones, "UTC")
     engine.kinds |= {name: "integer" for name, kind in engine.kinds.items() if kind == "span"}
     return engine

@@ -20,7 +20,7 @@ from discreet.errors import ParameterError
 _EVEN = 2048
 _OCTAVE = 1024
 _LEFT_OUT = float(12 * _OCTAVE - _EVEN)
-_ABOUT = 2.0**-24  # of a step: whoever is so near a point is at it
+_ABOUT = 2.0**-24  # of a step: a value this near a point is at it
 _MOST_OCTAVES = 100
 _LEAST_UNIT = Fraction(1, 10**100)  # so that all points, and their quotients, are float64
 _DIGIT_BITS = 20
@@ -115,7 +115,7 @@ class GrowingGrid:
         """Return the column ``place`` for a magnitude of ``size`` units with the sign of ``value``."""
         even, octaves = engine.real(_EVEN), engine.real(_OCTAVE)
         outer = f"CASE WHEN size > {even} THEN size ELSE {even} END"
-        # At an end of an octave a magnitude has the same number of steps in both, so a guess will do.
+        # At the end of an octave a magnitude has the same number of steps in both, so an estimate is enough.
         query = query.set(
             {"octave": f"CAST(floor(ln({outer}) / ln({engine.real(2)})) AS {engine.double})"}
         )

@@ -26,11 +26,11 @@ _known: dict[tuple[str, tuple[tuple[str, str], ...]], None] = {}
 
 _NO_BAR = "SET enable_progress_bar = false"
 _QUIET: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": "false",  # reading a file never reaches for the network
+    "autoinstall_known_extensions": "false",  # reading a file never uses the network
     "autoload_known_extensions": "false",
-    "preserve_insertion_order": "false",  # no order is needed, and memory stays bounded without it
-    # The only joins are with lists of keys, which are the smaller side, and are written so. Of a stream
-    # DuckDB does not know how long it is, and built its table of the rows.
+    "preserve_insertion_order": "false",  # no order is needed, and without it memory stays bounded
+    # The only joins are with lists of keys, which are the smaller side and written as such. DuckDB does
+    # not know the length of a stream, and would build its hash table from the rows.
     "disabled_optimizers": "join_order,build_side_probe_side",
 }
 _databases: dict[int, Any] = {}
@@ -116,7 +116,7 @@ class DuckDB(Engine):
         self._relation, self._connection, self._load = relation, connection, load
         self._running = (
             threading.Lock()
-        )  # a connection gives the rows of the statement that ran last
+        )  # a connection returns the rows of the last statement that ran
         self._ticks, self.keeps_time = ticks or {}, in_database
         if known_as is not None:
             told = self.kinds | dict(kinds or {})

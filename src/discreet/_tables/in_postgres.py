@@ -42,7 +42,7 @@ SELECT row_security_active(held.oid) AND NOT EXISTS (
 """
 _CODECS = {
     "UTF8": "utf-8",
-    "SQL_ASCII": "utf-8",  # which says nothing of its bytes: most write UTF-8
+    "SQL_ASCII": "utf-8",  # which says nothing about its bytes: most clients write UTF-8
     "EUC_CN": "gb2312",
     "KOI8R": "koi8-r",
     "KOI8U": "koi8-u",
@@ -70,7 +70,7 @@ class Postgres(Database):
             places = range(len(names))
             types = [described.ftype(place) for place in places]
             modifiers = [described.fmod(place) for place in places]
-            # Of a domain the server tells the type that it is made of.
+            # For a domain, the server reports its base type.
             declared = cursor.execute(_DESCRIBED, (types, modifiers)).fetchall()
         # An enumeration is a text, an object identifier a whole number, an amount of money a decimal.
         held = {
@@ -83,7 +83,7 @@ class Postgres(Database):
     @staticmethod
     def named(connection: Any, table: str) -> Postgres:
         """A table by its name."""
-        # Of a database in SQL_ASCII its library would give the names of columns as bytes.
+        # In a database with SQL_ASCII, the driver would return column names as bytes.
         connection.execute("SET client_encoding TO 'UTF8'")
         name = identifier(table)
         return Postgres(connection, f"SELECT * FROM {name}", table=name)  # noqa: S608 - quoted
@@ -111,7 +111,7 @@ class Postgres(Database):
         seconds = f"CAST(date_part('epoch', {self.column(name)}) AS DOUBLE PRECISION)"
         return f"{seconds} / 86400" if self.kinds[name] == "date" else seconds
 
-    # It would otherwise take the list for the larger side of the join, and build its table of the rows.
+    # Otherwise it would treat the list as the larger side of the join, and hash the rows.
     one_each = ("MIN(place)", " GROUP BY 1")
 
     def key_list(self, held: Places) -> str:

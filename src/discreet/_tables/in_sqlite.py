@@ -32,7 +32,7 @@ class SQLite(Database):
 
     def __init__(self, connection: Any, query: str, declared: Mapping[str, str]) -> None:
         kinds = {name: _kind(kind) for name, kind in declared.items()}
-        # That is how SQLite keeps decimals: as floats.
+        # SQLite stores decimals as floats.
         types = {name: _KEPT_AS.get(kind, (kind, ""))[0] for name, kind in kinds.items()}
         super().__init__(connection, query, types)
         self.known_as = {name: kind or "without a type" for name, kind in declared.items()}
@@ -45,7 +45,7 @@ class SQLite(Database):
         kept_as = _KEPT_AS.get(kind, ("", "'text'"))[1]
         if kind == "boolean":
             return f"CASE WHEN typeof({held}) IN ({kept_as}) THEN CAST({held} AS BIGINT) <> 0 END"
-        # Of a day its own text is the same; of another text, such as 'now' or '2024-02-31', it is not.
+        # For a day, date() returns the same text; for others, such as 'now' or '2024-02-31', it does not.
         also = f" AND date({held}) = {held}" if kind == "date" else ""
         return f"CASE WHEN typeof({held}) IN ({kept_as}){also} THEN {held} END"
 
@@ -79,7 +79,7 @@ class SQLite(Database):
     def position(self, name: str) -> str:
         """Pass digits: a text that is not UTF-8 could not be passed to a Python function."""
         seconds = f"discreet_seconds(hex({self.quoted(name)}))"
-        # A column of dates may hold a time as well there, of which the day counts.
+        # A column of dates may also hold a time in SQLite; its day counts.
         return f"floor({seconds} / 86400.0)" if self.kinds[name] == "date" else seconds
 
     def month(self, days: str) -> str:
@@ -106,7 +106,7 @@ class SQLite(Database):
         connection.commit()
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
-        # Without a limit too: while SQLite works, Python hears of an interrupt in this function only.
+        # Without a limit too: while SQLite works, Python notices an interrupt only in this function.
         end = math.inf if seconds is None else time.monotonic() + seconds
         connection.set_progress_handler(lambda: time.monotonic() > end, 10_000)
         try:

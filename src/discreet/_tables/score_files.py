@@ -202,7 +202,7 @@ def _layout(first: list[str], columns: _Columns) -> tuple[_Places, bool]:
     if _number(first[unnamed[1]]) is not None:
         if columns == (None, None):
             return unnamed, False
-        # What stands there may be data, so it is not listed.
+        # What is there may be data, so it is not listed.
         for wanted in columns:
             if wanted is not None and wanted not in first:
                 raise ParameterError(f"column {wanted!r} is not there: the first line is numbers")

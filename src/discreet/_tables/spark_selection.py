@@ -96,7 +96,7 @@ def select_in_cluster(scored: Any, *, scale: Fraction, noise: KeyedNoise, count:
     scores = np.array([row["score"] for row in reports], dtype=np.int64)
     first = keyed_first(noise, identities.reshape(-1, 16), scores, scale=scale, count=count)
     if len(first) < count:
-        # The candidates were counted before: only a table that changed since then gets here.
+        # The candidates were counted before: this happens only if the table has changed since.
         raise TableError("the table changed while it was being read; nothing is released")
     return [reports[index]["candidate"] for index in first]
 
@@ -144,7 +144,7 @@ def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
     text = f.col("candidate").cast("string")
     blank = f.max(f.when(f.col("candidate").isNull() | (f.trim(text) == ""), 1).otherwise(0))
     times = f.count("*").alias("times")
-    # By a hash, which is shorter than a text: the candidates themselves only where two share one.
+    # By a hash, which is shorter than a text; the candidates themselves only if two hashes are equal.
     worst = (
         frame.groupBy(f.xxhash64("candidate"))
         .agg(times, blank.alias("blank"))

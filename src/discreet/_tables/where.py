@@ -107,7 +107,7 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
         kind = str(match.lastgroup)
         value = match.group(kind)
         if kind == "number":
-            # A longer integer is no column's, and float() reads it as infinity without raising.
+            # No column holds a longer integer, and float() reads it as infinity without raising.
             is_whole = len(value) <= 300 and re.fullmatch(r"[+-]?\d+", value)
             yield "literal", int(value) if is_whole else float(value)
         elif kind == "text":

@@ -21,7 +21,7 @@ _SMALLEST_DELTA = 1e-200  # far above underflow, so that no term that matters is
 _RELATIVE_SLACK = 1e-9
 _ABSOLUTE_SLACK = 1e-11
 _LARGEST_TOTAL = 10_000
-_LEFT_OUT = 1e-10  # so much of δ is granted to the outcomes that are not looked at
+_LEFT_OUT = 1e-10  # this much of δ is allotted to the outcomes that are not evaluated
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -43,7 +43,7 @@ def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact
     if pair.divergence(0.0, every) <= allowed:
         return Fraction(0)
     ceiling = math.nextafter(float(total), math.inf)
-    # A few leaders steer, then those near the worst of them; the answer is checked against all.
+    # A few leaders guide the search, then those near the worst of them; the answer is checked against all.
     near = every[:: max(1, count // 32)]
     high = pair.search(0.0, ceiling, allowed, near)
     worst = max(near, key=lambda leader: pair.divergence(high, np.array([leader])))
@@ -66,7 +66,7 @@ class _Pair:
     def __init__(self, epsilon: float, count: int, allowed: float) -> None:
         self._epsilon = epsilon
         self._count = count
-        # Hoeffding: further than this from the mean lies at most the part of δ that is left out.
+        # Hoeffding: at most the omitted part of δ lies further than this from the mean.
         self._left_out = allowed * _LEFT_OUT
         self._reach = math.ceil(math.sqrt(count * math.log(2 / self._left_out) / 2)) + 1
         self._log_binomials = _log_binomials(count)

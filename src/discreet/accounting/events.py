@@ -54,7 +54,7 @@ class Event:
             raise refuse("guarantee", self.guarantee, "PureDP, BoundedRange, ZCDP or ApproxDP")
         object.__setattr__(self, "count", whole("count", self.count))
         for name in ("mechanism", "neighbours", "purpose"):
-            # Plain text, whatever kind of it was given: an event is written to ledgers as it is.
+            # Converted to plain text, because an event is written to ledgers.
             object.__setattr__(
                 self, name, str(text(name, getattr(self, name), empty=name == "purpose"))
             )
@@ -158,7 +158,7 @@ class Event:
 
 def events_of(things: Iterable[object]) -> tuple[Event, ...]:
     """Return events under one neighbour relation."""
-    # Ten thousand equal guarantees are one event that is made once.
+    # Ten thousand equal guarantees are one event that is built once.
     made: dict[tuple[Guarantee, Proof | None], Event] = {}
 
     def event(thing: object) -> Event:

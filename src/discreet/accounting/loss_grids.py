@@ -114,7 +114,7 @@ class Losses:
                 reach = -(-release.epsilon // step)
                 factors.append(arb_poly(_masses(release.curve, reach, step)) ** release.count)
                 lowest -= reach * release.count
-            # Neighbours first, so that factors of a product are about equally long.
+            # Neighbours first, so that the factors of a product have similar lengths.
             while len(factors) > 1:
                 pairs = zip(factors[::2], [*factors[1::2], None], strict=False)
                 factors = [first if second is None else first * second for first, second in pairs]

@@ -109,7 +109,7 @@ class Comparison(Sequence[ComparisonRow]):
             self.chart().save(buffer, format="svg")
             picture = buffer.getvalue()
         except (DiscreetError, ImportError, ValueError):
-            # Without Altair or vl-convert, or with nothing to draw, the table says it all.
+            # Without Altair or vl-convert, or with nothing to draw, there is only the table.
             picture = ""
         rows = [
             (
@@ -155,7 +155,7 @@ def compare(
     amounts = epsilon_list(epsilons)
     rows: list[ComparisonRow] = []
     for family in families:
-        # Which errors there are does not depend on ε: they are sorted once.
+        # The possible errors do not depend on ε, so they are sorted once.
         errors = candidate_errors(member(family, 1), scores)
         distinct, group = np.unique(errors.values, return_inverse=True)
         for place, epsilon in enumerate(amounts):

@@ -90,7 +90,7 @@ def disclosure_risk(
         >>> risk = disclosure_risk(Exponential(epsilon=1), worlds)
         >>> round(risk.risk, 3), round(risk.bound, 3), risk.steps
         (0.881, 0.881, 2.0)
-        >>> round(disclosure_bound(1), 3)  # as published: too small, they are two steps apart
+        >>> round(disclosure_bound(1), 3)  # as published: too small, because they are two steps apart
         0.731
     """
     listed = _worlds(worlds)

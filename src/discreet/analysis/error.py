@@ -24,7 +24,7 @@ from discreet.mechanisms import Mechanism
 from discreet.mechanisms.facts import Floats
 from discreet.scores import Scores
 
-# Errors are float64 within a few units in the last place; nearer than this the exact gap decides.
+# Errors are float64 within a few units in the last place; for closer ones the exact gap decides.
 _DOUBTFUL = 2.0**-48
 # Scores may differ by more than float64 holds: then errors are kept in units of this.
 _LARGE_UNIT = 200
@@ -161,7 +161,7 @@ def error_distribution(mechanism: Mechanism, scores: Scores) -> tuple[Floats, Fl
     """
     errors = candidate_errors(mechanism, scores)
     mass = mechanism.probabilities(scores)
-    # A probability may have underflowed; only its logarithm says whether the error can occur.
+    # A probability may have underflowed; only its logarithm shows whether the error can occur.
     possible = mass > 0 if mass.all() else mechanism.log_probabilities(scores) > -math.inf
     distinct, place = np.unique(errors.values[possible], return_inverse=True)
     together = np.bincount(place, weights=mass[possible]).astype(np.float64)

@@ -206,7 +206,7 @@ def _worst_response(
     if naive:
         return found[0]
     if low > step:
-        # Nobody can join the best candidate in the top set: the exponential mechanism's proof applies.
+        # No other candidate can join the best in the top set: the exponential mechanism's proof applies.
         return WorstCase(found[0].error, found[0].gap, found[0].p, True)
     tied = float(delta) * chance(step)
     found.append(WorstCase(tied, float(delta), math.exp(-step), False))
@@ -264,7 +264,7 @@ def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance
     unit = type(mechanism)(scale=1, **rest)
 
     def missed(gamma: float) -> float:
-        # Beyond this nothing is left of any probability, and infinity is no score.
+        # Beyond this every probability is zero, and infinity is not a score.
         values = np.full(n, -min(gamma, 1e300))
         values[0] = 0.0
         return float(
@@ -317,7 +317,7 @@ def error_bound(
     beta = 1 - probability("with_probability", with_probability)
     if beta == 0:
         raise refuse("with_probability", with_probability, "below 1")
-    # Of tuples and sets there are more than other numbers here may be.
+    # There are more tuples and sets than other numbers here may be.
     ways = n if type(n) is int and n > 1 else whole("n", n)
     logarithm = math.log(ways) - math.log(beta)
     return _scaled(logarithm, epsilon, sensitivity, monotonic)

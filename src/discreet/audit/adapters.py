@@ -75,7 +75,7 @@ class Adapter:
             package = importlib.metadata.distribution(_PACKAGES.get(self.library, self.library))
         except importlib.metadata.PackageNotFoundError:
             return "a checkout"
-        # What is imported may come from another place than the package that is installed.
+        # The imported module may come from another place than the installed package.
         place = Path(str(package.locate_file(self.module))).resolve()
         editable = self.module == "discreet"
         return package.version if editable or place in origin.parents else "a checkout"

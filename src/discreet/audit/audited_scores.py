@@ -55,7 +55,7 @@ class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):
 
     @property
     def __array_struct__(self) -> Any:
-        # What NumPy asks for first: quicker than to be refused it.
+        # NumPy asks for this first; providing it is faster than being refused.
         return self.values.__array_struct__
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:

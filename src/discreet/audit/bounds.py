@@ -141,7 +141,7 @@ class _Divergence(_OfSets):
         p = (_chosen(first, event) + 0.5) / (first.sum() + 1)
         q = (_chosen(second, event) + 0.5) / (second.sum() + 1)
         slope = abs(math.log(p * (1 - q) / (q * (1 - p))))
-        # An event that is likelier under the second tally proves nothing, however far apart the two are.
+        # An event that is more likely under the second tally proves nothing, however far apart the two are.
         return _bernoulli(p, q) if p > q else 0.0, slope * math.sqrt(
             p * (1 - p) / first.sum() + q * (1 - q) / second.sum()
         )

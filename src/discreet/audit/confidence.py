@@ -8,7 +8,7 @@ from discreet._exact.numbers.balls import precision
 from discreet._exact.numbers.exact import refuse
 from discreet._exact.numbers.searches import bisected
 
-# Enough for counts in the millions; balls say so themselves if it is not.
+# Enough for counts in the millions; otherwise the balls show it.
 _BITS = 96
 
 

@@ -51,7 +51,7 @@ def _diffprivlib_exponential(scores: Any, cost: Fraction) -> list[Any]:
     from flint import arb
 
     mechanism = _diffprivlib_on(scores, "Exponential", cost)
-    # It draws against running sums, each of which is rounded.
+    # It draws against cumulative sums, each of which is rounded.
     return [arb(float(part), 2.0**-48) for part in np.diff(mechanism._probabilities, prepend=0.0)]
 
 
@@ -289,7 +289,7 @@ def _reported_by_dp_accounting(cost: Fraction) -> ApproxDP:
 )
 def _dp_accounting_rdp(scores: Any, cost: Fraction) -> dict[int, Any]:
     """Run the exponential mechanism a hundred times and report how often the first of two won."""
-    # A lead is cut off far out: neighbours stay neighbours, and what is left is no float's fault.
+    # A lead is cut off far out: neighbours stay neighbours, and the rest is not due to floats.
     lead = min(max(float(scores[0]) - float(scores[1]), -50.0), 50.0)
     first, second = Exponential(epsilon=cost).ball_probabilities(
         Scores([lead, 0.0], sensitivity=scores.sensitivity)

@@ -181,7 +181,7 @@ def _event(first: Floats, second: Floats, epsilon: float) -> Detail:
 
 
 def _excess(first: Floats, second: Floats, epsilon: float | Floats) -> Floats:
-    # As P·(1 − e^(ε − L)): an e^ε of its own could overflow.
+    # As P·(1 − e^(ε − L)): e^ε by itself could overflow.
     with np.errstate(invalid="ignore", over="ignore"):
         factor = -np.expm1(np.minimum(epsilon - (first - second), 1.0))
         return np.where(first == -np.inf, 0.0, np.exp(first) * np.nan_to_num(factor, nan=0.0))
@@ -239,7 +239,7 @@ class RenyiLoss(_TwoWayLoss):
             if q.is_zero():
                 return None
             if not p > 0 or not q > 0:
-                # x·ln(x/y) ≥ −y/e, and x^α·y^(1−α) ≥ 0: what is unknown can only lower the sum this far.
+                # x·ln(x/y) ≥ −y/e, and x^α·y^(1−α) ≥ 0: unknown terms can lower the sum only this far.
                 total = total - (q.upper() if order == 1 else arb(0))
                 continue
             ratio = p / q

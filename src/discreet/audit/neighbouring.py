@@ -166,7 +166,7 @@ class _Given:
         """Return the table with neighbours of every kind."""
         checked_effort(effort)
         for first, second in _neighbours(self._rows, self._columns, user, neighbours):
-            # A value that this kind of table cannot hold is not tried.
+            # A value that this kind of table cannot hold is skipped.
             with suppress(TypeError, ValueError, OverflowError):
                 yield self._make(first), self._make(second)
 

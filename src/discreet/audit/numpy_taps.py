@@ -130,7 +130,7 @@ def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callabl
             answer = trace.take(Step(**(_fields(step) | {"value": around})), drawn)
             if around.any():
                 return answer
-        # Noise around zero is a step where it is added to something.
+        # Noise around zero becomes a step when it is added to something.
         noise: WatchedNoise = np.array(answer, dtype=np.float64).view(WatchedNoise)
         noise.step, noise.seen_by = step, trace
         return noise

@@ -219,7 +219,7 @@ def recording(
             if pairs == 1:
                 Trace().run(
                     pipeline, couple[1]
-                )  # what is imported or kept on first use is not recorded
+                )  # what is imported or cached on first use is not recorded
             first = Trace().run(pipeline, couple[0])
             if pairs <= _CONTROLS and not _alike(
                 first.answer, Trace(first).run(pipeline, couple[0]).answer
@@ -327,13 +327,13 @@ def _distance(one: Step, two: Step) -> float:
         return float(((one.value - two.value) + (two.value - one.value)).total())
     here, there = (np.asarray(step.value, dtype=np.float64) for step in (one, two))
     with np.errstate(all="ignore"):
-        # The same infinity, or no number, on both sides is no distance.
+        # The same infinity, or NaN, on both sides is no distance.
         same = (here == there) | (np.isnan(here) & np.isnan(there))
         moved = np.where(same, 0.0, here - there)
         size = np.abs(here) + np.abs(there)
         moved = np.where(np.abs(moved) <= _ROUNDING * size, 0.0, moved)
         distance = float(_NORMS[one.norm](moved))
-    # Not a number on one side only: no bound holds.
+    # NaN on one side only: no bound holds.
     return math.inf if math.isnan(distance) else distance * (1 - _ROUNDING)
 
 

@@ -18,7 +18,7 @@ from discreet.mechanisms.mechanism import facts_of
 
 _MOST_ROWS = 32
 _PROOF = "docs/proofs/auditing.md"
-DUST = 2.0**-100  # what 200 bits may leave of a log-ratio that is zero
+DUST = 2.0**-100  # the log-ratio that 200 bits may leave of zero
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ def _changes(claim: Regular, row: Floats, grid: ScoreGrid, largest: bool) -> Ite
         for place in places[1:]:
             changed = row.copy()
             changed[[0, place]] = row[[place, 0]]
-            # Everyone's probability must move with them.
+            # All probabilities must be permuted with them.
             for outcome in places:
                 image = {0: place, place: 0}.get(outcome, outcome)
                 yield _Change("symmetry", row, changed, outcome, image)

@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 Neighbours = Callable[[tuple[float, ...]], Iterable[Sequence[float]]]
 """A user's own neighbour relation: from one score vector to the neighbours to try."""
 
-# A sensitivity of few bits leaves room for a fine grid; any other is shortened (down) to 32 bits.
+# A sensitivity with few bits leaves room for a fine grid; any other is rounded down to 32 bits.
 _SHORT, _LONG = 20, 32
 _FINE, _COARSE = 20, 12
 _FEW = 8
@@ -92,7 +92,7 @@ class Relation:
         """Return whether the two are neighbours, exactly; ``bound`` is one number or one per score."""
         if self.custom is not None:
             return True
-        # In a crowd most are alike.
+        # Most are equal in a crowd.
         if isinstance(bound, Fraction):
             alike = [(*pair, bound) for pair in set(zip(scores, neighbour, strict=True))]
         else:
@@ -175,7 +175,7 @@ def shapes(
             row = np.zeros(size)
             row[:leaders] = gap
             rows.append(row)
-    # Two contenders and a rest far behind: whatever two candidates can show, more can.
+    # Two contenders and the rest far behind: anything two candidates can show, more can.
     for lead in (0.0, delta / 2, delta, 2 * delta):
         row = np.zeros(size)
         row[:2] = max(gaps) + lead, max(gaps)

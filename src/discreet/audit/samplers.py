@@ -55,7 +55,7 @@ class Sampler:
         self.until = math.inf
         self.cut_short = False
         self._grain = grain
-        # What is to be repeated is drawn in batches that do not depend on the clock.
+        # A repeatable audit draws in batches that do not depend on the clock.
         self._steady = randomness is not None
         self._batch = _STEADY if self._steady else _FIRST
         self._answers: dict[int, dict[Hashable, int]] = {}
@@ -103,7 +103,7 @@ class Sampler:
             batch = min(size, self._batch)
             answers = self._draw(scores, batch)
             counts = _sum(counts, _counted(answers, len(scores), batch, others, self._grain))
-            # Batches of a fraction of a second keep a time limit.
+            # Batches of a fraction of a second respect the time limit.
             took = _BRIEF if self._steady else time.perf_counter() - began
             if took < _BRIEF and batch == self._batch:
                 self._batch = min(4 * batch, _AT_ONCE)
@@ -185,7 +185,7 @@ def _drawing(
     if callable(method) and not isinstance(function, type):
         if randomness is not None and isinstance(function, Mechanism):
             method = partial(method, randomness=randomness)
-        # The usual repr is an address in memory, which tells nobody anything.
+        # The default repr is a memory address, which tells nothing.
         kind: Any = type(function)
         name = kind.__name__ if kind.__repr__ is object.__repr__ else repr(function)
         return name, _Answering(method, many=True)
@@ -207,10 +207,10 @@ class _Answering:
         self._failures = 0
         self._answered = False
 
-    @np.errstate(all="ignore")  # what overflows shows in the answers
+    @np.errstate(all="ignore")  # overflow shows in the answers
     def __call__(self, scores: Any, size: int) -> Any:
         if self._many and size > 1:
-            # An error in a batch is that of some draw in it: which, only single draws can tell.
+            # An error in a batch comes from some draw in it; only single draws can show which.
             with suppress(Exception):
                 answers = self._function(scores, size)
                 self._answered = True

@@ -122,7 +122,7 @@ class Search:
             kept, compared, magnitude = _worst(kind, kind.around(best.pair, step))
             total, largest = total + compared, max(largest, magnitude)
             if kept and kept[0].value > best.value * (1 + _WORTHWHILE):
-                # Where the loss only nears its supremum, long strides get there.
+                # If the loss only approaches its supremum, long strides get there.
                 best, step = kept[0], min(2 * step, 4.0)
             else:
                 step /= 4
@@ -149,7 +149,7 @@ def _worst(kind: Kind, batches: Iterable[Batch]) -> tuple[list[Found], int, floa
     kept, compared, magnitude = list[Found](), 0, 0.0
     for batch in batches:
         compared, magnitude = compared + batch.compared, max(magnitude, batch.magnitude)
-        # Of pairs that lose the same the first is kept.
+        # Among pairs with equal loss the first is kept.
         for place in np.argsort(-batch.losses, kind="stable")[:_KEPT].tolist():
             value = float(batch.losses[place])
             if len(kept) == _KEPT and not value > kept[-1].value * (1 + _WORTHWHILE):
@@ -195,7 +195,7 @@ def verdict_on(
     for number, kind in enumerate(kinds):
         search.run(kind, begun=1 - 0.5**number, share=0.5 ** (number + 1))
     search.tell("certificate", 1.0)
-    # Rounding can put a pair first in floats that the balls put second.
+    # Rounding can rank a pair first in floats that is second in balls.
     checked = [one.kind.certified(one.pair) for one in _doubtful(search.found, claimed)]
     worst, refuted = max(checked, key=lambda pair: (pair[1], pair[0].value), default=(None, False))
     allowed = float_up(claimed)

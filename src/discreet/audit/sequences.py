@@ -216,7 +216,7 @@ class Streams:
         self._sizes = sizes
         self._blocks = blocks
         self._step = float(subject.sensitivity)
-        # A number near the threshold in place of "above", where the subject releases one.
+        # A number near the threshold in place of "above", if the subject releases one.
         released = getattr(subject, "releases_numbers", False)
         middle, step = subject.middle, subject.sensitivity
         self._above: tuple[Answer, ...] = (middle, middle + step) if released else (True,)
@@ -269,7 +269,7 @@ class Streams:
             least, taken = _least_nearby(logs, moves)
             with np.errstate(invalid="ignore"):
                 found = np.where(logs < _FAINTEST, -np.inf, logs - least)
-            best = int(np.argmax(found.round(_DIGITS)))  # of equal ones the first, on any machine
+            best = int(np.argmax(found.round(_DIGITS)))  # the first of equal ones, on any machine
             place = np.unravel_index(best, logs.shape)
             moved = tuple(taken[(slice(None), *place)].tolist())
             losses.append(float(found[place]))
@@ -311,7 +311,7 @@ class Streams:
             for values in (first, second)
         ]
         with precision(2 * _BITS):
-            # A zero is exactly zero: whatever has a probability there has an infinite loss.
+            # A zero is exactly zero: any positive probability against it is an infinite loss.
             value = None if balls[1].is_zero() and balls[0] > 0 else (balls[0] / balls[1]).log()
             refutes = exceeds(value, self.claim.exact)
         return (
@@ -349,7 +349,7 @@ def _least_nearby(logs: Floats, moves: Sequence[int]) -> tuple[Floats, Any]:
         shifted = []
         for move in moves:
             rolled, came = np.roll(least, -move, axis), np.roll(taken, -move, axis + 1).copy()
-            # What rolled over the edge is no neighbour.
+            # Values that rolled over the edge are not neighbours.
             edge = [slice(None)] * logs.ndim
             edge[axis] = slice(-move, None) if move > 0 else slice(0, -move)
             if move:

@@ -243,7 +243,7 @@ def _witness(
     outcome = max(
         suspect.event.members, key=lambda place: float(shares[0][place] - shares[1][place])
     )
-    # An event that was chosen on earlier draws may name answers that these draws have not seen.
+    # An event chosen on earlier draws may name answers that these draws have not seen.
     witness = Witness(
         scores=plain(scores),
         neighbour=plain(neighbour),

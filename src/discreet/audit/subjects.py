@@ -82,7 +82,7 @@ class Subject:
     ) -> None:
         self.audited = _instance(audited, epsilon)
         self.sensitivity = sensitivity
-        # Where sensitivities differ, the search sees each score in units of its own.
+        # If sensitivities differ, the search sees each score in units of its own sensitivity.
         self.steps = steps
         self._units = None if steps is None else np.array(list(map(_short, steps)))
         self.evaluations = 0
@@ -93,7 +93,7 @@ class Subject:
         self._cache: dict[Hashable, Floats] = {}
         self._answers: dict[int, dict[Hashable, int]] = {}
         facts = facts_of(self.audited)
-        # A subclass of a mechanism inherits its logarithms and its balls, and may have another law.
+        # A subclass of a mechanism inherits its logarithms and its balls, but may have another law.
         self._ours = facts is not None
         self._function: Callable[[Any], Any] = getattr(self.audited, "probabilities", self.audited)
         own = getattr(self.audited, "log_probabilities", None)
@@ -226,7 +226,7 @@ class Subject:
             told = self._answer(given)
             shaped = isinstance(told, np.ndarray) and told.shape == (size,)
             if self._answered and shaped and told.dtype == np.float64:
-                masses[place] = told  # a copy: a subject may write over its own array
+                masses[place] = told  # a copy: a subject may overwrite its own array
                 usual.append(place)
                 found.append(masses[place])
             else:
@@ -238,7 +238,7 @@ class Subject:
         sums = (np.exp(parts) if own else parts).sum(axis=1)
         ends = parts.max(axis=1) <= 1e-6 if own else parts.min(axis=1) >= 0
         logs = parts if own else np.log(np.maximum(parts, FLOOR))
-        # What is not finite does not sum to one.
+        # Probabilities that are not finite do not sum to one.
         right = ends & (np.abs(sums - 1) <= 1e-6)
         for place, log, fine in zip(usual, logs, right.tolist(), strict=True):
             found[place] = log if fine else self._read(found[place], size)
@@ -254,7 +254,7 @@ class Subject:
     # ---- one evaluation ------------------------------------------------------------------------
 
     def _columns(self, size: int) -> dict[Hashable, int]:
-        # Positions come first, so that a column is its own answer.
+        # Positions come first, so that a column number is its own answer.
         return self._answers.setdefault(size, {place: place for place in range(size)})
 
     def _logs(self, given: Any, size: int) -> Floats:
@@ -374,7 +374,7 @@ def stacked(rows: Sequence[Floats]) -> Floats:
 def _instance(audited: Any, epsilon: Fraction | None) -> Any:
     """Make an instance of a class, with the claim's ε if it takes one."""
     if isinstance(audited, type):
-        # Somebody else's class is given a float: it may know nothing of fractions.
+        # Another library's class gets a float: it may not accept fractions.
         cost = epsilon if epsilon is None or issubclass(audited, Mechanism) else float(epsilon)
         try:
             return audited(epsilon=cost) if cost is not None else audited()
@@ -404,7 +404,7 @@ def _is_exact(value: Any) -> bool:
 
 def _float(part: Any) -> float:
     if _is_ball(part):
-        # The middle of a ball below the range of floats is no number to NumPy; it is next to nothing.
+        # The middle of a ball below the range of floats is not a number to NumPy; it is nearly zero.
         middle = float(part.mid())
         return 0.0 if math.isnan(middle) and part.is_finite() else middle
     return float(part)
@@ -414,7 +414,7 @@ def _checked_law(told: Any, size: int) -> Any:
     """Check a mapping from answers to probabilities; return it, ``NAN``, or an error."""
     usual = isinstance(told, np.ndarray) and told.shape == (size,) and told.dtype == np.float64
     if usual and abs(float(told.sum()) - 1) <= 1e-6 and told.min() >= 0:
-        return told  # what is not finite does not sum to one
+        return told  # probabilities that are not finite do not sum to one
     positions = not isinstance(told, Mapping)
     parts = told if positions else list(told.values())
     try:

@@ -173,7 +173,7 @@ def only_samples(subject: Any, options: Mapping[str, Any]) -> bool:
     try:
         told = subject(AuditedScores([1.0, 0.0], sensitivity=1))
     except Exception:
-        return False  # the audit will see it again
+        return False  # the audit will raise it again
     try:
         return not isinstance(told, Mapping) and abs(sum(map(float, told)) - 1) > 1e-6
     except (TypeError, ValueError):

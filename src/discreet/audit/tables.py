@@ -275,7 +275,7 @@ class _Path:
 
 
 def _product(first: Any, second: Any) -> Any:
-    # A ball does not know how to multiply a fraction.
+    # Balls cannot be multiplied with fractions.
     if isinstance(first, Fraction) and not isinstance(second, int | float | Fraction):
         return ball_of(first) * second
     if isinstance(second, Fraction) and not isinstance(first, int | float | Fraction):
@@ -284,5 +284,5 @@ def _product(first: Any, second: Any) -> Any:
 
 
 def _impossible(part: Any) -> bool:
-    # A ball that only contains zero is neither equal to it nor different.
+    # A ball that contains zero is neither equal to it nor different.
     return bool(part == 0)

@@ -50,7 +50,7 @@ class Trace:
     def take(self, step: Step, draw: Callable[[], Any]) -> Any:
         """Record a step and answer it: by drawing, or with the first run's answer."""
         if self.inside:
-            return draw()  # a step inside a step is the library's own business
+            return draw()  # a step inside a step belongs to the library
         place = len(self.steps)
         self.steps.append(step)
         first = self._first

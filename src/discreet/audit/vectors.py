@@ -61,7 +61,7 @@ class Scored:
     def masses(self, rows: Floats, *, plainly: bool = False) -> Floats:
         """Log-probabilities, one row per row of scores."""
         logs = self.subject.log_masses(rows, monotonic=self.among.monotonic, plainly=plainly)
-        # A logarithm beyond this is rounded too coarsely for a difference to mean anything.
+        # A logarithm beyond this is rounded too coarsely for differences to mean anything.
         return np.where((logs < _DEEPEST) & (logs > -np.inf), _DEEPEST, logs) if plainly else logs
 
     def in_balls(self, rows: Floats) -> tuple[Witness, bool]:
@@ -93,9 +93,9 @@ class Vectors(Scored):
         for size in sizes:
             if lattice_shape(size) is not None:
                 yield "lattice", size, self._lattice(size)
-            # Our own mechanisms see sorted gaps only; the lattice does for their middle sizes.
+            # Our own mechanisms depend only on sorted gaps; the lattice suffices for their middle sizes.
             if anything or size in (sizes[0], sizes[-1]) or lattice_shape(size) is None:
-                # Whoever knows a bound shows it with few candidates.
+                # A subject that uses a bound shows it with few candidates.
                 sides = anything and (self.thorough or size == sizes[0])
                 rows = shapes(
                     size, self.grid, self.noise_scale, both_ways=anything, both_sides=sides
@@ -103,7 +103,7 @@ class Vectors(Scored):
                 signed = rows if self.subject.largest_is_best else -rows
                 yield "structured vectors", size, [self._near(signed)]
         far = {sizes[0], sizes[-1]} if self.thorough else {min(sizes[0], 8)}
-        # In units that differ there is no common offset, and large products would be rounded.
+        # With different units there is no common offset, and large products would be rounded.
         for size in sorted(far) if self.subject.steps is None else ():
             yield "far out", size, self._far_out(size)
         for size in sizes:
@@ -120,7 +120,7 @@ class Vectors(Scored):
         still = np.zeros_like(moves)
         here = scores + np.concatenate([moves, still, moves])
         there = neighbour + np.concatenate([still, moves, moves])
-        # Beyond a dozen noise scales nothing changes any more but the number of digits.
+        # Beyond a dozen noise scales only the number of digits changes.
         reach = max(12 * self.noise_scale + 4 * size * delta, float(np.ptp(scores)))
         near = np.ptp(here, axis=1) <= reach
         if self.among.custom is not None:
@@ -164,7 +164,7 @@ class Vectors(Scored):
         for row in rows:
             neighbours = self.among.structured(row, self.grid.delta)
             if plainly:
-                # Far out a sum of floats is rounded: what is no neighbour then is left out.
+                # Far out, sums of floats are rounded: pairs that are then not neighbours are left out.
                 neighbours = neighbours[[self._is_neighbour(row, other) for other in neighbours]]
             here += [row] * len(neighbours)
             there += list(neighbours)
@@ -194,7 +194,7 @@ class Vectors(Scored):
             [[base + c for c in sorted(far, key=abs) for base in bases], lopsided(size, delta)]
         )
         if self.subject.canonical and not self.thorough:
-            rows = rows[::7]  # the law is proved to know no offset; only floats could
+            rows = rows[::7]  # the law provably ignores offsets; only floats could depend on them
         yield self._near(rows, plainly=True)
         if self.among.custom is None:
             for base in bases:
@@ -245,7 +245,7 @@ class Crowds(Scored):
         every = [2 * delta - hair, wide, delta, 2 * delta + hair, wider]
         known = self.subject.canonical and not self.thorough
         for total in self.sizes:
-            # Large crowds take time: of them two gaps, and of our own, whose law is proved, a part.
+            # Large crowds take time: only two gaps are tried, and for our own proved laws only a part.
             gaps = every if self.thorough or total == TOTALS[1] else every[:2]
             several = list(crowds(total, self.grid, every[:2] if known else gaps, self.among))
             yield "crowds", total, [self._batch(several[:: 5 if known else 1])]
@@ -274,7 +274,7 @@ class Crowds(Scored):
     def _batch(self, several: list[Crowd]) -> Batch:
         magnitude = max(abs(block[0]) for crowd in several for block in crowd.blocks)
         laws = self._in_blocks(several) if self.subject.canonical else self._one_by_one(several)
-        # Blocks that a crowd does not have are answers that never come.
+        # Blocks that a crowd does not have are answers that never occur.
         losses = self.loss.values(stacked(laws[::2]), stacked(laws[1::2]))
         return Batch(losses, several.__getitem__, len(several), magnitude)
 

@@ -223,7 +223,7 @@ class Desk:
             question=question,
             terms=table.terms(question.kind),
         )
-        # Whoever asked may hang up: what is paid is finished and kept all the same.
+        # The client may disconnect: what is paid is finished and kept all the same.
         task = self._background(
             self._work(
                 worker,
@@ -299,7 +299,7 @@ class Desk:
             part = job.dataset
             if outcome.answer is None:
                 raise await asyncio.to_thread(self._failed, name, part, paid, outcome.reason)
-            # The ledger's own number would count what others asked, and whether they failed.
+            # The ledger's own number would reveal how much others asked, and whether they failed.
             number = self.store.one(name).number
             answer = {**outcome.answer, "entry": f"{part}, question {number}"}
             self.store.record(name, ANSWERED, answer=answer)

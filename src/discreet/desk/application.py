@@ -465,7 +465,7 @@ async def _wrong_method(request: Request, _error: Exception) -> Response:
 
 
 async def _broken(_request: Request, _error: Exception) -> Response:
-    # Whatever an unexpected error says may quote what it should not.
+    # The message of an unexpected error may quote something confidential.
     return _problem(
         500, "something failed in the desk; your list of questions shows whether one was paid"
     )

@@ -30,7 +30,7 @@ from discreet.questions.read_back import release_from
 
 _KEY = re.compile(r"[!-~]{1,200}")
 _TRIES = 4
-_PATIENCE = 3700  # the longest slot, and some
+_PATIENCE = 3700  # the longest slot plus a margin
 
 
 def require_key(key: str) -> str:
@@ -73,7 +73,7 @@ class RemoteDesk:
     def __init__(self, url: str, token: str) -> None:
         self._url = url
         self._token = token
-        # What is in the clear goes to this machine and not to a proxy.
+        # Unencrypted traffic goes to this machine and not to a proxy.
         inside = [] if url.startswith("https") else [urllib.request.ProxyHandler({})]
         self._opener = urllib.request.build_opener(_NoRedirect(), *inside)
 

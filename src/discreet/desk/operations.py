@@ -145,7 +145,7 @@ class Watched:
         if self._figures is not None:
             self._figures.replied(status)
         if self._journal is not None and self._is_to_be_written(scope):
-            # A path or a method beyond the desk's own routes is a stranger's text, and is not kept.
+            # A path or a method outside the desk's own routes is a stranger's text, and is not kept.
             self._journal.write(
                 method=scope["method"] if scope["method"] in _METHODS else "other",
                 path=scope["path"] if scope["path"] in self._paths else "other",
@@ -173,7 +173,7 @@ async def is_ready(desk: Desk) -> bool:
 
     def look() -> None:
         desk.store.failures(OWNER)
-        # Opened again, as a worker opens it: a connection outlives a file that was moved away.
+        # Opened again, as a worker opens it: an open connection survives the file being moved away.
         with Ledger.open(desk.owner.ledger.place, create=False, wait=2) as ledger:
             for dataset in {table.dataset for table in desk.owner.table.values()}:
                 ledger.show(dataset)

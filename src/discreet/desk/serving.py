@@ -215,7 +215,7 @@ class DeskServer(LocalServer):
         self._serve(
             DeskApplication(self.desk, figures=figures, journal=self._journal).application(),
             date_header=False,
-            proxy_headers=listening.behind_proxy,  # else whoever asks could say where from
+            proxy_headers=listening.behind_proxy,  # otherwise a client could claim any address
             http=partial(Connection, places=_places(listening), tls=tls),
             timeout_keep_alive=ARRIVAL,
             limit_concurrency=MOST,

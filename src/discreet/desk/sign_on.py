@@ -86,7 +86,7 @@ class Provider:
         self._keys: dict[Any, dict[str, Any]] = {}
         self._looked_up = self._tried = -math.inf
         self._logins: dict[str, Login] = {}
-        # Threads of its own: however slow the provider is, the desk's own work goes on.
+        # Separate threads: however slow the provider is, the desk's own work continues.
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="sign-on")
 
     async def aside(self, work: Callable[..., T], *given: Any) -> T:
@@ -142,7 +142,7 @@ class Provider:
                 self._tried = now
                 self._look_up(now)
             if now - self._looked_up > max(KEYS_KEPT, _KEYS_AGAIN):
-                self._keys = {}  # a key that may be withdrawn by now is not trusted
+                self._keys = {}  # a key that may have been withdrawn is not trusted
             key = self._keys.get(name)
             if name is None and len(self._keys) == 1:  # a token need not name the only key there is
                 (key,) = self._keys.values()

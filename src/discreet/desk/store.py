@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS questions (
 CREATE INDEX IF NOT EXISTS by_analyst ON questions (analyst, began);
 CREATE TABLE IF NOT EXISTS forgiven (analyst TEXT NOT NULL, time REAL NOT NULL);
 """
-# What stores of discreet 0.2.0 lack.
+# Columns that stores of discreet 0.2.0 lack.
 _LATER = """
 ALTER TABLE questions ADD COLUMN number INTEGER;
 ALTER TABLE questions ADD COLUMN reason TEXT;
@@ -122,7 +122,9 @@ class DeskStore:
         file = Path(f"{self._path}-serving")
         try:
             file.touch(mode=0o600)
-            file.chmod(0o600)  # whoever may read it may hold its lock, also one that 0.2.0 made
+            file.chmod(
+                0o600
+            )  # anyone who can read it can hold its lock, including one made by 0.2.0
             beside = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
         except (OSError, sqlite3.Error):
             raise DiscreetError(f"the desk's file {str(file)!r} cannot be opened") from None

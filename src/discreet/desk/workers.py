@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _PATIENCE = 60
 _ANALYSTS_OWN = {"epsilon", "where", "k", "at", "above", "crossings"}
 
-# A clean process imports what questions need, once, and every worker is a copy of it.
+# A clean process imports what questions need once, and every worker is a copy of it.
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
     [
@@ -54,7 +54,7 @@ _CONTEXT.set_forkserver_preload(
         "numpy.ma",
         "numpy.polynomial",
         "psycopg",
-        # What blocks need that vote; Arrow looks for pandas.
+        # What voting blocks need; Arrow looks for pandas.
         "cloudpickle",
         "pandas",
         "pyarrow.compute",
@@ -141,7 +141,7 @@ class _Counting:
 @contextmanager
 def locked(file: str, *, shared: bool = False) -> Iterator[None]:
     """Hold the lock of a file, alone or shared; it ends with the process, however that ends."""
-    held = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)  # whoever may read it may hold its lock
+    held = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)  # anyone who can read it can hold its lock
     try:
         until = time.monotonic() + _PATIENCE
         while True:
@@ -236,8 +236,8 @@ def is_of_the_question(error: Exception) -> bool:
 
 def _work(line: Connection, first: Sequence[Job]) -> None:
     """Run a worker: jobs from the line until it closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the desk ends its workers itself
-    warnings.simplefilter("ignore")  # candidates that can never match are the owner's to know of
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the desk stops its workers itself
+    warnings.simplefilter("ignore")  # candidates that can never match concern only the owner
     for job in first:
         with suppress(Exception):  # whoever asks will find out, and the owner is told then
             _tried(job)

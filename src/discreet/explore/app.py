@@ -166,7 +166,7 @@ class Explorer:
                 else {},
                 with_scores=given.get("with_scores") is True,
             )
-            # As text: JavaScript would write its numbers otherwise, and the hash would no longer fit.
+            # As text: JavaScript would format the numbers differently, and the hash would no longer match.
             return {"file": json.dumps(made, indent=2) + "\n", "entries": entries(made)}
 
         return await _answer(make)

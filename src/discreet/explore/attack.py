@@ -45,7 +45,7 @@ def game(given: object) -> dict[str, Any]:
     bound = disclosure_bound(epsilon, worlds=2) if bounded else 1.0
     return {
         "rounds": [{"vote": v, "answer": a} for v, a in zip(votes, answers, strict=True)],
-        # Whoever names the likelier world is right this often; nobody can do better on these worlds.
+        # Guessing the more likely world is right this often; no guess does better on these worlds.
         "best": float(np.maximum(first, second).sum()) / 2,
         "bound": bound,
         "luck": luck(rounds, bound),

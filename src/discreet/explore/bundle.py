@@ -57,7 +57,7 @@ class Bundle:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = self._path.with_suffix(f".{os.getpid()}")
             unfinished.write_bytes(content)
-            unfinished.replace(self._path)  # whole or not at all
+            unfinished.replace(self._path)  # all or nothing
         except OSError:
             return  # a read-only home: the script is made again next time
 

@@ -95,7 +95,7 @@ def _balance() -> dict[str, Any]:
     """Return a chart of error and risk against ε on one axis, with both limits as horizontal lines."""
     names = [MISSES, CERTAINTY]
     page = _lines("balance", {"series": names}, ("chance", "chance"), share=True)
-    # A whole and a dashed line, a disc and a square: the two are told apart at a glance, without colour.
+    # A solid and a dashed line, a disc and a square: the two differ at a glance, without colour.
     for layer in page["layer"]:
         for channel, looks in (("strokeDash", [[1, 0], [7, 3]]), ("shape", ["circle", "square"])):
             if channel in layer["encoding"]:
@@ -173,7 +173,7 @@ def _ratios() -> dict[str, Any]:
     chart = alt.layer(allowed, stems, ends, above, below).properties(height=260)
     page = _for_page(chart.to_dict(), "ratios")
     page["layer"][0]["data"] = {"name": "band"}
-    # Figures stand beyond the end of their bar, up or down.
+    # Figures are placed beyond the end of their bar, above or below.
     page["layer"][3]["mark"] |= {"baseline": "line-bottom", "dy": -20}
     page["layer"][4]["mark"] |= {"baseline": "line-top", "dy": 6}
     return page

@@ -175,7 +175,7 @@ def choices_from(given: object, uploads: UploadStore) -> Choices:
 
 
 def _sane(name: str, value: Fraction) -> Fraction:
-    # Far outside this the charts say nothing; the library itself has no such limit.
+    # Far outside this range the charts show nothing; the library itself has no such limit.
     if value and not Fraction(1, 10**9) <= value <= 10**12:
         raise refuse(name, float(value), "between 10^-9 and 10^12 on this page")
     return value

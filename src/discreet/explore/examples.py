@@ -43,7 +43,7 @@ def examples() -> dict[str, Example]:
         >>> list(examples())
         ['clinic', 'salaries', 'pages', 'worst-case', 'staircase']
     """
-    # The gap that hurts most when all others are tied (Proposition 4).
+    # The worst gap when all others are tied (Proposition 4).
     gap = round(worst_case(Exponential(epsilon=1), _WORST_CASE_SIZE).gap, 2)
     listed = (
         Example(
@@ -68,7 +68,7 @@ def examples() -> dict[str, Example]:
             "pages",
             "Page views (1,000 pages)",
             "Distinct visitors per page; one visitor moves each count by at most one: monotonic, Δ = 1.",
-            # Falling as 1/rank: many candidates, so that bars are summarised.
+            # Falling as 1/rank: many candidates, so that bars are grouped.
             {f"/page/{rank}": 5_000 // (rank + 4) for rank in range(1, _PAGES + 1)},
             monotonic=True,
             epsilon="0.05",

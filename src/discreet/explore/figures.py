@@ -223,7 +223,7 @@ def _need(
     """Return the least ε that is accurate enough; None if the search must wait for the next call."""
     if not is_private(name):
         return None, "No ε helps: it is not private at any."
-    # The answer is a noise scale, whatever Δ is; sought as its inverse, because ε = d/s.
+    # The result is a noise scale for any Δ; it is found as its inverse, because ε = d/s.
     key = ("need", name, choices.level, choices.tolerance, seen_by(name, choices.setting))
     if passed() and key not in study.answers:
         return None
@@ -266,7 +266,7 @@ def _rival_epsilon(choices: Choices, study: SeenScores) -> Fraction:
     def search() -> float:
         target = study.mean(budget.REFERENCE, scale, choices.setting)
         blind = float(study.errors.mean())
-        # Where permute-and-flip is all but certain, or all but blind, there is nothing to equal.
+        # If permute-and-flip is almost certain, or almost blind, there is nothing to match.
         if target <= 1e-12 * max(1.0, float(study.errors[-1])) or target >= blind * (1 - 1e-9):
             return 1.0
 

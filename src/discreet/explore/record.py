@@ -196,7 +196,7 @@ def problems(record: object, *, scores: ScoreFile | None = None) -> list[tuple[s
         if scores is None:
             raise ParameterError("the record has no scores: give the file with --scores")
         uploads = UploadStore()
-        # A record of an older version says nothing of a tolerated risk, and none of its figures needs it.
+        # A record of an older version has no tolerated risk, and none of its figures needs it.
         given = {
             "risk": "0.9",
             **record["choices"],

@@ -29,7 +29,7 @@ def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
             bound = disclosure_bound(epsilon * count, worlds=worlds, steps=steps)
             rows.append({"releases": series, "epsilon": epsilon, "risk": bound})
     mechanism = choices.decided
-    # The bound is for pure privacy: a δ leaves room for an answer that tells all.
+    # The bound is for pure privacy: with a δ, some answer may reveal everything.
     bounded = mechanism.promise_at(choices.range_distance).to(PureDP).epsilon < math.inf
     return {
         "rows": rows,

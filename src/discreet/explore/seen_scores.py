@@ -140,7 +140,7 @@ class SeenScores:
             added = 0
             for name, step in sorted(keys, key=lambda pair: _coarseness(pair[1])):
                 if keys[name, step] not in self._points:
-                    # However slow the machine, every call gets further.
+                    # Every call makes progress, however slow the machine.
                     if passed() and added:
                         break
                     added += 1

@@ -48,7 +48,7 @@ class Guard:
         try:
             await self._app(inner, limited(receive, self._most), send_guarded)
         except asyncio.CancelledError:
-            # Ctrl-C while something is computed: the page is told, and the terminal is spared a traceback.
+            # Ctrl-C while something is computed: the page gets an error, and the terminal no traceback.
             ending = PlainTextResponse("The server is ending.", status_code=503)
             with contextlib.suppress(RuntimeError):  # the answer had begun
                 await ending(scope, receive, send_guarded)

@@ -155,7 +155,7 @@ def _restored(kind: Any, numbers: tuple[Exact, ...], *proofs: Any) -> Any:
 
 
 def _target_delta(measure: type[Guarantee], delta: object) -> Fraction:
-    # Any other class, a subclass even, would be given a number that means something else.
+    # Any other class, even a subclass, would get a number that means something else.
     if not any(measure is known for known in (PureDP, BoundedRange, ZCDP, ApproxDP)):
         raise refuse("measure", measure, "PureDP, BoundedRange, ZCDP or ApproxDP")
     if measure is not ApproxDP and delta is not None:

@@ -36,6 +36,6 @@ class SharedByAddress:
 
 def _opened_again(kind: Any, address: str) -> Any:
     ledger = kind.open(address, create=False)
-    # Nobody closes what was opened by unpickling.
+    # What unpickling opened is never closed explicitly.
     finalize(ledger, ledger._store.close)
     return ledger

@@ -311,7 +311,7 @@ class Ledger(SharedByAddress):
             yield entry
         except BaseException as error:
             error.add_note(f"the spend stays: {entry.budget}, entry {entry.sequence}")
-            # The spend stays counted in any case; the block's own error is the one to hear about.
+            # The spend stays counted in any case; the block's own error is the one to report.
             with suppress(LedgerError):
                 self.fail(entry)
             raise
@@ -374,7 +374,7 @@ class Ledger(SharedByAddress):
     def verify(self, dataset: str, *, head: Head | str | None = None) -> Verification:
         """Check the chain of hashes and the stored state against the history and an exported head."""
         kept = Head.parse(head) if isinstance(head, str) else head
-        # A reader keeps writers from their commit, so the work comes after the reading.
+        # A reader blocks writers from committing, so the work comes after the reading.
         state, lines = self._look(dataset, lambda c, state: (state, rows.lines_of(c, state)))
         return verify_history(state, lines, kept)
 

@@ -173,7 +173,7 @@ def place_of(address: object) -> Place:
     if address is None:
         address = os.environ.get("DISCREET_LEDGER") or default_place()
     if isinstance(address, str) and _NO_PATH.match(address):
-        # Taken for a path, it would be shown with its password, and a file of that name made.
+        # Read as a path, it would be shown with its password, and a file of that name created.
         raise ParameterError(
             "a ledger's address is a path, sqlite:///path or postgresql://...; this one looks like a "
             "server's without the :// (it is not shown here, because it may hold a password)"

@@ -247,7 +247,7 @@ class History(tuple[Entry, ...]):
 def _row(entry: Entry) -> list[str]:
     details = entry.details
     amount = details.get("spent") or details.get("limit") or {}
-    # Of a cap what may be used is rounded down, of a spend the cost up.
+    # A remaining budget is rounded down, a cost up.
     spent = "spent" in details
     cost = in_short(amount.get("cost", ""), up=spent)
     if amount.get("delta", "0") != "0":

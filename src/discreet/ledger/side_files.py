@@ -63,7 +63,7 @@ def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
             header = opened.read(_JOURNAL_HEADER)
             identity = os.fstat(opened.fileno()).st_ino
             if header[:1] in (b"", b"\0"):
-                return None  # not begun, or ended: SQLite does not look at it
+                return None  # not begun, or ended: SQLite ignores it
             if len(header) < _JOURNAL_HEADER or not header.startswith(_JOURNAL_MAGIC):
                 raise _damaged(journal)
             sector, page = struct.unpack(">II", header[20:])
@@ -78,7 +78,7 @@ def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
     except OSError:
         raise _damaged(journal) from None
     if len(record) < 4 + max(page, _TAG.stop):
-        return None  # the change has not come to the first page, nor to the ledger's file
+        return None  # the change has not reached the first page, nor the ledger's file
     return int.from_bytes(record[4:][_TAG], "big", signed=True), header, identity
 
 

@@ -28,7 +28,7 @@ from discreet.ledger.side_files import next_tag
 T = TypeVar("T")
 _WRITE = "discreet_write"
 _ADVISORY_LOCK = 7_310_579_603  # an arbitrary number that all discreet ledgers agree on
-# Every writing transaction reads the clock, and so commits durably even if a pooler lost our settings.
+# Every write transaction reads the clock, and so commits durably even if a pooler lost our settings.
 _CLOCK = text(
     "SELECT extract(epoch FROM clock_timestamp()) * 1000000 "
     "FROM (SELECT set_config('synchronous_commit', 'on', true)) AS durable"
@@ -63,7 +63,7 @@ class Store:
         self._engine = _engine(place, wait, only_readable=self.only_readable)
         self._file = place.file_number() if place.is_sqlite else None
         self._process = os.getpid()
-        # Threads of one process wait in line here: cheaper than for SQLite's poll or a server's lock.
+        # Threads of one process queue here: cheaper than SQLite's polling or a server's lock.
         self._line = Lock()
         self._wait = wait
 
@@ -86,7 +86,7 @@ class Store:
             raise _read_only(self.place)
         self._renew_after_fork()
         if self.place.is_sqlite and self.place.file_number() != self._file:
-            # An open connection would go on writing to a file that nobody can find any more.
+            # An open connection would keep writing to a file that can no longer be found.
             raise LedgerError(f"the ledger {self.place} was moved or replaced; nothing was spent")
         if not self._line.acquire(timeout=self._wait):
             raise _locked(self.place)
@@ -145,7 +145,7 @@ def _engine(place: Place, wait: float, *, only_readable: bool) -> Engine:
     sqlite = place.is_sqlite
     options: dict[str, Any] = {"max_overflow": 64, "pool_timeout": wait}
     if only_readable:
-        # Each reading looks at the file again: others may write it.
+        # Each read checks the file again, because others may write it.
         options = {"poolclass": NullPool, "creator": lambda: _connection_for_reading(place, wait)}
     elif sqlite:
         options["connect_args"] = {"timeout": wait}
@@ -159,7 +159,7 @@ def _engine(place: Place, wait: float, *, only_readable: bool) -> Engine:
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:
         if sqlite:
-            connection.isolation_level = None  # the driver must not begin transactions of its own
+            connection.isolation_level = None  # the driver must not start its own transactions
             for setting in (
                 "synchronous=EXTRA",
                 "fullfsync=ON",
@@ -184,7 +184,7 @@ def _engine(place: Place, wait: float, *, only_readable: bool) -> Engine:
         elif sqlite:
             connection.exec_driver_sql("BEGIN")
         elif not writing:
-            # Totals and history must be of one moment, or verifying would find differences.
+            # Totals and history must be from one moment, or verification would find differences.
             connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     return engine
@@ -248,7 +248,7 @@ def use_one_file(place: Place, *, wait: float) -> None:
             raise problem
         time.sleep(
             10 * _POLL
-        )  # closed meanwhile: two that open it at once would wait for each other
+        )  # closed in between: two processes opening it at once would wait for each other
 
 
 def _locked(place: Place) -> LedgerError:

@@ -189,7 +189,7 @@ class CrossingRule:
     def guarantee(self, measure: type[Guarantee] = PureDP, delta: object = None) -> Guarantee:
         """Return what the whole stream costs, in ``measure``; no answer changes it."""
         promise = PureDP(self.epsilon)
-        # A subclass may do something else under the same promise: nothing is known to prove that.
+        # A subclass may behave differently under the same promise, and nothing proves that.
         proof = CLAIMS[f"above-threshold-{self.noise}", "PureDP"].assuming(VALUES)
         own = proof if type(self) is CrossingRule else None
         rho = CLAIMS.get((f"above-threshold-{self.noise}", "ZCDP"))

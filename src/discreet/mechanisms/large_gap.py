@@ -24,11 +24,11 @@ from discreet.mechanisms.mechanism import Indices, Mechanism
 from discreet.mechanisms.score_rows import ScoreRows
 from discreet.scores import Scores
 
-# Relative error granted to the float W; sums of 2⁴⁰ exponentials of gaps are far more precise.
+# Allowed relative error of the float W; sums of 2⁴⁰ exponentials of gaps are far more precise.
 _TOLERANCE = 2.0**-32
-# Beyond this many e-foldings a power of e is handled as "next to nothing" or "certainly enough".
+# Beyond this many e-foldings a power of e is treated as "nearly zero" or "certainly enough".
 _FAR = 1_000_000
-_LEAST_DELTA = Fraction(1, 10**100_000)  # so that e^−10⁶ is next to nothing beside δ, too
+_LEAST_DELTA = Fraction(1, 10**100_000)  # so that e^−10⁶ is negligible even beside δ
 
 
 class LargeGap(Mechanism):

@@ -54,7 +54,7 @@ _ONE_BY_ONE = (
 )
 """The methods that lead from scores to probabilities; a mechanism that overrides one is not computed by rows.
 """
-_DRAWS_IN_BLOCKS = 32  # more draws of a row are quicker drawn for themselves
+_DRAWS_IN_BLOCKS = 32  # with more draws per row, drawing each row by itself is faster
 
 
 class Mechanism(ABC):
@@ -328,7 +328,7 @@ class Mechanism(ABC):
         """Return the strongest guarantee proved for neighbours at this range distance, in its own measure."""
         promise, facts = self._promise(self._cost(range_distance)), facts_of(self)
         if facts is None:
-            # A subclass may do something else under the same promise: nothing is known to prove that.
+            # A subclass may behave differently under the same promise, and nothing proves that.
             return promise
         proofs = dict(_promised(facts.checked_as))
         # Of its own measure nothing more: that theorem is about these figures, the others about all of them.

@@ -19,7 +19,7 @@ BLOCK = 1 << 17
 caches.
 """
 
-_BLOCKS = 4  # at least, but for small inputs: then memory stays a part of the input's
+_BLOCKS = 4  # at least, except for small inputs, so that memory stays a fraction of the input's
 
 
 class ScoreRows:
@@ -136,7 +136,7 @@ def _of_lists(values: Any) -> tuple[Values, int, int]:
     try:
         lists = [list(row) for row in values]
     except Exception:
-        # Whatever a stranger's iterator raises may quote a score.
+        # Anything a foreign iterator raises may quote a score.
         raise ScoresError("scores must be a table of numbers, or an array with offsets=") from None
     widths = {len(row) for row in lists}
     if len(widths) > 1:

@@ -253,7 +253,7 @@ def all_claims() -> tuple[Claim, ...]:
     places, papers = _places(), list(PAPERS)
 
     def place(entry: Claim) -> tuple[int, int]:
-        # Not the order of imports: somebody may have imported a later module first.
+        # Not the order of imports: a later module may have been imported first.
         return papers.index(entry.paper), places.get(entry.check.__module__, len(places))
 
     return tuple(sorted(_CLAIMS.values(), key=place))

@@ -21,7 +21,7 @@ Layer: TypeAlias = dict[str, Any]
 
 _DARK = "#222222"
 _GREY = "#555555"
-# Panels share neither bars nor shades unless told so.
+# Panels share neither bars nor shades by default.
 _APART = {
     "spacing": 26,
     "bounds": "full",
@@ -215,7 +215,7 @@ def _line_layers(panel: Lines, width: int, height: int) -> list[Layer]:
         bars += _error_bars(line, shade)
         if not line.quiet:
             labels.append(_label(line, xs, ys, across, up))
-    # One layer for all lines: a layer each would take many times as long to draw.
+    # One layer for all lines: a separate layer each would take many times as long to draw.
     color = {"field": "shade", "type": "nominal", "scale": None}
     drawn = places | {
         "detail": {"field": "series", "type": "nominal"},

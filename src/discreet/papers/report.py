@@ -131,7 +131,7 @@ def on_one_line(value: Any) -> str:
 def _details(result: CheckedClaim) -> list[tuple[str, str]]:
     finding = result.finding
     rows = [("checked on", finding.covered)] if finding.covered else []
-    failed = finding.verdict == FAILED  # the words of an exception are not ours
+    failed = finding.verdict == FAILED  # an exception's message is not our text
     rows.append(("evidence", _plain(finding.evidence) if failed else finding.evidence))
     rows += [(name, on_one_line(value)) for name, value in finding.numbers.items()]
     if finding.witness is not None:

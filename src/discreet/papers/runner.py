@@ -29,7 +29,7 @@ from discreet.papers.findings import FAILED, Finding, Scope
 from discreet.papers.histograms import path_of
 
 _PACKAGE = Path(__file__).parents[1]
-# Rooms that no figure enters: a change there leaves finished figures as they are.
+# Packages that no figure uses: a change there leaves finished figures valid.
 _ELSEWHERE = {"_cli", "_tables", "desk", "explore", "ledger", "questions", "sklearn", "opendp.py"}
 SUFFIXES = ("svg", "png", "csv")
 """The file types of each figure."""

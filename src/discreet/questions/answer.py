@@ -266,7 +266,7 @@ class TableRelease(Release):
             if name == "accuracy" and value is not None:
                 data[name] = (
                     value.proved()
-                )  # a plan has the rest, which may take a while to work out
+                )  # a plan has the rest, which may take a while to compute
             elif hasattr(value, "as_data"):
                 data[name] = value.as_data()
             elif value is not None and (name != "invented" or value):

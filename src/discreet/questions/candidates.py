@@ -207,7 +207,7 @@ def read_candidates(path: Path, *, column: str, name: str = "candidates") -> lis
 
 
 def _listed(given: object, name: str) -> list[Any]:
-    # Whatever declares a list (an enum, a categorical type, an array) is one since the question was made.
+    # An enum, a categorical type or an array became a list when the question was made.
     if isinstance(given, Sequence) and not isinstance(given, bytes):
         return list(given)
     if isinstance(given, Iterable):

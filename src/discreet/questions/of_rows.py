@@ -387,7 +387,7 @@ class Asking:
         )
 
         def reading(bits: Bits) -> Reading:
-            # People are drawn into groups afresh for each release: a plan holds no randomness.
+            # People are newly drawn into groups for each release: a plan holds no randomness.
             fresh = rows.keyed(bits)
 
             def counts(table: Table) -> tuple[Any, list[int]]:

@@ -162,10 +162,10 @@ class OnGrid(Grouped):
             asking.epsilon_each / (depths * steps),
             besides="several quantiles" if depths > 1 else None,
         )
-        # The chooser has an ε of its own, so that its promise is the same at every distance.
+        # The chooser has its own ε, so that its promise is the same at every distance.
         promise = chooser.promise_at(Fraction(1))
         by_steps = promise.proof and promise.proof.assuming()
-        # What coins that nobody is shown leave of the promise; one theorem covers ε, for them as well.
+        # What remains of the promise after hidden coins; one theorem covers ε, for them as well.
         direct = {"PureDP": ANSWER, **IN_ANSWERS} if "PureDP" in promise.direct else {}
         if direct and isinstance(mixed(promise), LaplaceDominated):
             direct |= IN_RHO
@@ -199,7 +199,7 @@ class OnGrid(Grouped):
         def errors() -> Errors:
             like = even_counts(asking.people, len(axis))
             if depths > 1:
-                # Finer places change nothing where each of the stated people has one to themselves.
+                # Finer places change nothing if each of the stated people already has their own.
                 enough = max(USUAL, int(like.max()).bit_length())
                 return drawn(
                     like,

@@ -187,7 +187,7 @@ def paid(
             # Its message may quote the data.
             failure = TableError("the question failed while it read the data; nothing is released")
         if heard and not isinstance(failure, SystemExit):
-            # An engine may turn it into an error of its own, as DuckDB does.
+            # An engine may turn it into its own error, as DuckDB does.
             failure = KeyboardInterrupt("the question was stopped; nothing is released")
         if resuming is not None and isinstance(failure, KeyboardInterrupt):
             pass  # nothing was shown, so the next run draws again

@@ -182,7 +182,7 @@ def within(epsilon: Fraction, *, failing: float = 0.05) -> int:
         >>> within(Fraction(1)), within(Fraction(1, 10))
         (3, 30)
     """
-    # Floats only where any ε has one: 10⁻⁴⁰⁰ is zero there, and 10⁴⁰⁰ none at all.
+    # Floats only if every ε has one: 10⁻⁴⁰⁰ is zero as a float, and 10⁴⁰⁰ is not one.
     beyond = math.log(failing / 2) + math.log1p(math.exp(-float(min(epsilon, Fraction(1000)))))
     return max(0, math.ceil(Fraction(-beyond) / epsilon - 1 - Fraction(1, 10**9)))
 

@@ -131,7 +131,7 @@ class FoundGroups(_First, kind="groups"):
             named = {label: size for label, size in found if _is_a_name(label)}
             sizes = np.array(list(named.values()), dtype=np.int64)
             safe = kept(sizes, keeping=weighing or keeping, bits=bits)
-            # In their own order: that of their numbers of people would tell about these.
+            # In their own order: the order of their numbers of people would reveal something about these.
             yield {
                 "answer": tuple(
                     sorted(label for label, is_safe in zip(named, safe, strict=True) if is_safe)
@@ -257,7 +257,7 @@ class Then(Question, kind="then"):
     def plan(self, setting: Setting) -> Plan:
         """Plan both: the price is the sum of the two."""
         assert isinstance(self.first, _First)
-        # Both together are told to the ledger as one ε, and charged so.
+        # Both together are reported to the ledger as one ε, and charged so.
         setting = replace(setting, accountant=None)
         first = plan_of(self.first, setting)
         ends = [
@@ -282,7 +282,7 @@ class Then(Question, kind="then"):
             words=f"{second.words}, {first.event.mechanism}",
             event=event,
             guarantee=guarantee_of(event, parts, assumes=setting.assumes),
-            # Both are paid for at once, so both are tried before.
+            # Both are paid for at once, so both are tried first.
             read=lambda bits: replace(
                 first.read(bits), following=lambda: second.read(SecureBits())
             ),

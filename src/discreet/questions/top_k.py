@@ -182,7 +182,7 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
         method, mechanism = self.method, self.mechanism
         by_rule = method is None and mechanism is None
         if by_rule:
-            # With something else beside the choice a ledger is told one ε for all of it, and charges that.
+            # If something else is released with the choice, the ledger charges one ε for all of it.
             alone = not self.with_count and not asking.epsilon_people
             concentrated = alone and asking.setting.adds_up_rho
             joint = joint_distance(k, inner, one_value=one_value)

@@ -332,7 +332,7 @@ class _Voting(Reading):
             self.running.append(blocks)
             blocks.rehearse(rows, hint="" if question.rehearse_on is not None else _INVENTED)
         except ParameterError as error:
-            # It quotes what the function said: a desk must tell it apart from what is wrong with a question.
+            # It quotes the function's error: a desk must distinguish that from a problem with the question.
             raise RehearsalError(error.args[0]) from None
 
     def _public_rows(self) -> Any:

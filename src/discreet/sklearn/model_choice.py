@@ -83,7 +83,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         'bayes'
     """
 
-    # Groups are this estimator's own: nothing is passed on, and no method to ask for them is made.
+    # Groups are handled by this estimator itself: nothing is routed, and no request method is made.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"groups": UNUSED}
 
     def __init__(

@@ -194,7 +194,7 @@ def rows_told_right(features: Any, target: NDArray[Any]) -> NDArray[np.int64]:
     ends = missing + np.cumsum(sizes)
     most_yes = np.zeros(features.shape[1], dtype=np.int64)
     most_no = np.zeros(features.shape[1], dtype=np.int64)
-    # Classes are told apart one at a time, so that memory does not grow with their number.
+    # Classes are processed one at a time, so that memory does not grow with their number.
     for start, end in zip(ends - sizes, ends, strict=True):
         some = features[order[start:end]]
         if isinstance(some, np.ndarray):

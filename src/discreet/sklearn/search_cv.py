@@ -212,7 +212,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
                 return [self.cost, score.to(ZCDP)]
             return [*(self.cost if isinstance(self.cost, Iterable) else [self.cost]), score]
         if isinstance(self.cost, PureDP):
-            # Simple to state, and the same: each person is in one part.
+            # Simple to state, and equivalent: each person is in one part.
             return max(self.cost, score)
         if isinstance(self.runs, Fixed):
             raise refuse("runs", self.runs, "random, for fits that are not stated as PureDP")
@@ -334,7 +334,7 @@ def _warn_unless_private(estimator: Any) -> None:
             for part in parts
             if type(part).__module__.partition(".")[0] == "sklearn"
             and hasattr(part, "fit")
-            # What only puts others together learns nothing itself.
+            # An estimator that only combines others learns nothing itself.
             and not any(hasattr(inner, "fit") for inner in part.get_params(deep=True).values())
             and get_tags(part).requires_fit
         }

@@ -154,7 +154,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         X, y = self._table(X, y)  # noqa: N806 - as above
         features = X.shape[1]
         if wanted is None or wanted >= features:
-            # Everything is chosen whatever the rows say: nothing is released and nothing is spent.
+            # Everything is chosen whatever the rows are: nothing is released and nothing is spent.
             self.guarantee_, self.entry_ = PureDP(0), None
             self._support = np.ones(features, dtype=bool)
             return self

@@ -192,7 +192,7 @@ class StudyAnswers:
     def _card_in_html(self, each: Answered) -> str:
         if each.release is None:
             return f"<p>{escape(_FAILED)}</p>"
-        # The plan knows how good an answer is typically; what is kept has only what is proved.
+        # The plan knows how accurate an answer typically is; the stored answer has only the proved bound.
         planned = next(line.plan for line in self.plan.lines if line.asked.name == each.name)
         card = each.release.card
         return replace(card, accuracy=planned.accuracy if planned else card.accuracy).in_html()

@@ -29,7 +29,7 @@ _TERMS = tuple(
     for name in signature(private_table).parameters
     if name not in ("data", "ledger", "dataset")
 )
-# Each of these takes time in proportion to the text: at a desk the text is somebody else's.
+# Each of these takes time proportional to the text: at a desk the text comes from someone else.
 _HEADER = re.compile(r"\[(\[?)([^\[\]]+)\]?\]\s*(?:#.*)?")
 _KEY = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([A-Za-z0-9_-]+))\s*=""")
 

@@ -257,7 +257,7 @@ class _Planner:
             least = f"the stated questions alone cost {figure(stated)}"
             raise StudyError([f"epsilon = {shown(self.study.most)} is too small: {least}"])
         chosen = {each.name: epsilon for each, epsilon in zip(wanting, found, strict=True)}
-        # Interpolated costs may be a hair too small: give all of them as little less as fits.
+        # Interpolated costs may be slightly too small: reduce all of them as little as necessary to fit.
         for _ in range(20):
             over = (
                 sum((self._cost_at(each, chosen[each.name]) for each in wanting), Fraction(0))

@@ -168,7 +168,7 @@ def _ask_one(
         kept = ledger.keep(release.entry, release.as_data())
     except ParameterError:  # another run has answered it meanwhile, and its answer is the one
         return _Past.of(ledger, plan).answers[name]
-    # What is shown is what is stored.
+    # Show exactly what is stored.
     return Answered(
         name=name, kept=kept.details["release"], entry=str(release.entry), date=kept.time
     )

@@ -122,7 +122,7 @@ def choose_run(
         >>> from discreet import PureDP
         >>> from discreet.tuning import Geometric
         >>> def run(depth):
-        ...     return -abs(depth - 3), f"a model of depth {depth}"  # private in earnest
+        ...     return -abs(depth - 3), f"a model of depth {depth}"  # a real, private release
         >>> best = choose_run(run, [1, 2, 3, 4], cost=PureDP("0.5"), runs=Geometric(mean=20))
         >>> best.guarantee
         PureDP(1.401323317751116)
@@ -184,7 +184,7 @@ def _search(
         elif best.quality is None or attempt.quality > best.quality:
             best, equals = attempt, 1
         elif attempt.quality == best.quality:
-            # Each of several equals is kept with the same chance, whatever the order they came in.
+            # Each of several equals is kept with the same chance, in whatever order they came.
             equals += 1
             if uniform_below(bits, equals) == 0:
                 best = attempt

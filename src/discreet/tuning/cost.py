@@ -36,7 +36,7 @@ RENYI = "the Rényi divergence of one run (Papernot and Steinke)"
 _BITS = 128
 _PRECISION = 1e-10
 _FARTHEST = 4_096.0
-_DEAREST = 500  # beyond it e^ε is no float, and no bound is worth the work
+_DEAREST = 500  # beyond it e^ε is not a float, and no bound is worth the work
 _STEPS = 60
 
 
@@ -164,7 +164,7 @@ def _by_ratio(
             found = upper_bound(
                 lambda e, d, o: d - e.expm1() * o, epsilon, profile.at(epsilon), odds
             )
-            # Only its sign matters where it is far below zero, and no float may hold it there.
+            # Only its sign matters if it is far below zero, where it may not fit a float.
             return float_up(max(Fraction(-1), found))
 
         ratio = _least(excess, profile.reach)
@@ -188,7 +188,7 @@ def _by_weights(profile: Profile, runs: RandomRunCount, delta: Fraction) -> Exac
 
     def excess(epsilon: float) -> float:
         found = divergence_of_best(profile, weights, Fraction(epsilon))
-        # Logarithms make a straight line of most profiles, and a root is then found in a few steps.
+        # On a logarithmic scale most profiles are nearly straight, so a root is found in a few steps.
         return math.log(float_up(found / delta)) if found > 0 else -1.0
 
     high = float_up(profile.reach) - weights.lowest
@@ -206,7 +206,7 @@ def _by_renyi(profile: Profile, runs: Poisson, delta: Fraction) -> Exact:
         if not isinstance(divergence, Fraction):
             return math.inf
         with precision(_BITS):
-            # Rounded down, so that the δ that goes with it is not too small.
+            # Rounded down, so that the corresponding δ is not too small.
             lower = -upper_end(-(1 + 1 / ball_of(order - 1)).log())
         tail = profile.at(max(Fraction(0), Fraction(lower)))
         return upper_bound(

@@ -71,7 +71,7 @@ class Profile:
         while found < _LARGEST and lost > self.lost + _NOTHING:
             further = self.at(found * 3 / 2)
             if further == lost < _FEW:
-                # Somebody else's figures end here.
+                # The other library's figures end here.
                 break
             found, lost = found * 3 / 2, further
         return found
@@ -142,7 +142,7 @@ def _of_list(events: Sequence[Event]) -> Profile:
     return _with_lost(losses.delta_at, pure, 1 - kept)
 
 
-@lru_cache(maxsize=16)  # a chart asks for dozens of laws of the same run
+@lru_cache(maxsize=16)  # a chart needs dozens of laws of the same run
 def _of_guarantee(promise: Guarantee) -> Profile:
     if isinstance(promise, ZCDP):
         return _of_zcdp(promise)
@@ -248,7 +248,7 @@ def sampled(
     deltas = [float(delta) for delta in found(places)]
     if len(deltas) != len(places) or not all(0 <= delta <= 1 for delta in deltas):
         raise DiscreetError("the accountant of this run gives no usable δ: the cost is not known")
-    # A float that fell a little too low between two others must not make the profile rise.
+    # A float slightly too low between two others must not make the profile increase.
     falling = list(accumulate(reversed(deltas), max))[::-1]
     return [
         (Fraction(place), Fraction(delta)) for place, delta in zip(places, falling, strict=True)

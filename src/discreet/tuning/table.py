@@ -67,7 +67,7 @@ def law_named(name: str, mean: object) -> RunCount:
         return NegativeBinomial(mean=mean, shape=0)
     if kind == "poisson":
         return Poisson(mean=mean)
-    # Half a run does not exist: the next larger number.
+    # There are no half runs: take the next larger number.
     return Fixed(-(-above("mean", mean, 0) // 1))
 
 
@@ -156,7 +156,7 @@ def tuning_chart(
     asked = list(dict.fromkeys(distributions))
     usual = [name for name in asked if name in ("geometric", "logarithmic")] or asked
     records = [record for name in usual for record in _records(cost, means, name, delta)]
-    # A fixed number soon costs more than any axis can show beside the others, and takes long to compute.
+    # A fixed number soon costs more than fits on an axis with the others, and takes long to compute.
     dearest = _TOO_DEAR * max(record["epsilon"] for record in records)
     for name in asked:
         if name not in usual:

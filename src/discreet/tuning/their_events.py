@@ -46,7 +46,7 @@ def profile_of_theirs(cost: Any) -> Profile:
     by_losses = pld.PLDAccountant()
     if by_losses.supports(cost):
         by_losses.compose(cost)
-        # Not the distribution itself: the accountant keeps apart that an event is not private at all.
+        # Not the distribution itself: the accountant records separately that an event is not private at all.
         if by_losses.get_delta(0.0) < 1:
             ways.append(_by_losses(by_losses.get_delta))
     if not ways:

@@ -74,7 +74,7 @@ def _tangents(profile: Profile) -> list[Line]:
             up = Fraction(float_up(upper_end(ball_of(place).exp())))
             lines.append((up, lost))
             if place:
-                # e^−t from below where it is taken away, and from above where it is added.
+                # e^−t from below where it is subtracted, and from above where it is added.
                 factor = ball_of(-place).exp()
                 down = Fraction(float_down(-Fraction(upper_end(-factor))))
                 lines.append((down, 1 - down + _up(factor) * lost))

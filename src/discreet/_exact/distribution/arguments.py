@@ -12,7 +12,7 @@ from discreet.errors import ScoresError
 Floats: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.intp]
 
-# So many numbers at a time stay in the second-level cache.
+# This many numbers at a time stay in the second-level cache.
 _AT_ONCE = 1 << 14
 
 
@@ -33,7 +33,7 @@ def checked(gaps: npt.ArrayLike, correction: npt.ArrayLike | None) -> tuple[Floa
     if low.shape != values.shape:
         raise ScoresError("the correction must have one entry for each gap")
     if np.isinf(values.max()):
-        # An infinite gap has no low-order part; whoever subtracted may have left NaN there.
+        # An infinite gap has no low-order part; the subtraction may have left NaN there.
         low = np.where(np.isinf(values), 0.0, low)
     if not np.isfinite(low.sum()):
         raise ScoresError("the correction must be finite")

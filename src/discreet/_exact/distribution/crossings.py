@@ -161,7 +161,7 @@ class Panels:
         turns = {0.0, *offsets}
         if not scales.two_sided:
             turns = {x for x in turns if x >= 0.0}
-        # So far from a turn many equal answers move the bulk: by b₂ ln n, and where b₁ is small by n b₁.
+        # This far from a turn, many equal answers move the bulk: by b₂ ln n, and if b₁ is small by n b₁.
         self._crowd = min(
             self._second * math.log1p(longest), self._first * (longest + 10 * math.sqrt(longest))
         )

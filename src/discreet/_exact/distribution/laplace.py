@@ -44,7 +44,7 @@ _LOG_EIGHT = math.log(8.0)
 _DEPTH = 39.0
 # Nodes handled at a time: with at most about a thousand near candidates, a few megabytes.
 _BLOCK = 256
-# Rows of a matrix with at most this many candidates are found together, about so many entries at a time.
+# Rows of a matrix with at most this many candidates are computed together, about this many entries at a time.
 _FEW = 32
 _AT_ONCE = 512
 
@@ -121,7 +121,7 @@ def _of_few(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
     depth = _DEPTH + np.log(2.0 + 2.0 * halves.sum(axis=1))
     below = nodes_below(Field(np.sort(distances, axis=1), 0.0, origin, gaps.shape[1]), depth)
     row, many = below.rows, len(gaps)
-    # A candidate so far behind that its x is zero has F = 1; the other branch divides by it in vain.
+    # A candidate so far behind that its x is zero has F = 1; the other branch's division by it is discarded.
     with np.errstate(under="ignore", over="ignore", divide="ignore"):
         weights = 0.5 * below.weights
         kernel = _kernel(weights, below.heights, distances[row])
@@ -155,7 +155,7 @@ def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: f
     beyond = 0.0
     if gaps.size > most:
         with np.errstate(under="ignore"):
-            # The nearest count as one each in this sum; it only steers cut and node counts.
+            # The nearest count as one each in this sum, which affects only the cut and node counts.
             beyond = float(np.exp(np.minimum(gaps[nearest[-1]] - gaps, 0.0)).sum()) - nearest.size
     field = Field(np.sort(distance)[None], max(beyond, 0.0), np.array([origin]), gaps.size)
     below = nodes_below(field, np.array([depth]))

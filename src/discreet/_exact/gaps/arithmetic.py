@@ -120,7 +120,7 @@ class _Quotient:
             np.ldexp(high, self._shift, out=high)
             np.ldexp(low, self._shift, out=low)
         elif self._power != 1.0:
-            # The same numbers as by ldexp, which takes several times as long.
+            # The same numbers as ldexp gives, which takes several times as long.
             high *= self._power
             low *= self._power
         if not high.max() <= PAIR_LIMIT:
@@ -177,7 +177,7 @@ class FloatArithmetic:
         self._scale = scale
         self._direction = 1.0 if largest_is_best else -1.0
         power = _power_near(scale)
-        # Pairs are taken of a sixteenth, so that a difference of finite scores is finite.
+        # Divided by 16 first, so that a difference of finite scores is finite.
         down = 4 if power > -500 else 0
         self._signed = self._direction * 2.0**-down
         self._shift = down - power
@@ -330,7 +330,7 @@ class IntegerArithmetic:
         self._wide = dtype.itemsize == 8
         power = _power_near(scale)
         self._shift = -power
-        # Bounds that everybody shares, and the limits that they are in whole numbers.
+        # The shared bounds, and their limits in whole numbers.
         self._limits: tuple[Floats, NDArray[np.uint64]] = np.empty(0), np.empty(0, np.uint64)
         self._quotient: _Quotient | None = None
         self._factor = math.ldexp(_inverse(scale, power), -min(max(power, -900), 1000))

@@ -76,7 +76,7 @@ def _refuse_infinite(rows: Values) -> None:
     A sum in any order is finite only if every term is: infinities and NaN never leave a sum. The converse
     fails if finite terms overflow, so the terms of a non-finite sum are checked one by one.
     """
-    # Quicker than `sum`, and on one thread: BLAS would wait for its threads on a busy machine.
+    # Faster than `sum`, and on one thread: BLAS would wait for its threads on a busy machine.
     if rows.dtype.itemsize >= 4 and np.isfinite(np.einsum("ij->i", rows)).all():
         return
     if not np.isfinite(rows).all():
@@ -233,7 +233,7 @@ class Gaps:
                 high[part], low[part] = self._arithmetic.pairs(self._values[part], best)
             return high, low
 
-    # Thresholds: whoever is far at a level has exp(−γ) < 2^−level.
+    # Thresholds: a candidate that is far at a level has exp(−γ) < 2^−level.
 
     def threshold(self, level: int) -> Scalar:
         """A score such that every worse one has exp(−γ) < 2^−level."""
@@ -295,7 +295,7 @@ class Gaps:
         size = self._block_size
         first, last = int(blocks[0]), int(blocks[-1]) + 1
         if last - first <= _CLOSE * len(blocks):
-            # Close together: reading the blocks between them costs less than leaving them out.
+            # Close together: reading the blocks between them costs less than skipping them.
             found: Indices = test(self._values[first * size : last * size], threshold).nonzero()[0]
             found += first * size
             return found

@@ -34,7 +34,7 @@ def ratios(
     """
     if len(values) == 1:
         return [Fraction(0)]
-    # Whole numbers over one denominator each way: fractions are slow, and the search compares many times.
+    # Whole numbers with one denominator each way: fractions are slow, and the search compares many times.
     given = [each.as_integer_ratio() for each in values]
     steps = [each.as_integer_ratio() for each in sensitivities]
     across = math.lcm(*{whole for _, whole in steps})
@@ -68,7 +68,7 @@ def _any_way(points: list[Point]) -> list[Slope]:
 def _one_way(points: list[Point]) -> list[Slope]:
     """The largest (y_j − y_i)/max(x_i, x_j) over the other points, for each i; points from the left."""
     hull = _upper_hull(points[-1:])
-    # Of those on the right it is the largest slope from (0, y_i), of those on the left the highest counts.
+    # Among points on the right, the largest slope from (0, y_i); among those on the left, the highest.
     right = []
     for point in reversed(points[:-1]):
         right.append(_steepest(hull, 0, point[1]))
@@ -104,7 +104,7 @@ def _turn(start: Point, first: Point, second: Point) -> int:
 
 def _steepest(hull: list[Point], x: int, y: int) -> Slope:
     """The largest slope from a point on the left of the hull to a corner of it."""
-    # From the left, the slope grows as long as the next corner is seen at a larger one.
+    # From the left, the slope grows while the next corner has a larger one.
     last = len(hull) - 1
     step = bisect_left(
         range(last), True, key=lambda k: _turn((x, y), hull[last - k], hull[last - k - 1]) <= 0

@@ -91,7 +91,7 @@ class RowGaps:
         return np.diff(self.starts, append=self.size)
 
     def _best_of_each(self, better: np.ufunc) -> Values:
-        # Each quicker than a reduction along the second axis.
+        # Each is faster than a reduction along the second axis.
         if self._width is None or self._width > _FEW_COLUMNS:
             found: Values = better.reduceat(self._values, self.starts)
             return found
@@ -158,7 +158,7 @@ class RowGaps:
         """
         behind = self._all_behind()
         limits = self._arithmetic.as_differences(bounds)
-        # Most are beyond every bound but the first: only the others are compared with their own.
+        # Most lie beyond every bound but the first; only the others are compared with their own bound.
         near: Flags = behind <= limits[1]
         near |= words == 0
         places = near.nonzero()[0]

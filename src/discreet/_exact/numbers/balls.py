@@ -69,7 +69,7 @@ def upper_end(ball: Any) -> Exact:
     if mantissa.bit_length() + exponent > _LARGEST_EXPONENT:
         return math.inf if mantissa > 0 else Fraction(0)
     if exponent < -_LARGEST_EXPONENT:
-        # Round the mantissa up to a coarser grid, so that the rational stays of sane size.
+        # Round the mantissa up to a coarser grid, so that the rational stays short.
         shift = -_LARGEST_EXPONENT - exponent
         mantissa, exponent = -(-mantissa >> shift), -_LARGEST_EXPONENT
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)

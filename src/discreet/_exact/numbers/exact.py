@@ -24,7 +24,7 @@ Number: TypeAlias = int | float | Fraction | Decimal | str
 Exact: TypeAlias = Fraction | float
 """A rational, or the float ``inf``: the only float that stands for itself."""
 
-# A decimal exponent beyond this would make a rational of megabytes: refuse it at the border. Python itself
+# A decimal exponent beyond this would make a rational of megabytes, so it is refused. Python itself
 # writes and reads integers of up to 4300 digits only; twice this exponent stays below.
 LARGEST_EXPONENT = 2_000
 _MOST_DIGITS = 2 * LARGEST_EXPONENT
@@ -157,10 +157,10 @@ def cost(name: str, value: object) -> Exact:
     """A privacy cost: zero or above, infinity allowed."""
     if isinstance(value, float | np.floating) and float(value) == math.inf:
         return math.inf
-    # A conversion of our own may be a longer rational than a user may write.
+    # Our own conversions may give a longer rational than a user may write.
     exact = value if type(value) is Fraction else _exact(value)
     if exact is None or exact < 0:
-        # Infinity is a float; the text "inf" is refused like any other that is no number.
+        # Infinity is a float; the text "inf" is refused like any other text that is not a number.
         finite = isinstance(value, str)
         raise refuse(name, value, f"a number, 0 or above{'' if finite else ', or infinity'}")
     return exact
@@ -168,7 +168,7 @@ def cost(name: str, value: object) -> Exact:
 
 def probability(name: str, value: object) -> Fraction:
     """A number in [0, 1]."""
-    # As for a cost: what our own arithmetic rounded up may be longer than what a user may write.
+    # As for a cost: our own rounding up may give a longer number than a user may write.
     exact = value if type(value) is Fraction else _exact(value)
     if exact is None or not 0 <= exact <= 1:
         raise refuse(name, value, "a number from 0 to 1")

@@ -144,7 +144,7 @@ def _refine(
         slow = len(widths) > 3 and widths[-1] > widths[-4] / 2
         secant = high - below * (high - low) / (below - above)
         middle = (low + high) / 2 if slow else secant
-        # Off the ends by less than the precision, so that the far end comes close as well.
+        # Away from the ends by less than the precision, so that the far end comes close as well.
         middle = min(max(middle, low + precision / 2), high - precision / 2)
         if not low < middle < high:
             break

@@ -29,7 +29,7 @@ Value: TypeAlias = int | float | Fraction
 _LN2 = math.log(2)
 _LN2_ABOVE = Fraction(6243314768165360, 9007199254740992)  # Thresholds.v: ln2_below
 _ROUNDING = 2.0**-49
-_UNCLEAR = 2.0**-10  # a bound on z worse than this says nothing: e^x ≤ 1 + 2x is used below one
+_UNCLEAR = 2.0**-10  # a worse bound on z is useless: e^x ≤ 1 + 2x is used below one
 _FIRST_STRETCH, _LONGEST_STRETCH = 1 << 12, 1 << 20
 _MACHINE = 2.0**900
 _STEADIEST = 100.0
@@ -93,7 +93,7 @@ class NoisyThreshold:
         while self._uniform.known < 1 << (word // 2):  # so that the first bits tell X well enough
             self._uniform.extend()
         self._waiting: list[int] = []
-        # Where a machine number would overflow or vanish, balls decide everything.
+        # If a machine number would overflow or vanish, balls decide everything.
         sizes = (abs(threshold), noise.query, 1 / noise.query, self._ratio)
         self._machine = max(sizes) < _MACHINE
         self._rounding = _ROUNDING if self._machine and tuning.tolerance < math.inf else math.inf
@@ -154,7 +154,7 @@ class NoisyThreshold:
                 first, second = (ball_of(scale) for scale in scales)
                 low = (smallest * second - ball_of(behind) - most * first) / ball_of(unit)
                 high = (largest * second - ball_of(behind) - least * first) / ball_of(unit)
-                # It is settled already that the gap is not negative, whatever these enclosures say.
+                # It is already settled that the gap is not negative, whatever these enclosures show.
                 found = common_floor(low.max(ball_of(0)), high) if high.is_finite() else None
             if found is not None:
                 return max(found, 0)
@@ -267,7 +267,7 @@ class NoisyThreshold:
         heads, clear, words = self._compared(chances, doubt, 0)
         certain = z + doubt < 0.0
         heads |= certain
-        # Beyond the clip the chance is below 2^−100; a word of zeros is then looked at in balls.
+        # Beyond the clip the chance is below 2^−100; a word of zeros is then decided in balls.
         clear |= certain | ((z - doubt > _STEADIEST) & (words > 0))
         self._settle_rest(values, heads, clear, words)
         return heads

@@ -73,7 +73,7 @@ class _ByteBits(ABC):
 
 def is_generator(thing: object) -> bool:
     """Return whether an object is a Python or NumPy generator, not a seed; it is never drawn from."""
-    # Without its module, which takes a while to load, nobody has made one.
+    # If its module is not loaded (which takes a while), no such generator can exist.
     python, numpy = sys.modules.get("random"), sys.modules.get("numpy.random")
     known = [getattr(python, "Random", None)]
     known += [getattr(numpy, name, None) for name in ("RandomState", "Generator")]
@@ -82,7 +82,7 @@ def is_generator(thing: object) -> bool:
 
 @cache
 def _ciphers() -> tuple[Any, Any, Any]:
-    # Imported here: 30 ms that a small selection never needs.
+    # Imported here, because it takes 30 ms that a small selection never needs.
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     return Cipher, algorithms.AES, modes.CTR(_BLANK_NONCE)

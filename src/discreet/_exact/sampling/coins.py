@@ -299,7 +299,7 @@ def noise_bounds(width: int, tolerance: float) -> Floats:
     with np.errstate(divide="ignore"):
         bounds: Floats = np.log(np.arange(1 << width) * 0.5**width)
     bounds *= -(1.0 + tolerance)
-    bounds.flags.writeable = False  # every release shares it
+    bounds.flags.writeable = False  # shared by every release
     return bounds
 
 
@@ -321,7 +321,7 @@ def biased_coins(bits: Bits, chance: Fraction, *, count: int) -> NDArray[np.bool
     words = bits.words(count)
     floor = chance.numerator * 2**64 // chance.denominator
     heads: NDArray[np.bool_] = words < np.uint64(floor)
-    # Only the one word that contains the threshold leaves the matter open.
+    # Only the one word that contains the threshold leaves the result open.
     for place in (words == np.uint64(floor)).nonzero()[0].tolist():
         heads[place] = Uniform(bits, known=floor, width=64).is_below(lambda: ball_of(chance))
     return heads

@@ -79,7 +79,7 @@ def halved(counts: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
     ends = np.cumsum(full)
     start = 0
     while start < len(large):
-        # As many counts at once as the words of a chunk serve; one larger count alone takes several chunks.
+        # As many counts at once as the words of a chunk serve; a single larger count takes several chunks.
         before = int(ends[start] - full[start])
         stop = max(start + 1, int(np.searchsorted(ends, before + _CHUNK_WORDS, side="right")))
         if stop - start > 1:

@@ -30,7 +30,7 @@ from discreet._exact.sampling.laplace import Layer, shallowest
 
 _CERTAIN = Heads()
 _ABOVE = Heads(halvings=1)
-_SLACK = 2.0**-30  # far more than a gap of the layers that floats are believed in is off by
+_SLACK = 2.0**-30  # far more than the error of a gap in the layers where floats are trusted
 
 
 @np.errstate(all="ignore")
@@ -67,7 +67,7 @@ def proportional_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD
     ends = np.cumsum(chances)
     last = rows.starts + rows.lengths - 1
     before = ends[rows.starts] - chances[rows.starts]
-    # One sum over the whole block: its rounding is in the doubt, so a block must not be long (lemma 18).
+    # One sum over the whole block: its rounding is in the error bound, so blocks must be short (lemma 18).
     totals = ends[last] - before
     words = bits.words(len(totals), width=tuning.word)
     target = np.ldexp(words.astype(np.float64) + 0.5, -tuning.word) * totals + before
@@ -77,7 +77,7 @@ def proportional_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD
     chosen: Indices = np.searchsorted(ends, target - doubt)
     np.clip(chosen, rows.starts, last, out=chosen)
     unclear = ends[chosen] <= target + doubt
-    # The last place of a row takes what is left, whatever floats say of its end.
+    # The last place of a row takes the remainder, whatever floats say about its end.
     unclear &= chosen < last
     for number in unclear.nonzero()[0].tolist():
         uniform = Uniform(bits, known=int(words[number]), width=tuning.word, step=tuning.word)

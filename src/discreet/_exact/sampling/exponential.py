@@ -70,7 +70,7 @@ def _by_inversion(gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tun
         if place < len(near):
             return int(near[place])
         drawn = some_indices(bits, gaps.size, count=1, width=tuning.index_word)
-        # A near candidate is refused here: it has its share already.
+        # A near candidate is rejected here: it already has its share.
         far = drawn[gaps.is_far(drawn, level)]
         if len(flip(gaps, far, _COINS, bits=bits, tuning=tuning, boost=level)):
             return int(far[0])

@@ -23,7 +23,7 @@ from discreet._exact.sampling.loss_levels import (
 )
 
 _PARTS = 60  # bits after the point of a bound on the number of sets
-_COLUMNS = 1 << 18  # losses times places that are counted in one go
+_COLUMNS = 1 << 18  # losses times places that are counted at once
 
 
 @np.errstate(all="ignore")

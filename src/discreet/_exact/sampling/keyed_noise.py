@@ -63,7 +63,7 @@ class KeyedNoise:
         """The first 64 bits of the uniform number of each identity."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        # One block for each identity and no two alike: exactly what a block cipher by itself is good for.
+        # One block for each identity, all different: exactly what a plain block cipher is good for.
         encryptor = Cipher(algorithms.AES(self._cipher_key), modes.ECB()).encryptor()  # noqa: S305
         blocks = encryptor.update(np.ascontiguousarray(identities).tobytes())
         return np.frombuffer(blocks, dtype="<u8")[::2].astype(np.uint64)

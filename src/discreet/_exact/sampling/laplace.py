@@ -252,7 +252,7 @@ def _least_of_each(
     margin = max(margin, tuning.tolerance)
     ends = np.append(begins[1:], len(candidates))
     limits = np.minimum.reduceat(depths, begins) + margin
-    # So written that a depth which is no number is a case for the balls.
+    # Written so that a NaN depth goes to the balls.
     near = ~(depths > np.repeat(limits, ends - begins))
     winners: Indices = np.empty(len(begins), dtype=np.int64)
     number = np.add.reduceat(near, begins, dtype=np.int64)

@@ -22,7 +22,7 @@ from discreet._exact.sampling.bits import Bits
 from discreet._exact.sampling.coins import Ball, Uniform
 from discreet._exact.sampling.discrete_noise import geometric
 
-_NEGLIGIBLE = 45.0  # a block of e^−45 of the largest weight is rarely proposed: it may stay wide
+_NEGLIGIBLE = 45.0  # a block of e^−45 of the largest weight is rarely proposed, so it may stay wide
 _SPLIT = 8
 CELLS = 1 << 22
 
@@ -63,7 +63,7 @@ class Ranked:
         self._order: Counts | None = None
         index_bits = len(counts).bit_length()
         if self.spread.bit_length() + index_bits < 64:
-            # Sorting whole numbers is much quicker than sorting by them: put the index in the lower bits.
+            # Sorting integers is much faster than sorting by them: put the index in the lower bits.
             packed = (counts - least << index_bits) + np.arange(len(counts))
             if self.spread:
                 packed.sort()
@@ -119,9 +119,9 @@ class LossLevels:
 
     def __init__(self, weighed: Weighed, scale: Fraction, blocks: Blocks) -> None:
         self._weighed, self._scale, self._blocks = weighed, scale, blocks
-        # Whatever is drawn, no more than e^−45 of the weight lies this many scales up.
+        # In any case at most e^−45 of the weight lies this many scales up.
         reach = weighed.k * math.log(len(weighed.counts)) + _NEGLIGIBLE
-        # Beyond the spread of the counts all of them are in: the levels there need not be told apart.
+        # Beyond the spread of the counts all of them are included: levels there need not be distinguished.
         end = min(math.ceil(scale * Fraction(reach)), weighed.spread)
         narrow = max(1, math.floor(blocks.width * scale))
         number = max(64, min(blocks.first, CELLS // weighed.steps))
@@ -166,7 +166,7 @@ class LossLevels:
         further = geometric(bits, self._scale, word=self._blocks.word)
         if after is None:
             return min(start + further, spread), last
-        # What is left of a geometric number on division by the width is one that is below the width.
+        # The remainder of a geometric number divided by the width is a geometric number below the width.
         return start + further % (after - start), last
 
     def _block(self, bits: Bits) -> int:

@@ -63,7 +63,7 @@ def noisy_first_and_gap(
         with precision(_precision(first, second)):
             (first_low, first_high), (second_low, second_high) = first.ends(), second.ends()
             low, high = first_low - second_high, first_high - second_low
-            # The order is settled already: the lead is positive whatever these enclosures say.
+            # The order is already settled: the lead is positive whatever these enclosures show.
             found = common_floor(low.max(ball_of(0)) * ball_of(factor), high * ball_of(factor))
         if found is not None:
             return first.index, max(found, 0)

@@ -79,7 +79,7 @@ def head_or_none(
     """
     gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
     level = tuning.level
-    # Exact rationals are slow: only as many as need be are looked at.
+    # Exact rationals are slow, so only as many as necessary are checked.
     by_bits = gaps.size <= tuning.first_bits_up_to and gaps.native
     near = gaps.few_near(level, most=tuning.one_by_one if by_bits else tuning.few)
     if near is not None:
@@ -166,7 +166,7 @@ def _visit(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> tuple[int
     if any(gaps.gamma(candidate) <= tuning.near_enough for candidate in visited):
         order = some_indices(bits, gaps.size, count=tuning.visits, width=tuning.index_word)
         for position in flip(gaps, order, coins, bits=bits, tuning=tuning).tolist():
-            # A candidate met before was tails then, and a coin is flipped once.
+            # A candidate visited before was tails then, and a coin is flipped only once.
             candidate = order.item(position)
             if not _met(candidate, visited, order[:position]):
                 return candidate, visited

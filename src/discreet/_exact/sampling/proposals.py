@@ -24,13 +24,13 @@ from discreet._exact.sampling.coins import GUARD_BITS, Ball, Coins, Tuning, Unif
 from discreet._exact.sampling.thinning import levels_of
 
 _LN2 = math.log(2)
-# Floats are believed of words that long, so many waits, none longer than this, and such times (lemma 17).
+# Floats are trusted for words this long, this many waits, none longer than this, and such times (lemma 17).
 _LEAST_WORD = 32
 _MOST_WAITS = 1 << 16
 _LONGEST_WAIT = 16.0
 _LATEST = 32.0
 _SMALLEST = 24
-# If more blocks than this are heavy, all blocks of up to so many candidates are made narrow instead.
+# If more blocks than this are heavy, all blocks of up to this many candidates are made narrow instead.
 _FEW_HEAVY = 2
 _NARROW_UP_TO = 1 << 17
 _HALVINGS = 4
@@ -112,7 +112,7 @@ class BoundedBlocks:
         self._levels = levels
         self._cells = np.arange(len(levels)).repeat(counts)
         self._bound = len(self._cells) * self._width
-        # What a short last block lacks is proposed and dropped: it has no part in the rate.
+        # Proposals beyond the end of a short last block are dropped: they have no part in the rate.
         lacking = self._starts.item(-1) + self._width - gaps.size
         self.rate = math.ldexp(self._bound - lacking * counts.item(-1), -last)
 
@@ -162,7 +162,7 @@ def first_kept(
             if candidate not in out and clock.keeps(gaps, candidate, noise):
                 return candidate
         before += len(candidates)
-        # Until about then time is hardly over; the next proposal whose coin is heads tells it exactly.
+        # Until about then time is rarely over; the next proposal whose coin is heads decides it exactly.
         if noise.ends and before >= blocks.rate:
             clock.proceed(before)
             if clock.is_over():

@@ -75,5 +75,5 @@ def _inverted(bits: Bits, masses: Callable[[], Iterator[Ball]], *, word: int) ->
                 if bool(below >= high):
                     return place
                 if not bool(below <= low):
-                    # The sum and u are not told apart: more bits of both.
+                    # The sum and u cannot be separated yet: more bits of both.
                     break

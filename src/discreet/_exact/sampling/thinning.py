@@ -94,8 +94,8 @@ def _skips(bits: Bits, count: int, exponent: int, limit: int, tuning: Tuning) ->
     np.minimum(distance, limit + 0.5, out=distance)
     floor = np.floor(distance)
     steps: Indices = floor.astype(np.int64)
-    # What the float may be off by, and what the unknown lower bits of u may move it by: the smallest
-    # words, for which that is much, are not believed at all.
+    # The error of the float, and what the unknown lower bits of u may change: the smallest
+    # words, for which that is large, are not trusted at all.
     farthest = min(limit, word * mean)
     doubt = (farthest + mean) * tuning.tolerance + math.ldexp(mean, _SMALLEST - word + 1)
     distance -= floor

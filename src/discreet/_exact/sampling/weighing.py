@@ -83,9 +83,9 @@ class Weighing:
     """
 
     def __init__(self, epsilon: Fraction, delta: Fraction, *, groups: int, replacing: bool) -> None:
-        # Half of δ for the noise; half for groups that one person brings or, replaced, takes away as well.
+        # Half of δ for the noise; half for groups that one person adds or, if replaced, also removes.
         steps = 2 if replacing else 1
-        # Above one part in a thousand of itself, whatever ε is.
+        # Above one part in a thousand of itself, for any ε.
         grain = Fraction(1, _FINE) / max(1, math.ceil(epsilon))
         spread = grain * _least(lambda number: normal_delta(epsilon, number * grain) <= delta / 2)
         self.variance = spread**2 * steps

@@ -228,7 +228,7 @@ def look_scale(alt: Any, names: Sequence[str], part: int) -> Any:
     free = itertools.cycle([*_OF_OTHERS, *unused])
     chosen, taken = [], set()
     for place in places:
-        # Two series of one mechanism, as its costs counted in two ways, are told apart, too.
+        # Two series of one mechanism, such as its costs counted in two ways, also get different looks.
         own = place < len(LOOKS) and place not in taken
         chosen.append((_OF_MECHANISMS[place % len(SHADES)] if own else next(free))[part])
         taken.add(place)

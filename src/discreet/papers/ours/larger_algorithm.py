@@ -216,7 +216,7 @@ class _Study:
             )
             self.means[name][place] = ends.mean()
             self.spreads[name][place] = ends.std(ddof=1) / math.sqrt(len(ends))
-        # Every so many of the score vectors met on the way, by either mechanism.
+        # A sample of the score vectors that occurred during the run, with either mechanism.
         sample = met[:: max(1, len(met) // 60)]
         for name, step in steps.items():
             self.shortfalls[name][place] = np.mean(

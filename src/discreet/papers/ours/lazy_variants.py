@@ -82,7 +82,7 @@ def answer_and_visits(
     n = len(coins)
     joint: dict[tuple[int | None, int], float] = {}
     for visits in range(n + 1):
-        # Given the set of those visited in vain before, every order of them is alike.
+        # Given the set of candidates visited in vain before, all orders of them are equally likely.
         for before in combinations(range(n), visits):
             vain = (
                 math.prod(1 - coins[t] for t in before)
