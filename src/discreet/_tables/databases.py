@@ -45,7 +45,7 @@ class Database(Engine):
         return f"{self.md5(parts)} || CAST({choice} + {_FAR} AS TEXT)"
 
     def choice_drawn(self, _size: int) -> str:
-        """Return the choice at the end."""
+        """Return the choice from the end of the digits."""
         return f"CAST(substr(draw, 33) AS BIGINT) - {_FAR}"
 
     def plain_text(self, value: Any) -> str:

@@ -188,7 +188,7 @@ class Engine(ABC):
         source: the table, as it stands after FROM.
         types: the columns, each with its declared type as the engine writes it.
         kinds: the kind of each column.
-        known_as: the columns' types as the person knows them who holds the table.
+        known_as: the columns' types as the table's owner knows them.
         zones: the time zone of a column of moments that declares one.
     """
 

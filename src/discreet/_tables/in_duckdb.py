@@ -89,8 +89,8 @@ class DuckDB(Engine):
         connection: what runs statements, where ``relation`` does not.
         query: of a file or a database: the query that stands for the table, run by ``connection``.
         load: gives the connection that holds the rows of some columns, where ``relation`` has none.
-        known_as: the types of all columns as the person knows them; those that are not in ``relation`` have
-            a type that DuckDB does not know.
+        known_as: the types of all columns as the table's owner knows them; those that are not in
+            ``relation`` have a type that DuckDB does not know.
         kinds: the kinds of those columns whose type in ``relation`` does not tell.
         ticks: the columns of moments and spans that ``relation`` holds as whole numbers, each with the number
             of these in a second.

@@ -1,8 +1,7 @@
 """Score files: one reader, used for studying scores and for releasing from them.
 
-* CSV (``.csv``, ``.txt``) and TSV: one candidate a line. A first line whose score is no number names the
-  columns.
-* JSON: an object from label to number, a list of numbers, or a list of objects (one per candidate).
+* CSV (``.csv``, ``.txt``) and TSV: one candidate a line. A first line whose score is not a number names the
+columns. * JSON: an object from label to number, a list of numbers, or a list of objects (one per candidate).
 * Parquet: a column of labels and a column of numbers.
 
 Without ``candidate_column`` and ``score_column``, the scores are in the column called ``score``, or else in

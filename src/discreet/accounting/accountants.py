@@ -160,7 +160,7 @@ class Accountant:
         name: as stored in the ledger and named on the command line.
         symbol: ε or ρ.
         measure: the type of cap it serves.
-        counts_delta: whether releases may have a δ of their own.
+        counts_delta: whether releases may have their own δ.
         words: what is added up.
     """
 

@@ -40,7 +40,7 @@ class Composition:
         approx: the cost in (ε, δ) at the δ asked for, by the best valid bound.
         best: the figure to report.
         reason: why that one, in words.
-        adaptive: True, ``"questions"`` or False, as it was said.
+        adaptive: True, ``"questions"`` or False, as given.
         count: how many releases.
         neighbours: the relation it holds for.
         bounds: every bound that was valid, with its name.

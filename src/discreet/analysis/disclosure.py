@@ -47,7 +47,7 @@ class DisclosureRisk:
         answer: the answer (a candidate) that causes it.
         guess: the probability that an attacker who guesses the likeliest world is right.
         blind: the same without any answer: the largest prior.
-        bound: what the guarantee promises that ``risk`` cannot exceed; 1 where there is no guarantee.
+        bound: what the guarantee promises that ``risk`` cannot exceed; 1 without a guarantee.
         steps: the largest distance between two worlds, in multiples of the range distance.
         warning: why the figures cannot be relied on, or None.
         posterior: one row per world, one column per candidate: the belief after that answer.

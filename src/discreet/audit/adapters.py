@@ -36,7 +36,7 @@ class Adapter:
         epsilon: the ε at which the observatory looks.
         sampled: whether the code can only be run.
         tables: for a pipeline, the schema of the tables that it is recorded on.
-        options: what else the audit is told.
+        options: further options of the audit.
         about: what the claim is and who makes it.
 
     Example:

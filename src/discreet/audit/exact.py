@@ -59,7 +59,7 @@ def audit(
             candidate, which says how many there are.
         monotonic: whether all scores move in one direction; None tries both.
         n: how many candidates, a number or several; None tries 2 to 5, and crowds of up to 10,000.
-        neighbours: a neighbour relation of one's own, from a score vector to the neighbours to try.
+        neighbours: your own neighbour relation, from a score vector to the neighbours to try.
         inputs: what the subject is a function of, if not of scores: a kind of input such as
             :class:`~discreet.audit.Tables`.
         effort: ``"quick"``, ``"usual"`` or ``"thorough"``, which looks several times as long and in more

@@ -28,8 +28,8 @@ class RoundingVerdict:
     """The result of a rounding test.
 
     Attributes:
-        leaks: whether some event is certainly likelier than the distance of the two inputs allows.
-        inputs: the two inputs that are told apart best.
+        leaks: whether some event is certainly more likely than the distance of the two inputs allows.
+        inputs: the two inputs that differ most clearly.
         event: what tells them apart: an answer, or a grain.
         shares: how often it was seen with each of the two, on fresh draws.
         loss: a lower confidence bound on the loss.
@@ -61,11 +61,13 @@ def rounding_test(
     """Compare the answers to adjacent floats: which can be reached, how often, and with which last bit.
 
     Args:
-        sampler: ``sampler(value, size)`` returns so many answers (numbers, positions, labels) to one value.
+        sampler: ``sampler(value, size)`` returns this many answers (numbers, positions, labels) to one
+            value.
         pairs: pairs of inputs; by default some floats and the next float above each.
         epsilon: the loss that is allowed for each unit of distance between the two inputs.
         size: draws of each input, as many to find events as to judge them.
-        false_alarm: the largest probability of calling a leak what is none (Bonferroni over all events).
+        false_alarm: the largest probability of reporting a leak where there is none (Bonferroni over all
+            events).
 
     Example:
         >>> from discreet.testing import scripted

@@ -78,7 +78,7 @@ class StreamWitness(Witness):
     Attributes:
         scores: the values of one stream.
         neighbour: the values of the other.
-        answers: what was said, in order.
+        answers: the answers, in order.
         times: how often in a row each value was asked.
         outcome: zero, since these answers are the one outcome that is looked at.
 

@@ -30,7 +30,7 @@ class Audited:
     Attributes:
         test: the name of the test.
         effort: how long audits look.
-        seed: of the whole suite; every test has one of its own that follows from it.
+        seed: of the whole suite; each test's own seed is derived from it.
         false_alarm: this test's share of the error rate; its audits by sampling get a half, a quarter, ….
         suspects_fail: whether a claim that sampling makes suspect fails the test.
         tell: is given the properties of the test, for the report and for JUnit.

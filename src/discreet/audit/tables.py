@@ -115,7 +115,7 @@ class Tables:
 
     Args:
         values: what a person can have.
-        rows: tables of up to so many people are all tried.
+        rows: all tables of up to this many people are tried.
         most: the most people in a table that a climb reaches.
         neighbours: ``"add-remove"`` or ``"replace"``.
 

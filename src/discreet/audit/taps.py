@@ -213,7 +213,7 @@ def step_at(
         value: the argument with what is made noisy, or with the scores.
         sensitivity: the argument or the attribute of the object with the stated sensitivity; or a number.
         norm: how distances are measured: "l1", "l2" or "linf".
-        scale: the argument or attribute with the scale of Laplace noise, where there is one.
+        scale: the argument or attribute with the scale of Laplace noise, if there is one.
 
     Example:
         >>> step_at("statistics:fmean", value="data", sensitivity=None)() is not None

@@ -22,7 +22,7 @@ class Step:
         norm: how distances are measured: "l1", "l2", "linf", or "rows" for tables, which are counted.
         pure: ε for each unit of distance, where the step is purely private.
         concentrated: ρ for each squared unit of distance.
-        parameters: what else the step was told, which may not depend on the data.
+        parameters: the step's other parameters, which must not depend on the data.
     """
 
     name: str

@@ -144,7 +144,7 @@ class Stage:
         size: how many candidates, or rows.
         pairs: how many pairs were compared.
         largest: the largest loss among them.
-        magnitude: the largest score in absolute value; 0 where inputs are no scores.
+        magnitude: the largest score in absolute value; 0 if inputs are not scores.
 
     Example:
         >>> Stage(name="lattice", relation="general", size=2, pairs=9, largest=0.5).pairs
@@ -176,12 +176,12 @@ class Verdict:
         worst: the pair with the largest loss found, whether it refutes or not.
         proof: the page that proves the claim, where status is "proved", and which theorem Coq has checked,
             or that it is proved on paper.
-        stages: how it was sought.
+        stages: what was searched.
         evaluations: how many inputs were evaluated.
         seconds: how long it took.
-        notes: what else is to be said.
+        notes: further remarks.
         counted: what the sizes of the stages count.
-        covered: what was searched, where that is no search among candidates.
+        covered: what was searched, if it was not a search among candidates.
 
     Example:
         >>> from discreet import BoundedRange, PermuteAndFlip

@@ -155,16 +155,16 @@ class SharedTable(_Section):
         source: a file, a glob, or a database address; a relative path starts at the owner's file.
         table: the table's name in a database.
         user: the column that tells people apart.
-        one_row_per_user: in place of ``user``: nobody has two rows.
+        one_row_per_user: instead of ``user``: every row is a different person.
         dataset: the budget's name in the ledger.
         neighbours: the relation that the budget protects.
-        slot: for each kind of question, after how many seconds its answer leaves; five unless told.
+        slot: for each kind of question, after how many seconds its answer is sent; five by default.
         where: the columns that a condition may use.
         column: the columns that may be asked about.
         score: the owner's own scores that may be asked about.
         vote: the owner's own functions by which blocks of people may vote.
         engine: ``spark`` where a cluster reads the files.
-        people: about how many people the table has, if that is public: accuracy is worked out for this many.
+        people: about how many people the table has, if that is public: accuracy is computed for this many.
     """
 
     source: str
@@ -218,9 +218,9 @@ class Analyst(_Section):
         tables: the tables that they may ask.
         epsilon: their part of each data set's budget.
         subject: who they are to the sign-on provider, its claim ``sub``, exactly.
-        least_per_question: the least ε of one question, a hundredth of their part unless told: it bounds how
+        least_per_question: the least ε of one question, by default a hundredth of their part: it limits how
             many there can be.
-        most_per_question: the largest ε of one question, all of their part unless told.
+        most_per_question: the largest ε of one question, by default all of their part.
     """
 
     tables: list[str] = Field(min_length=1)
@@ -263,7 +263,7 @@ def is_safe_address(address: str) -> bool:
 
 
 class SignOn(_Section):
-    """The office's own sign-on (OpenID Connect), beside tokens; the one address that a desk calls.
+    """Single sign-on (OpenID Connect), besides tokens; its provider is the only address that a desk calls.
 
     Attributes:
         issuer: the provider's address, exactly as it writes itself into its tokens.
@@ -295,7 +295,7 @@ class SignOn(_Section):
 
 
 class Metrics(_Section):
-    """Figures about the desk for its owner (Prometheus), on an address of their own.
+    """Metrics about the desk for its owner (Prometheus), on a separate address.
 
     Attributes:
         listen: an address and a port, on this machine.
@@ -323,16 +323,16 @@ class Listening(_Section):
     Attributes:
         listen: an address and a port.
         tls: the certificate with which it speaks TLS itself.
-        behind_proxy: whether somebody in front of it speaks TLS.
+        behind_proxy: whether a proxy in front of it handles TLS.
         hosts: the names under which it is reached, besides the address that it listens on.
         store: the desk's own file: hashes of tokens, questions asked, released answers.
         workers: how many questions are worked on at once.
         queue: how many may wait for a worker, unpaid.
         patience: for how many seconds they may wait.
-        failures_allowed: after so many questions that were not done in their slot an analyst is stopped.
+        failures_allowed: an analyst is blocked after this many questions that missed their slot.
         requests_per_minute: how many requests of one analyst are read in a minute.
         token_days: for how many days a token is valid.
-        sign_on: the office's own sign-on.
+        sign_on: single sign-on.
         metrics: figures about the desk, for its owner.
         log: a file to which each request adds a line of JSON, without answers and tokens.
     """

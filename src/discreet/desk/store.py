@@ -67,8 +67,8 @@ class AskedQuestion:
         state: admitted, paid, answered, failed, refused (nothing was spent) or lost (in a crash).
         began: when, in seconds since 1970.
         ended: likewise.
-        entry: the ledger's entry, once it is paid; analysts are not told it, because it counts what others
-            asked too.
+        entry: the ledger's entry, once it is paid; not shown to analysts, because its number also counts
+            other people's questions.
         answer: the release as plain data, once it is answered.
         number: which of the analyst's own paid questions it is, from 1.
         reason: why it was refused or failed, for the owner.

@@ -76,7 +76,7 @@ class Job:
         source: the table: a path, a glob, or a database address.
         dataset: the part of the budget that pays.
         question: the question.
-        terms: whose the rows are, and what else the table is told.
+        terms: the person column and the other options of the table.
         dry: whether to stop before paying; what comes before is done, and invented rows are asked.
     """
 
@@ -97,7 +97,7 @@ class Outcome:
         answer: the release.
         refused: whether nothing was spent.
         reason: why there is no release, for the owner.
-        told: what the analyst is told of it, if it is about the question, with parameters between ⟨ and ⟩.
+        told: what the analyst sees of it, if it is about the question, with parameters between ⟨ and ⟩.
         seconds: how long a dry run took.
     """
 

@@ -2,7 +2,7 @@
 
 Each chart is first drawn with a few made-up rows. Then its data is replaced by a name under which the page
 provides rows, and the title, size and colours are left to the page, which has a light and a dark theme.
-Dashes and markers stay, so that lines can be told apart without colour.
+Dashes and markers stay, so that lines can be distinguished without colour.
 """
 
 from __future__ import annotations

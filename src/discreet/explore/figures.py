@@ -50,8 +50,8 @@ def figures(
     Args:
         choices: the state of the page.
         study: the scores, and what is known about them.
-        seconds: about how long the curves may take, for scores never seen before (somebody drags a bar
-            and wants to see something move) and for others.
+        seconds: about how long the curves may take, for new scores (while a bar is dragged, something should
+            move soon) and for others.
     """
     bars = bars_of(study, choices.labels)
     now = {name: _now(choices, study, name) for name in choices.mechanisms}

@@ -48,7 +48,7 @@ def mechanism_at(name: str, delta: Fraction, **amount: object) -> Mechanism:
 
 @cache
 def takes_delta(name: str) -> bool:
-    """Whether the mechanism has a δ of its own."""
+    """Return whether the mechanism has its own δ."""
     return "delta" in inspect.signature(MECHANISMS[name]).parameters
 
 

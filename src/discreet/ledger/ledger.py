@@ -55,7 +55,7 @@ class Ledger(SharedByAddress):
 
         Args:
             url: a path, ``sqlite:///path``, ``postgresql://...``, or None for the user's own ledger.
-            create: whether to make the ledger if there is none.
+            create: whether to create the ledger if it does not exist.
             wait: how many seconds to wait for other writers.
         """
         place = place_of(url)
@@ -104,12 +104,13 @@ class Ledger(SharedByAddress):
         Args:
             dataset: its name.
             cap: the most that may be spent, above zero. ``PureDP``: ε adds up. ``ZCDP``: ρ adds up.
-                ``ApproxDP``: ρ adds up, and half of δ is kept for releases that have a δ of their own.
+                ``ApproxDP``: ρ adds up, and half of δ is reserved for releases that have their own δ.
             period: ``"day"``, ``"week"``, ``"month"``, ``"quarter"`` or ``"year"`` (UTC) after which the
                 whole cap may be spent again. The promise is then per period, and adds up over periods.
             accountant: another accountant for the cap: ``"epsilon-delta"`` adds up ε and δ.
             neighbours: the relation the budget protects.
-            groups: groups of *people* declared disjoint: nobody is in two. Only the dearest counts.
+            groups: groups of *people* declared disjoint: no person is in two. Only the most expensive one
+                counts.
             delta_for_releases: how much of an ``ApproxDP`` cap's δ is kept for the releases' own δ.
         """
         chosen = accountant_for(cap, accountant)

@@ -199,7 +199,7 @@ class State:
         period: after what the budget renews, or None.
         period_number: the period that has begun last.
         accounts: its budgets by name, the data set's own first.
-        stored: what else each budget's row holds: numbers of rows, and columns that parts leave empty.
+        stored: the other columns of each budget's row: row numbers, and columns that parts leave empty.
     """
 
     name: str

@@ -28,8 +28,7 @@ class UnequalWays:
     same, by *ratios* in proportion to the sensitivity of the best candidate, which is not known.
 
     Attributes:
-        recommended: the way that is taken by default: *ratios* where it has the lower bound for more than
-            half of the candidates.
+        recommended: the default: *ratios* if it has the lower bound for more than half of the candidates.
         largest: the bound of *largest*.
         ratios: the least and the largest bound of *ratios*.
         better_below: *ratios* have the lower bound if the best candidate's sensitivity is below this.

@@ -2,9 +2,9 @@
 
 A claim is a small function from :class:`Scope` to :class:`Finding` whose docstring is the paper's statement,
 entered under its number by the decorator that :func:`claims_of` makes for the paper. A figure is a function
-that fills a :class:`Drawing`, entered by :func:`figure`; where it is a claim of its own its docstring is the
-statement, too. What a paper says of a figure is compared there and nowhere else; a claim about figures takes
-its verdict from them by :func:`judged`.
+that fills a :class:`Drawing`, entered by :func:`figure`; if it is also a claim, its docstring is the
+statement. What a paper says of a figure is compared there and nowhere else; a claim about figures takes its
+verdict from them by :func:`judged`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Paper:
     Attributes:
         key: its name in the ids of claims.
         title, authors: as printed.
-        prefix: its name in the ids of figures; empty where it has none.
+        prefix: its name in the ids of figures; empty if it has none.
         part: the heading of its figures in the report.
 
     Example:

@@ -40,7 +40,7 @@ class Variant:
         threshold_scale: of the threshold's noise.
         query_scale: of each query's noise; None for none.
         crossings: how many answers "above" end it; None if it never ends.
-        drawn_anew: whether the threshold's noise is drawn anew after each of them.
+        drawn_anew: whether the threshold's noise is redrawn after each of them.
         releases_numbers: whether the noisy answer is released in place of "above".
         sensitivity: Δ.
     """

@@ -66,7 +66,7 @@ class Accuracy:
         level: how often the error stays within the figures.
         unit: what the error counts, singular and plural.
         meaning: what an error is, in words.
-        assumed: the data for which ``typical`` is worked out, in words.
+        assumed: the data for which ``typical`` is computed, in words.
         errors: computes the distribution of the error on that data; None if that is impossible.
 
     Example:

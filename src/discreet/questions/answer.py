@@ -93,7 +93,7 @@ class TableRelease(Release):
         labels: what each of several answers is, such as the level of a quantile.
         threshold: for ``FirstAbove``, the threshold; a gap is then measured from it.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
-        by: the column of the groups, where there is an answer for each.
+        by: the column of the groups, if there is an answer for each.
         engine: the kind of frame that ``frame`` returns; DuckDB's for a file or a database.
         title: the question in words.
         accuracy: how good the answer is, from public facts.

@@ -329,7 +329,7 @@ def contest_of(
 ) -> Contest:
     """The contest between public candidates, or between the points of a public grid.
 
-    ``listed`` is the owner's list of the column's values, where there is one.
+    ``listed`` is the owner's list of the column's values, if there is one.
     """
     if bounds is not None:
         if candidates is not None:

@@ -90,7 +90,7 @@ class Plan:
         accuracy: how good the answer will be; None where nothing is known.
         chosen: how ε was found, if ``error_at_most`` was given instead.
         groups: the labels of the groups, or None for one answer.
-        shape: what else the release says.
+        shape: what the release says besides the answer.
         then: turns the answer into the plan that follows, already paid for; it returns None to end.
         table: the table that the plan is for.
         meter: the budget as it would be after the payment; None without a ledger.

@@ -137,7 +137,7 @@ class OnGrid(Grouped):
         )
 
     def public_values(self, table: Table) -> dict[str, list[Any]]:
-        """The public groups, and grid points where there are bounds."""
+        """The public groups, and grid points if there are bounds."""
         groups = super().public_values(table)
         if self.bounds is None:
             return groups

@@ -168,7 +168,7 @@ def choose(
 
 
 def require_named(table: Table, column: str) -> None:
-    """Raise an error unless the values of a column can be told apart and named."""
+    """Raise an error unless the values of a column can be compared exactly and named."""
     table.require_told_apart(column, name="column")
     if table.kind(column) == "moment":
         # An engine's times need not fit Python's: some come back as texts, others raise.

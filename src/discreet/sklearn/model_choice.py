@@ -123,7 +123,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         Args:
             X: the rows.
             y: the target of each row.
-            groups: whose each row is; every row is another person's if not given.
+            groups: the person each row belongs to; by default every row is a different person.
         """
         candidates = self._candidates()
         plan = self._table(X, y, groups).plan(self._question(candidates, X, groups))
@@ -142,7 +142,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         Args:
             X: the rows, of which only the number of columns is used.
             y: the target of each row.
-            groups: whose each row is; every row is another person's if not given.
+            groups: the person each row belongs to; by default every row is a different person.
         """
         return self._table(X, y, groups).plan(self._question(self._candidates(), X, groups))
 

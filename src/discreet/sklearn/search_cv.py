@@ -36,7 +36,7 @@ ACCURACY = "accuracy"
 
 
 class NotPrivateWarning(UserWarning):
-    """A search was given an estimator of scikit-learn's own, whose ``fit`` is not private.
+    """A search was given one of scikit-learn's own estimators, whose ``fit`` is not private.
 
     Example:
         >>> import warnings
@@ -94,7 +94,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
     Attributes:
         best_estimator_: the winner as it was fitted; None if every run failed or there was none.
         best_params_: its parameters.
-        best_score_: how many held-out people it told right, with noise; it may be negative.
+        best_score_: how many held-out people it predicted correctly, with noise; it may be negative.
         guarantee_: what the search cost.
         entry_: the ledger's entry; None if no ledger counted this search.
         n_features_in_: how many columns ``X`` had, and ``feature_names_in_`` their names.

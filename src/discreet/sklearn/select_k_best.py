@@ -84,7 +84,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
             no number lies inside every feature's range.
         target_edges: public numbers in rising order that cut a continuous ``y`` into classes; a value belongs
             to the class above an edge that it reaches.
-        score_func: a score of one's own.
+        score_func: your own score function.
         sensitivity: for ``score_func``: Δ, the most by which one row changes any one score.
         monotonic: for ``score_func``: whether one row moves all scores the same way when added.
         neighbours: ``"add-remove"`` one row, or ``"replace"`` one.

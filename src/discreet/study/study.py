@@ -61,7 +61,7 @@ class Asked:
         name: what the study calls it.
         table: which table it asks.
         question: the question, with ``epsilon`` or ``error_at_most``.
-        weight: how much its accuracy matters beside the others'.
+        weight: how much its accuracy matters relative to the others'.
         shares: whether its ε is a part, by weight, of what the others leave of the total.
 
     Example:
@@ -84,12 +84,12 @@ class Study:
     Attributes:
         title: what it is about.
         dataset: the budget's name in the ledger; None for a desk, which knows whose budget it is.
-        tables: what ``discreet.table`` is told about each, by a name of the study's own.
+        tables: the arguments of ``discreet.table`` for each, by the study's name for it.
         questions: what is asked.
         most: the most that all of it may cost, in what the budget adds up; None for whatever it takes.
         split: ``least``: the least that reaches every accuracy; ``weakest``: all of ``most``, so that the
             question that is worst off is as good as it can be.
-        shared: whether whoever runs the same signed study later is given the answers that are kept.
+        shared: whether a later run of the same signed study by anyone gets the kept answers.
         file: the file that it was read from, if any.
         stated: the tables as the file states them, with sources relative to it.
         places: the line of each table and question in it, by its name.

@@ -45,7 +45,7 @@ class ChosenRun(Release):
     """The chosen run: its setting (``answer``) and its result. Nothing about the other runs.
 
     Attributes:
-        result: what the run gave beside its quality; None if no run was chosen.
+        result: what the run returned besides its quality; None if no run was chosen.
         found: whether a run was chosen at all.
         rules: what was assumed, in sentences.
 

@@ -44,19 +44,19 @@ class Tuning:
             at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
         sparse: when fewer marks than this are expected, they are looked for one at a time.
         spare: distances between marks that are drawn beyond the expected number.
-        few: so many near candidates are listed and dealt with outright.
-        first_bits_up_to: of so many candidates all coins are looked at by their first bits, unless only few
-            candidates are near.
-        one_by_one: so many coins are flipped one by one, which is then quickest.
+        few: up to this many near candidates are listed and handled directly.
+        first_bits_up_to: with up to this many candidates, all coins are decided by their first bits, unless
+            only few are near.
+        one_by_one: up to this many coins are flipped one by one, which is then fastest.
         sampled: about how many scores at fixed places tell whether random visits are worth while.
         sampled_level: they are if one of these has a coin of at least 2 to the minus this.
         single_visits: how many random visits are made first, one at a time.
         visits: how many more are made, all at once.
         near_enough: they are made if one of the first met a gap of at most this.
-        flipped_up_to: of so many candidates all coins are flipped, by their first bits, if visits are in
-            vain.
+        flipped_up_to: with up to this many candidates, all coins are flipped by their first bits if visits
+            find no head.
         proposals: how many proposals are made in each round, and in every one after these.
-        cut_from: blocks of at least so many candidates may be cut into parts.
+        cut_from: blocks of at least this many candidates may be cut into parts.
         heavy: they are if the best of a block weighs more than that of all blocks together over this.
         cells: about how many cells of equal chance the blocks may have from which proposals come; at least
             four for each block.

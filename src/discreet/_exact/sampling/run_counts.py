@@ -1,8 +1,8 @@
 """Numbers of runs: exact draws of truncated negative binomial, logarithmic, geometric and Poisson numbers.
 
 One uniform number u and the running sum of the masses: the number drawn is the least k whose cumulative mass
-exceeds u. Every comparison is decided in ball arithmetic, with as many bits of u as it takes (lemma 3 of
-docs/proofs/sampling.md); the work grows with the number drawn, which is that of the runs to come.
+exceeds u. Every comparison is decided in ball arithmetic, with as many bits of u as needed (lemma 3 of
+docs/proofs/sampling.md); the work grows with the number drawn.
 """
 
 from __future__ import annotations

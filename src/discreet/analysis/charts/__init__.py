@@ -326,7 +326,7 @@ def probabilities_chart(
 
 
 def posterior_chart(risk: DisclosureRisk) -> Any:
-    """What an attacker believes after the most telling answer, for each world, beside the prior bound.
+    """What an attacker believes after the most revealing answer, for each world, with the prior bound.
 
     Example:
         >>> from discreet.analysis import disclosure_risk
