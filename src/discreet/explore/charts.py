@@ -51,8 +51,10 @@ def specifications(names: Sequence[str]) -> dict[str, Any]:
             chosen="releases",
             log_y=True,
         ),
-        "risk": _lines(
-            "risk", {"releases": ["one release", "all releases"]}, ("risk", belief), share=True
+        "risk": _tell_apart(
+            _lines(
+                "risk", {"releases": ["one release", "all releases"]}, ("risk", belief), share=True
+            )
         ),
         "witness": _for_page(_witness().to_dict(), "witness"),
         "ratios": _ratios(),
@@ -95,11 +97,7 @@ def _balance() -> dict[str, Any]:
     """Return a chart of error and risk against ε on one axis, with both limits as horizontal lines."""
     names = [MISSES, CERTAINTY]
     page = _lines("balance", {"series": names}, ("chance", "chance"), share=True)
-    # A solid and a dashed line, a disc and a square: the two differ at a glance, without colour.
-    for layer in page["layer"]:
-        for channel, looks in (("strokeDash", [[1, 0], [7, 3]]), ("shape", ["circle", "square"])):
-            if channel in layer["encoding"]:
-                layer["encoding"][channel]["scale"] |= {"domain": names, "range": looks}
+    _tell_apart(page)
     color = page["layer"][0]["encoding"]["color"]
     limit: dict[str, Any] = {
         "data": {"name": "limits"},
@@ -112,6 +110,15 @@ def _balance() -> dict[str, Any]:
         "encoding": {**limit["encoding"], "x": {"value": "width"}, "text": {"field": "words"}},
     }
     return {**page, "layer": [*page["layer"], limit, words], "height": 250}
+
+
+def _tell_apart(page: dict[str, Any]) -> dict[str, Any]:
+    """Draw two lines as a solid one with discs and a dashed one with squares, distinct without colour."""
+    for layer in page["layer"]:
+        for channel, looks in (("strokeDash", [[1, 0], [7, 3]]), ("shape", ["circle", "square"])):
+            if channel in layer["encoding"]:
+                layer["encoding"][channel]["scale"]["range"] = looks
+    return page
 
 
 def _probabilities(domain: list[str]) -> dict[str, Any]:

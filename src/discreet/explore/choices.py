@@ -113,7 +113,7 @@ class Choices:
         choice: the mechanism decided for.
         tolerance: the error that is still good enough.
         level: how often it must be.
-        worlds: how many data sets an attacker holds possible.
+        worlds: how many data sets the attacker considers possible.
         steps: how many neighbours apart they are.
         tolerated: how sure an attacker may become.
     """

@@ -110,6 +110,9 @@ def figures(
             "One candidate is far ahead: the expected error is next to nothing at every ε shown."
         )
         result["empty"] = {"error": words}
+    if complete and all(row["beyond"] < _VISIBLE for row in result["tail"]):
+        words = f"At every ε shown, fewer than one answer in {round(1 / _VISIBLE):,} misses by too much."
+        result["empty"]["tail"] = words
     result["verdicts"] = sentences.verdicts(choices, result)
     result["in_one"] = sentences.in_one(choices, result)
     result["balance"] = _balance(choices, result)

@@ -122,7 +122,7 @@ def _attacker(choices: Choices, risk: dict[str, Any]) -> str:
     who = (
         "who was undecided"
         if choices.worlds == 2
-        else f"who held {choices.worlds:,} data sets equally possible"
+        else f"who considered {choices.worlds:,} data sets equally likely"
     )
     if risk["all"] > 0.999:
         return f"{after} an attacker {who} may be all but certain."
@@ -231,7 +231,7 @@ def _risk(choices: Choices, found: dict[str, Any]) -> str:
             "its answers reveal no more than those of an ε-DP mechanism; in that event they may reveal all."
         )
     text = (
-        f"An attacker who holds {choices.worlds:,} data sets equally possible ({percent(found['before'])} "
+        f"An attacker who considers {choices.worlds:,} data sets equally likely ({percent(found['before'])} "
         f"each) is at most {percent(found['one'], up=True)} sure after one release"
     )
     if choices.releases > 1:

@@ -35,7 +35,7 @@ export function startDecide(start) {
   addDial("#dials-releases", { name: "releases", label: "Number of releases", low: 1, high: 1000, whole: true });
   addDial("#dials-releases", { name: "delta", label: "δ tolerated over all releases", low: 1e-12, high: 1e-2 });
   addDial("#dials-accuracy", { name: "tolerance", label: "An error of at most", low: 1, high: 100, whole: true, hint: "In units of the score, below the best candidate’s." });
-  addDial("#chart-risk .extra", { name: "worlds", label: "Data sets an attacker holds possible", low: 2, high: 1000, whole: true });
+  addDial("#chart-risk .extra", { name: "worlds", label: "Data sets the attacker considers possible", low: 2, high: 1000, whole: true });
   $("#chart-risk .extra").append(make("label", { class: "check" }, make("input", { type: "checkbox", id: "missing", onchange: (event) => change({ missing: event.target.checked }) }), "They differ in who is missing (two steps apart)"));
   $("#first-chart").append(chartFigure("balance", "Error and risk against ε, with both limits", [{ field: "series", title: "What" }, EPSILON, { field: "chance", title: "Chance", number: true }]));
   $("#risk").addEventListener("change", (event) => change({ risk: event.target.value }));
