@@ -74,6 +74,7 @@ def _page(scores: Path | None) -> Iterator[Any]:
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             page.goto(address if scores else f"{address}#source=example:pages&tolerance=50")
             page.locator("#results[aria-busy=false]").wait_for(timeout=60_000)
+            page.locator("#more > summary").click()
             page.locator("#charts canvas").nth(4).wait_for(timeout=60_000)
             yield page
             browser.close()

@@ -18,6 +18,8 @@ CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", 
 PATIENCE = 60_000.0
 Scheme: TypeAlias = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+SIZES = ((1280, 800, ""), (768, 1024, "-768"), (390, 844, "-390"))
+"""Width and height of the window, and how the picture's name ends."""
 
 
 @contextmanager
@@ -56,26 +58,31 @@ def _keep(page: Page, name: str, scheme: Scheme, *, whole: bool, close: bool = T
 
 
 def take_explorer(browser: Browser, scheme: Scheme) -> None:
-    """The views of the explorer, and its first one on a phone."""
+    """Every view of the explorer at three widths: as on a desk, a tablet and a phone."""
     with _served("explore", until=r"http\S+\s") as said:
         url = re.findall(r"http\S+", said)[0]
-        for name, width, height in (("decide", 1400, 1000), ("small", 390, 844)):
+        for width, height, suffix in SIZES:
             page = _opened(browser, url, scheme, width=width, height=height)
-            page.locator("#results[aria-busy=false]").wait_for()
+            page.locator("#results[aria-busy=false]").wait_for(state="attached")
+            page.locator("#first-chart canvas").wait_for()
+            _keep(page, f"explore-decide{suffix}", scheme, whole=False, close=False)
+            page.locator("#more > summary").click()
             page.locator("#charts canvas").nth(4).wait_for(state="attached")
-            _keep(page, f"explore-{name}", scheme, whole=False)
-        page = _opened(browser, f"{url}#view=attack", scheme)
-        page.locator("#game-start").click()
-        for place in range(20):
-            page.locator(".vote").nth(place % 2).click()
-        page.locator("#game-machine").click()
-        page.get_by_text("of 1,000").first.wait_for()
-        page.locator("#chart-break canvas").wait_for()
-        _keep(page, "explore-attack", scheme, whole=True)
-        page = _opened(browser, f"{url}#view=audit", scheme)
-        page.get_by_role("button", name="Permute-and-flip has bounded range").click()
-        page.locator("#audit-result canvas").nth(2).wait_for()
-        _keep(page, "explore-audit", scheme, whole=True)
+            page.locator("#record-list dt").nth(5).wait_for()
+            page.evaluate("scrollTo(0, 0)")
+            _keep(page, f"explore-more{suffix}", scheme, whole=True)
+            page = _opened(browser, f"{url}#view=attack", scheme, width=width, height=height)
+            page.locator("#game-start").click()
+            for place in range(20):
+                page.locator(".vote").nth(place % 2).click()
+            page.locator("#game-machine").click()
+            page.get_by_text("of 1,000").first.wait_for()
+            page.locator("#chart-break canvas").wait_for()
+            _keep(page, f"explore-attack{suffix}", scheme, whole=True)
+            page = _opened(browser, f"{url}#view=audit", scheme, width=width, height=height)
+            page.get_by_role("button", name="Permute-and-flip has bounded range").click()
+            page.locator("#audit-result canvas").nth(2).wait_for()
+            _keep(page, f"explore-audit{suffix}", scheme, whole=True)
 
 
 def take_desk(browser: Browser, scheme: Scheme) -> None:

@@ -70,7 +70,7 @@ _ROOMS = (
     *("accounting", "analysis", "audit", "desk", "guarantees"),
     *("ledger", "mechanisms", "questions", "study", "tuning"),
 )
-"""What may be written as ``discreet.desk.connect(...)`` after ``import discreet`` alone."""
+"""Packages that can be used as ``discreet.desk.connect(...)`` after ``import discreet`` alone."""
 
 
 def __getattr__(name: str) -> Any:

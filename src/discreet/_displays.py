@@ -1,4 +1,4 @@
-"""How objects show themselves: text that steers no terminal, and small HTML, no script, no network."""
+"""How objects are displayed: text without control characters, and small HTML without scripts or network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def visible(value: object, *, keep: str = "") -> str:
-    r"""A text in which every character that would steer a terminal is written as its escape.
+    r"""Return a text in which every control character is written as its escape.
 
     Example:
         >>> print(visible("flu\nguaranteed \x1b[1m"))
@@ -53,7 +53,7 @@ _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)
 
 
 def transcribed(text: str, encoding: str | None) -> str:
-    """Write the signs that an encoding lacks in letters.
+    """Spell out the signs that an encoding lacks.
 
     Example:
         >>> transcribed("4ε ≤ 10⁻¹²", "ascii"), transcribed("4ε ≤ 10⁻¹²", "utf-8")
@@ -84,14 +84,14 @@ _SIGNS = re.compile(f"[{''.join(_RAISED)}]+|[{''.join({**_LETTERS, **_LOWERED})}
 
 
 def escape(text: str) -> str:
-    """Text for HTML, in which nothing is hidden or turned round."""
+    """Return text for HTML, in which nothing is hidden or reversed."""
     from html import escape as html_escape
 
     return html_escape(visible(text))
 
 
 def markdown(text: object) -> str:
-    r"""Text that Markdown takes for nothing else.
+    r"""Return text that Markdown does not interpret.
 
     Example:
         >>> print(markdown("a_b <i>"))
@@ -117,7 +117,7 @@ td, th { text-align: left; vertical-align: top; padding: 2px 10px 2px 0; border-
 
 
 def page(title: str, *parts: str) -> str:
-    """A page that needs nothing else and can be printed; ``title`` is text, ``parts`` are HTML."""
+    """Return a self-contained page that can be printed; ``title`` is text, ``parts`` are HTML."""
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_PAGE}</style>'
@@ -126,7 +126,7 @@ def page(title: str, *parts: str) -> str:
 
 
 def card(title: str, *parts: str, note: str = "", colour: str = "#888") -> str:
-    """A titled block; ``title`` and ``note`` are text, ``parts`` are HTML."""
+    """Return a titled block; ``title`` and ``note`` are text, ``parts`` are HTML."""
     style = "opacity:.75;font-size:90%;margin-top:6px"
     footer = f'<div style="{style}">{escape(note)}</div>' if note else ""
     return (
@@ -136,12 +136,12 @@ def card(title: str, *parts: str, note: str = "", colour: str = "#888") -> str:
 
 
 def paragraph(text: str) -> str:
-    """One escaped paragraph."""
+    """Return one escaped paragraph."""
     return f'<div style="margin-top:4px">{escape(text)}</div>'
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table; numbers to the right in at most four digits, everything escaped."""
+    """Return a table with numbers right-aligned in at most four digits, and everything escaped."""
     head = "".join(
         f'<th scope="col" style="{_CELL.format("left")}">{escape(name)}</th>' for name in headers
     )

@@ -1,4 +1,4 @@
-"""Public names that are loaded on first use, so that nobody waits for modules that they do not need."""
+"""Public names that are loaded on first use, so that importing the package stays fast."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def loaded(package: dict[str, Any], homes: Mapping[str, str], name: str) -> Any:
-    """A name of a package from the module where it lives, kept in the package from then on.
+    """Load a name of a package from its module, and keep it in the package.
 
     Args:
         package: the package's ``globals()``.

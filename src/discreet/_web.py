@@ -1,4 +1,4 @@
-"""What the page and the desk share as servers: safe headers, bodies that end, a socket, a thread."""
+"""What the page and the desk share as servers: safe headers, limited bodies, a socket, a thread."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SAFE_HEADERS = {
 
 
 async def is_request(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> bool:
-    """Whether this is a request. Starting and ending are passed on to the application, sockets closed."""
+    """Return whether this is a request. Startup and shutdown go to the application; WebSockets are closed."""
     if scope["type"] == "lifespan":
         await app(scope, receive, send)
     elif scope["type"] != "http":
@@ -60,7 +60,7 @@ def with_headers(send: Send, headers: dict[str, str]) -> Send:
 
 
 def limited(receive: Receive, most: int, *, seconds: float | None = None) -> Receive:
-    """A body that is cut off when it grows too large; a ``TimeoutError`` if it has not arrived by then."""
+    """Limit a body's size; a ``TimeoutError`` if it has not arrived in time."""
     seen, arrived = 0, False
     until = None if seconds is None else asyncio.get_running_loop().time() + seconds
 
@@ -76,29 +76,29 @@ def limited(receive: Receive, most: int, *, seconds: float | None = None) -> Rec
 
 
 def _is_trouble(told: logging.LogRecord) -> bool:
-    """Whether it is worth saying: that requests are cut off at the end is no error."""
+    """Return whether a log message matters; requests cut off at shutdown are not an error."""
     cut_off = told.exc_info is not None and isinstance(told.exc_info[1], asyncio.CancelledError)
     return not (cut_off or str(told.msg).startswith("Cancel "))
 
 
 class LocalServer:
-    """A socket that listens, and the server that will answer there."""
+    """A listening socket, and the server that will answer on it."""
 
     def __init__(self, host: str, port: int, *, taken: str) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        # By its protocol asyncio knows that small replies need not wait for one another (40 ms each).
+        # asyncio recognises by the protocol that small replies need not wait for one another (40 ms each).
         self._socket = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self._socket.bind((host, port))
-            self._socket.listen(1024)  # who comes before the server runs waits in line
+            self._socket.listen(1024)  # clients that arrive before the server runs wait in line
         except OSError:
             self._socket.close()
             raise DiscreetError(taken) from None
         self.port: int = self._socket.getsockname()[1]
 
     def _serve(self, app: ASGIApp, **settings: Any) -> None:
-        """Make the server: no access log, which would hold tokens, and no server header."""
+        """Make the server: no access log, which would contain tokens, and no server header."""
         logging.getLogger("uvicorn.error").addFilter(_is_trouble)
         self._server = uvicorn.Server(
             uvicorn.Config(
@@ -124,7 +124,7 @@ class LocalServer:
 
     @contextlib.contextmanager
     def in_background(self) -> Iterator[Self]:
-        """Serve in a thread for as long as the block lasts."""
+        """Serve in a thread while the block runs."""
         thread = threading.Thread(target=self.run)
         thread.start()
         try:

@@ -1,4 +1,4 @@
-"""One complete private selection, shown in the terminal, on data made up for the purpose."""
+"""One complete private selection in the terminal, on invented data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLINIC = {
     "eczema": 214,
     "gout": 57,
 }
-"""Patients per diagnosis in an invented clinic: synthetic, hence free to look at."""
+"""Patients per diagnosis in an invented clinic; synthetic, so anyone may look at them."""
 
 _BAR, _BESIDES = 34, 30
 
@@ -76,7 +76,7 @@ def _alternatives(scores: Scores, epsilon: object) -> Table:
     for factory in MECHANISMS.values():
         mechanism: Mechanism = factory(epsilon=epsilon)
         if mechanism.guarantee(scores).epsilon == math.inf:
-            continue  # it promises no pure ε, so it cannot stand beside the others
+            continue  # it promises no pure ε, so it cannot be compared with the others
         chances = mechanism.probabilities(scores)
         gaps = float(scores.values.max()) - scores.values
         rho = mechanism.guarantee(scores, ZCDP).rho

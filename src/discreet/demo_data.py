@@ -1,8 +1,8 @@
-"""An invented clinic: patients, visits and staff that look real and are nobody's, the same for a seed.
+"""An invented clinic: realistic patients, visits and staff who do not exist, the same for each seed.
 
 Patients have ages, a home clinic and chronic complaints; they come more often when old or ill, infections
-follow the season, and some fields are missing or mistyped, as in life. The files are those that the
-examples of the documentation ask about.
+follow the season, and some fields are missing or mistyped, as in real data. The documentation's examples
+use these files.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _DIAGNOSES = (
     ("B20", "HIV disease", 0.1, 0.0, 0.0),
 )
 DIAGNOSES = tuple(code for code, *_ in _DIAGNOSES)
-"""The public list of codes; Z99 below is one that nobody has."""
+"""The public list of codes; nobody has Z99."""
 
 _ROLES = (
     ("nurse", 10.45, 0.15),
@@ -80,7 +80,7 @@ class _Draws:
         return normal
 
     def choice(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
-        """For each row of weights, an index drawn in proportion."""
+        """Draw an index for each row of weights, in proportion to them."""
         cumulative = np.cumsum(weights, axis=1)
         mark = self.uniform(len(weights)) * cumulative[:, -1]
         chosen: NDArray[np.int64] = (cumulative < mark[:, None]).sum(axis=1)
@@ -88,7 +88,7 @@ class _Draws:
 
 
 def clinic(people: int = 2000, *, seed: int | str = 2024) -> dict[str, Columns]:
-    """The tables ``people``, ``visits`` and ``pay``, column by column.
+    """Return the tables ``people``, ``visits`` and ``pay``, column by column.
 
     Example:
         >>> tables = clinic(100)
@@ -118,7 +118,7 @@ def clinic(people: int = 2000, *, seed: int | str = 2024) -> dict[str, Columns]:
 
 
 def _mistyped(texts: list[str], draws: _Draws) -> list[Any]:
-    """About one in a hundred is missing, and one in three hundred is no number."""
+    """Make about one value in a hundred missing, and one in three hundred not a number."""
     marks = draws.uniform(len(texts)).tolist()
     return [
         None if mark < 0.01 else "unknown" if mark < 0.0133 else text
@@ -184,7 +184,7 @@ def write_clinic(
 ) -> list[Path]:
     """Write the tables and the public lists that go with them; return the files.
 
-    A file that is there already and holds anything else is never replaced, unless by ``force``.
+    An existing file with other content is never replaced, except with ``force``.
 
     Example:
         >>> import tempfile

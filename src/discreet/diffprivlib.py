@@ -29,7 +29,7 @@ class UndefinedFigureError(DiscreetError, NotImplementedError):
 
 
 class _Selection:
-    """What the two have in common: everything but the law of the draw.
+    """What the two share: everything but the law of the draw.
 
     Attributes:
         epsilon: ε of one release, kept as a float64 that is rounded up.
@@ -101,7 +101,7 @@ class _Selection:
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def bias(self, value: object) -> NoReturn:  # noqa: ARG002 - diffprivlib's own signature
-        """Not defined, as in diffprivlib: what is chosen need not be a number."""
+        """Raise: not defined, as in diffprivlib, because the choice need not be a number."""
         raise UndefinedFigureError(
             "a choice among candidates has no bias, variance or mean squared error; "
             "discreet.analysis.expected_error tells how far behind the best the choice is"
@@ -167,7 +167,7 @@ class Exponential(_Selection):
 
 
 def _weights(measure: Any, count: int) -> list[Fraction]:
-    """The base measure as exact rationals; public, so its errors may speak."""
+    """Return the base measure as exact rationals; it is public, so errors may quote it."""
     try:
         weights = [Fraction(number) for number in Scores(measure, sensitivity=1).values.tolist()]
     except ScoresError as error:

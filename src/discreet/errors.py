@@ -1,7 +1,7 @@
 """Every error that discreet raises: one root, few leaves.
 
-An error message is a release too. A wrong *parameter* (public) is echoed with what is allowed; wrong
-*data* is named by the rule it breaks, never by its value.
+An error message is a release too. A wrong *parameter* (public) is quoted with the allowed values; wrong
+*data* is described by the rule it breaks, never by its value.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ class DiscreetError(Exception):
 
 
 class ParameterError(DiscreetError, ValueError):
-    """A public parameter is outside what is allowed; the message echoes it.
+    """A public parameter is outside what is allowed; the message quotes it.
 
-    In the message a parameter stands between ⟨ and ⟩, so that everybody reads the name they wrote.
+    In the message a parameter stands between ⟨ and ⟩, so that each interface can show the name its users
+    write.
 
     Example:
         >>> error = ParameterError("⟨user⟩3 is not allowed: name a column, or say ⟨one_row=True⟩")
@@ -38,7 +39,7 @@ class ParameterError(DiscreetError, ValueError):
         return tuple(found["name"] for found in _PARAMETER.finditer(super().__str__()))
 
     def worded(self, names: Mapping[str, str]) -> str:
-        """The message with each parameter under the name that the caller knows; else as in Python."""
+        """Return the message with each parameter under the caller's name for it, or as in Python."""
 
         def called(found: re.Match[str]) -> str:
             if found["name"] not in names:
@@ -49,7 +50,7 @@ class ParameterError(DiscreetError, ValueError):
 
 
 class UnknownParameterError(ParameterError, TypeError):
-    """There is no parameter of this name; the message names the nearest one that there is."""
+    """There is no parameter of this name; the message names the most similar one."""
 
 
 class UnknownColumnError(ParameterError):
@@ -57,7 +58,7 @@ class UnknownColumnError(ParameterError):
 
 
 class RehearsalError(ParameterError):
-    """A function failed before anything was paid; the message quotes it, and is for its author only."""
+    """A function failed before anything was paid; the message quotes it, and is only for its author."""
 
 
 class ScoresError(DiscreetError, ValueError):
@@ -65,11 +66,11 @@ class ScoresError(DiscreetError, ValueError):
 
 
 class NotPrivateError(DiscreetError):
-    """A release was asked of a mechanism that has no privacy guarantee."""
+    """A release was requested from a mechanism that has no privacy guarantee."""
 
 
 class WatchEndedError(DiscreetError):
-    """A watch has said all that it may, or lives in another process; a new one must be paid for."""
+    """A watch has given all its answers, or belongs to another process; a new one must be paid for."""
 
 
 class MissingExtraError(DiscreetError, ImportError):
@@ -77,7 +78,7 @@ class MissingExtraError(DiscreetError, ImportError):
 
 
 class LedgerError(DiscreetError):
-    """The ledger could not do its work; nothing was released by it, and nothing counted is lost."""
+    """The ledger could not do its work; it released nothing, and no count is lost."""
 
 
 class LostLedgerError(LedgerError):
@@ -93,11 +94,11 @@ class NoBudgetError(LedgerError, ParameterError):
 
 
 class TableError(DiscreetError):
-    """A table could not be read or searched; the message quotes nothing of what an engine said."""
+    """A table could not be read or searched; the message quotes nothing from the engine."""
 
 
 def missing_extra(what: str, *, extra: str) -> MissingExtraError:
-    """The error that names an extra to install, quoted as every shell understands it.
+    """Return the error that names an extra to install, quoted for any shell.
 
     Example:
         >>> print(missing_extra("charts need Altair", extra="charts"))

@@ -36,9 +36,9 @@ G = TypeVar("G", bound=Guarantee)
 class LazyPermuteAndFlip:
     """Permute-and-flip that evaluates candidates only as it visits them, and may answer "none of them".
 
-    A *stand-in* candidate whose score is the public bound joins the n real ones, and all n + 1 are visited in
-    random order. The stand-in's coin always falls heads, so the visit ends there at the latest, with the
-    answer None. Nothing but the bound stands for q*, so nothing needs to be known about candidates not yet
+    A *stand-in* candidate whose score is the public bound joins the n real ones, and all n + 1 are visited
+    in random order. The stand-in's coin always comes up heads, so the visit ends there at the latest, with
+    the answer None. Only the bound is used as q*, so nothing needs to be known about candidates not yet
     visited.
 
     Distribution: permute-and-flip's on the n scores and the bound. A score beyond the bound counts as the
@@ -121,7 +121,7 @@ class LazyPermuteAndFlip:
         *,
         neighbours: str = "data sets whose scores are neighbours",
     ) -> Release:
-        """Choose as ``select`` does and return the answer with its guarantee; never the visits."""
+        """Choose as ``select`` does and return the answer with its guarantee, never the visits."""
         return Release(
             answer=self.select(candidates, score),
             guarantee=self.guarantee(),
@@ -146,24 +146,24 @@ class LazyPermuteAndFlip:
         raise AssertionError("the stand-in is always visited")
 
     def _gap(self, value: Fraction) -> Fraction:
-        """How far a score lies from the bound; clamping to the bound keeps Δ and monotonicity."""
+        """Return how far a score lies from the bound; clamping to the bound keeps Δ and monotonicity."""
         behind = self._bound - value if self._optimize == "max" else value - self._bound
         return max(Fraction(0), behind)
 
     # ---- study: reads scores without spending budget; the results are not private ----------------
 
     def probabilities(self, scores: Scores) -> npt.NDArray[np.float64]:
-        """The probability of each candidate and, last, of None. **Not private**."""
+        """Return the probability of each candidate and, last, of None. **Not private**."""
         gaps = [-self._gap(Fraction(value)) for value in scores.values.tolist()]
         return PermuteAndFlip(scale=self._scale).probabilities(
             Scores([*gaps, Fraction(0)], range_distance=1)
         )
 
     def expected_evaluations(self, scores: Scores) -> float:
-        """The mean number of calls of the score function on these scores. **Not private**.
+        """Return the mean number of calls of the score function on these scores. **Not private**.
 
-        Candidate r is evaluated if nobody before it, the stand-in included, was heads: these chances are
-        those of permute-and-flip over its coin, and here they are added up.
+        Candidate r is evaluated if no coin before it, the stand-in's included, came up heads. These chances
+        are those of permute-and-flip divided by its coin's, and are added up here.
 
         Example:
             >>> lazy = LazyPermuteAndFlip(epsilon=1, bound=0, sensitivity=1, monotonic=True)
@@ -200,17 +200,17 @@ def _checked(candidates: Sequence[Any]) -> Sequence[Any]:
 
 
 def _evaluated(score: Callable[[Any], Any], candidate: Any) -> Fraction:
-    """One score, exactly; an error names the rule or the kind of failure, never a value."""
+    """Return one score exactly; an error names the rule or the kind of failure, never a value."""
     try:
         value = score(candidate)
     except Exception as error:
-        # An exception may quote data: only its kind is passed on, and no cause is attached.
+        # An exception may quote data: only its type is passed on, and no cause is attached.
         raise ScoresError(f"the score function raised {type(error).__name__}") from None
     return _exact(value)
 
 
 def _random_order(count: int, bits: Bits) -> Iterator[int]:
-    """The numbers below ``count`` in uniformly random order, drawn only as far as asked for."""
+    """Yield the numbers below ``count`` in uniformly random order, drawn only as far as needed."""
     moved: dict[int, int] = {}
     for place in range(count):
         chosen = place + uniform_below(bits, count - place)

@@ -1,4 +1,4 @@
-"""What two neighbouring data sets are: the relations by which guarantees and budgets are stated."""
+"""Neighbouring data sets: the relations for which guarantees and budgets are stated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from discreet._exact.numbers.exact import refuse
 
 
 class Neighbours(StrEnum):
-    """A neighbour relation. It is a text: it equals its name, and is written down as that.
+    """A neighbour relation. It is a string: it equals its name, and is stored as that.
 
     Example:
         >>> Neighbours.named("replace") is Neighbours.REPLACE, Neighbours.REPLACE == "replace"
@@ -21,18 +21,20 @@ class Neighbours(StrEnum):
     REPLACE = "replace"
 
     def __repr__(self) -> str:
-        return str.__repr__(self)  # a method of its own: Sphinx shows no default that has none
+        return str.__repr__(
+            self
+        )  # a separate method: Sphinx shows no default for an attribute without one
 
     @classmethod
     def named(cls, name: object) -> Neighbours:
-        """A known relation."""
+        """Return a known relation."""
         if name not in tuple(cls):
             raise refuse("neighbours", name, f'"{ADD_REMOVE}" or "{REPLACE}"')
         return cls(str(name))
 
     @property
     def in_words(self) -> str:
-        """What two neighbouring data sets are."""
+        """Say what two neighbouring data sets are."""
         if self is ADD_REMOVE:
             return "one person's rows are added or removed"
         return "one person's rows are replaced by another person's"

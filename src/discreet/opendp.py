@@ -33,7 +33,7 @@ from discreet.scores import Scores
 _FEATURES = ("contrib", "honest-but-curious")
 _NUMBERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "usize", "f32", "f64")
 _TO_BE_FOUND: Any = inspect.Parameter.empty
-"""No scale: to whoever reads the signature the parameter has no default."""
+"""No scale, although the parameter appears to have no default in the signature."""
 
 __all__ = [
     "make_exponential",
@@ -48,13 +48,14 @@ __all__ = [
 
 _Make = TypeVar("_Make", bound=Callable[..., Any])
 _Made: TypeAlias = tuple[Callable[[Scores], Any], Callable[[Fraction], Any]]
-"""What chooses from scores, and what it promises at a distance."""
+"""The function that chooses from scores, and what it promises at a distance."""
 
 
 def _with_scale_first(make: _Make) -> _Make:
-    """State the scale before the measure: OpenDP's context searches for a parameter without a default.
+    """Put the scale before the measure: OpenDP's context searches for a parameter without a default.
 
-    It passes what it finds in the first place. So the two may come in either order: a scale is no measure.
+    It passes its result as the first argument. So the two may come in either order: a scale is not a
+    measure.
     """
 
     @functools.wraps(make)
@@ -210,7 +211,7 @@ def make_top_k(
 def then_permute_and_flip(
     output_measure: Any = None, scale: object = _TO_BE_FOUND, optimize: str = "max"
 ) -> Any:
-    """``make_permute_and_flip`` for the end of a chain, which says the domain and the metric.
+    """``make_permute_and_flip`` for the end of a chain, which supplies the domain and the metric.
 
     Example:
         >>> import opendp.prelude as dp
@@ -225,7 +226,7 @@ def then_permute_and_flip(
 def then_exponential(
     output_measure: Any = None, scale: object = _TO_BE_FOUND, optimize: str = "max"
 ) -> Any:
-    """``make_exponential`` for the end of a chain; as ``then_permute_and_flip``.
+    """``make_exponential`` for the end of a chain, like ``then_permute_and_flip``.
 
     Example:
         >>> import opendp.prelude as dp
@@ -240,7 +241,7 @@ def then_exponential(
 def then_noisy_max_laplace(
     output_measure: Any = None, scale: object = _TO_BE_FOUND, optimize: str = "max"
 ) -> Any:
-    """``make_noisy_max_laplace`` for the end of a chain; as ``then_permute_and_flip``.
+    """``make_noisy_max_laplace`` for the end of a chain, like ``then_permute_and_flip``.
 
     Example:
         >>> import opendp.prelude as dp
@@ -255,7 +256,7 @@ def then_noisy_max_laplace(
 def then_top_k(
     output_measure: Any = None, scale: object = _TO_BE_FOUND, *, k: int, optimize: str = "max"
 ) -> Any:
-    """``make_top_k`` for the end of a chain; as ``then_permute_and_flip``.
+    """``make_top_k`` for the end of a chain, like ``then_permute_and_flip``.
 
     Example:
         >>> import opendp.prelude as dp
@@ -268,7 +269,7 @@ def then_top_k(
 
 
 def _partial(make: Callable[..., Any], output_measure: Any, **options: object) -> Any:
-    """What OpenDP's ``>>`` completes with the domain and the metric on its left."""
+    """Return what OpenDP's ``>>`` completes with the domain and the metric on its left."""
     _prelude()
     from opendp.mod import _PartialConstructor
 
@@ -281,7 +282,7 @@ def _partial(make: Callable[..., Any], output_measure: Any, **options: object) -
 
 
 def _peeled(scores: Scores, mechanism: Mechanism, k: int) -> list[int]:
-    """``k`` choices without replacement, each by ``mechanism`` among those left."""
+    """Make ``k`` choices without replacement, each by ``mechanism`` among the remaining scores."""
     left, chosen = np.arange(len(scores)), list[int]()
     for _ in range(k):
         place = mechanism.select_index(Scores(scores.values[left], range_distance=1))
@@ -291,7 +292,7 @@ def _peeled(scores: Scores, mechanism: Mechanism, k: int) -> list[int]:
 
 
 def _binary(scale: object) -> Fraction:
-    """The scale as OpenDP reads it: a float is its binary value."""
+    """Return the scale as OpenDP reads it: a float is its binary value."""
     exact = non_negative("scale", scale)
     return Fraction(float(scale)) if isinstance(scale, float | np.floating) else exact
 
@@ -312,7 +313,7 @@ def _prelude() -> Any:
 
 
 def _selection(at: Callable[[Fraction], Mechanism], *given: Any) -> Any:
-    """The measurement of one choice, by the mechanism ``at`` a scale."""
+    """Return the measurement of one choice, by the mechanism ``at`` a scale."""
 
     def made(exact: Fraction, _pure: bool) -> _Made:
         mechanism = at(exact)
@@ -330,13 +331,13 @@ def _measurement(
     *,
     to: str,
 ) -> Any:
-    """The measurement of what ``made`` gives at a scale, or OpenDP's with a missing parameter."""
+    """Return the measurement of what ``made`` gives at a scale, or OpenDP's with a missing parameter."""
     dp = _prelude()
     _require_numbers(input_domain)
     widening = _widening(input_metric)
     atoms = input_domain.element_domain.carrier_type
     if input_metric.distance_type != atoms:
-        # As OpenDP's own selection; a distance of another type would be rounded on its way in.
+        # Like OpenDP's own selection; a distance of another type would be rounded on input.
         raise refuse(
             "input_metric", str(input_metric), f"linf_distance(T={str(atoms)!r}), as the domain is"
         )
@@ -367,11 +368,11 @@ def _measurement(
 
 
 def _widening(metric: Any) -> int:
-    """How many times the L∞ distance two scores can move apart: once if monotonic, else twice."""
+    """Return how many L∞ distances two scores can move apart: one if monotonic, else two."""
     from opendp.mod import Metric
     from opendp.prelude import linf_distance
 
-    # OpenDP hides the flag; equality with a metric made with it is the answer that cannot be misread.
+    # OpenDP hides the flag; comparing with a metric made with it is unambiguous.
     if isinstance(metric, Metric) and str(metric).startswith("LInfDistance("):
         for widening, monotonic in ((1, True), (2, False)):
             if metric == linf_distance(T=metric.distance_type, monotonic=monotonic):
@@ -380,7 +381,7 @@ def _widening(metric: Any) -> int:
 
 
 def _require_numbers(domain: Any) -> None:
-    """Refuse all but vectors of numbers that can be neither null nor NaN."""
+    """Refuse everything but vectors of numbers that can be neither null nor NaN."""
     from opendp.mod import AtomDomain, VectorDomain
 
     element = domain.element_domain if isinstance(domain, VectorDomain) else None

@@ -1,7 +1,7 @@
 """The pytest plugin: the fixture ``audited``, its options, and the report of a whole suite.
 
-Installed with the package, so it is imported at the start of everybody's pytest: whatever takes time is
-imported by the fixture.
+It is installed with the package and so imported at the start of every pytest run: slow imports happen in
+the fixture.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Count the tests that share the error rate: the same number in every worker."""
+    """Count the tests that share the error rate; every worker gets the same number."""
     config.stash[_SHARERS] = sum("audited" in getattr(item, "fixturenames", ()) for item in items)
 
 
 @pytest.fixture
 def audited(request: pytest.FixtureRequest) -> Audited:
-    """Audit a mechanism or a pipeline, and fail where its claim is refuted.
+    """Audit a mechanism or a pipeline, and fail if its claim is refuted.
 
     ``audited(mechanism, PureDP(1), sensitivity=1)`` audits probabilities exactly and samplers by drawing;
     ``audited.pipeline(run, schema, PureDP(1))`` records a pipeline on neighbouring tables.
@@ -84,14 +84,14 @@ def audited(request: pytest.FixtureRequest) -> Audited:
 
 
 class _Suite:
-    """The audits of one session, also those of the workers of pytest-xdist."""
+    """The audits of one session, including those of pytest-xdist's workers."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._audits: list[dict[str, Any]] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect what a test has told."""
+        """Collect what a test has reported."""
         if report.when == "call" or (report.when == "setup" and report.failed):
             told = (value for name, value in report.user_properties if name == "audit")
             self._audits.extend(json.loads(str(value)) for value in told)
@@ -116,7 +116,7 @@ class _Suite:
         Path(options.audit_report).write_text(written + "\n", "utf-8")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say how many audits there were, and name what is suspect."""
+        """Say how many audits there were, and name the suspect ones."""
         if not self._audits:
             return
         statuses = [audit["status"] for audit in self._audits]

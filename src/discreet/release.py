@@ -1,4 +1,4 @@
-"""What leaves the building: the answer, what it cost, and who counted it. Never a score."""
+"""A release: the answer, its cost, and the ledger entry. Never a score."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Release:
         return card(str(self.answer), words, table(("", ""), rows), *further)
 
     def _further(self) -> tuple[str, ...]:
-        """What else is said beside the answer, in sentences."""
+        """Return further sentences beside the answer."""
         return ()
 
     def __str__(self) -> str:

@@ -1,8 +1,8 @@
 """Scores: candidates, their values, and how far one person can move them. Validated once, frozen.
 
-Scores are exactly the numbers given: integers of any size, floats as the binary numbers they are,
-fractions, decimals. A NumPy array is borrowed, not copied. Scores are private data: neither ``repr``
-nor any error shows one. (A notebook does, and says that it must not be published.)
+Scores are exactly the given numbers: integers of any size, floats as their binary values, fractions,
+decimals. A NumPy array is borrowed, not copied. Scores are private data: neither ``repr`` nor any error
+shows one. (A notebook does, with a warning not to publish it.)
 """
 
 from __future__ import annotations
@@ -142,10 +142,10 @@ class Scores:
         return self._range_distance
 
     def on_grid(self, step: object) -> Scores:
-        """These scores rounded to multiples of ``step``, which must divide Δ: then Δ is kept.
+        """Round these scores to multiples of ``step``, which must divide Δ, so that Δ is unchanged.
 
-        For scores that ought to be multiples of ``step`` but were computed in floating point: as long as
-        the error is below half a step, this gives the true scores back, and with them the true Δ
+        For scores that should be multiples of ``step`` but were computed in floating point: if the error is
+        below half a step, this restores the true scores, and with them the true Δ
         (``docs/proofs/neighbours.md``, grid lemma).
 
         Args:
@@ -163,7 +163,7 @@ class Scores:
             raise ParameterError(
                 f"⟨step⟩{step!r} is not allowed: ⟨sensitivity⟩ must be a multiple of it"
             )
-        # Halves go up, never to even: only then do two scores a whole number of steps apart stay so.
+        # Halves round up, never to even: only then do scores a whole number of steps apart stay so.
         half = Fraction(1, 2)
         rounded = [
             math.floor(Fraction(value) / grid + half) * grid for value in self.values.tolist()
@@ -200,7 +200,7 @@ class Scores:
 def distances_of(
     sensitivity: object, monotonic: object, range_distance: object
 ) -> tuple[Fraction | None, Fraction]:
-    """Δ, where it was stated, and the range distance d."""
+    """Return Δ, if it was stated, and the range distance d."""
     if not isinstance(monotonic, bool | np.bool_):
         raise refuse("monotonic", monotonic, "True or False")
     if (sensitivity is None) == (range_distance is None):
@@ -217,10 +217,10 @@ def distances_of(
 
 
 def recommended_way(sensitivities: Sequence[Fraction], *, monotonic: bool) -> str:
-    """*ratios* where they have the lower bound for more than half of the candidates, else *largest*.
+    """Return *ratios* if they have the lower bound for more than half of the candidates, else *largest*.
 
-    If the best candidate has sensitivity Δ, ratios fall short by 4Δ where the largest falls short by the
-    distance that is the same for all.
+    If the best candidate has sensitivity Δ, ratios fall short by 4Δ, and the largest by a distance that is
+    the same for all.
     """
     distance = largest_distance(sensitivities, monotonic=monotonic)
     better = sum(4 * each < distance for each in sensitivities)
@@ -228,12 +228,12 @@ def recommended_way(sensitivities: Sequence[Fraction], *, monotonic: bool) -> st
 
 
 def largest_distance(sensitivities: Sequence[Fraction], *, monotonic: bool) -> Fraction:
-    """How far one person moves two scores apart: the two largest sensitivities, or one if monotonic."""
+    """Return how far one person moves two scores apart: two largest sensitivities, or one if monotonic."""
     return sum(nlargest(1 if monotonic else 2, sensitivities), Fraction(0))
 
 
 def _steps_of(given: object) -> tuple[Fraction, ...] | None:
-    """One sensitivity for each candidate; None where one number is given, or none."""
+    """Return one sensitivity for each candidate; None if one number is given, or none."""
     read = getattr(given, "tolist", None) or getattr(given, "to_list", None)
     listed = given if read is None else read()
     if not isinstance(listed, list | tuple):
@@ -254,7 +254,7 @@ def _module(values: Any) -> str:
 
 
 def _index_labels(values: Any) -> Iterable[Any] | None:
-    """A pandas series' index, unless it only counts from zero."""
+    """Return a pandas series' index, unless it only counts from zero."""
     if _module(values) != "pandas" or not hasattr(values, "index") or not hasattr(values, "dtype"):
         return None
     index = values.index
@@ -286,11 +286,11 @@ def _labels(candidates: Iterable[Any] | None, count: int) -> Sequence[Any]:
 
 
 def borrowed(values: Any, *, finite: bool = True) -> npt.NDArray[Any]:
-    """A read-only array of exactly the numbers given, without a copy where NumPy holds them already.
+    """Return a read-only array of exactly these numbers, without a copy if NumPy holds them already.
 
-    With ``finite=False`` whoever reads an array of floats next refuses what is not finite.
+    With ``finite=False``, the next reader of a float array refuses non-finite values.
     """
-    # Without numpy.ma, which takes a while to load, nobody has made a masked array.
+    # If numpy.ma is not loaded (which takes a while), no masked array can exist.
     masking: Any = sys.modules.get("numpy.ma")
     if masking is not None and isinstance(values, masking.MaskedArray):
         if masking.getmaskarray(values).any():
@@ -313,12 +313,12 @@ def _listed(values: Iterable[Any]) -> list[Any]:
     try:
         return list(values)
     except Exception:
-        # Whatever a stranger's iterator raises may quote a score, so neither it nor its cause goes on.
+        # Anything a foreign iterator raises may quote a score, so neither it nor its cause is passed on.
         raise ScoresError("scores could not be read to the end") from None
 
 
 def _column(series: Any) -> Any:
-    """A data-frame library's column as a NumPy array, or a list of exact values; nulls refused."""
+    """Return a data-frame column as a NumPy array, or a list of exact values; nulls are refused."""
     kind, nulls = ("type", "null_count") if _module(series) == "pyarrow" else ("dtype", "__len__")
     if getattr(series, "ndim", 1) != 1 or not (hasattr(series, kind) and hasattr(series, nulls)):
         raise ScoresError("scores must have one dimension")
@@ -332,7 +332,7 @@ def _column(series: Any) -> Any:
         machine = series.dtype.is_integer() or series.dtype.is_float()
         # NumPy has no integers of 128 bits.
         return series.to_numpy() if machine and "128" not in str(series.dtype) else series.to_list()
-    # An array of PyArrow's refuses to copy unless told; a chunked one always does.
+    # A PyArrow array refuses to copy unless asked to; a chunked one always copies.
     return series.to_numpy(**({"zero_copy_only": False} if hasattr(series, "buffers") else {}))
 
 
@@ -377,7 +377,7 @@ def _from_sequence(values: list[Any]) -> npt.NDArray[Any]:
 
 
 def _exact_score(value: Any) -> int | Fraction:
-    """One score as an exact number; the error names the rule, never the value."""
+    """Return one score as an exact number; the error names the rule, never the value."""
     if value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant"):
         raise ScoresError("scores must not be null, missing or NaN")
     if isinstance(value, bool | np.bool_):

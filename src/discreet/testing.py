@@ -1,7 +1,6 @@
 """Reproducible randomness, for tests and for study.
 
-A release never takes it: ``select`` draws its own secure bits, and the ledger refuses scripted
-ones.
+A release never uses it: ``select`` draws its own secure bits, and the ledger refuses scripted ones.
 """
 
 from __future__ import annotations

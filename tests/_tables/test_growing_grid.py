@@ -50,7 +50,10 @@ def _expected(grid: GrowingGrid, rows: list[tuple[int, Fraction]]) -> Any:
 def _case(unit: str, largest: object, people: int) -> tuple[GrowingGrid, dict[str, list[Any]], Any]:
     grid = GrowingGrid.of(unit, largest)
     rows = _held(grid, people)
-    columns = {"u": [u for u, _ in rows], "x": [float(point) for _, point in rows]}
+    columns: dict[str, list[Any]] = {
+        "u": [u for u, _ in rows],
+        "x": [float(point) for _, point in rows],
+    }
     return grid, columns, _expected(grid, rows)
 
 

@@ -282,7 +282,7 @@ def test_a_slider_move_is_quick(state: dict[str, Any], count: int, limit: float)
         ({"tolerance": "0"}, "only 69.7% of answers are the best candidate"),
         ({"tolerance": "1000"}, "and would be at any ε."),
         ({"releases": 100}, "may be all but certain"),
-        ({"worlds": 5, "releases": 1}, "After one release an attacker who held 5 data sets"),
+        ({"worlds": 5, "releases": 1}, "After one release an attacker who considered 5 data sets"),
         ({"choice": "large-gap"}, "nothing is promised in an event of probability 1e-6"),
     ],
 )

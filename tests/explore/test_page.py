@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from discreet._cli import app
 from tests.tools.browser import Visit
@@ -23,7 +23,7 @@ Go = Callable[..., Visit]
 def test_the_first_look(visit: Go) -> None:
     here = visit().open()
     page = here.page
-    expect(page.locator("#not-private")).to_contain_text("Not private")
+    expect(page.locator("#not-private")).to_be_hidden()  # the examples are invented
     assert set(here.figures()) == {
         "permute-and-flip",
         "exponential mechanism",
@@ -80,7 +80,6 @@ def test_typing_a_number_moves_the_slider(visit: Go) -> None:
 def test_dragging_and_typing_a_bar(visit: Go) -> None:
     here = visit().open()
     page = here.page
-    page.locator("#edit summary").click()
     bar = page.get_by_label("Score of gout, slider")
     box = bar.bounding_box()
     assert box is not None
@@ -201,6 +200,67 @@ def test_files_good_and_bad(visit: Go, tmp_path: Path) -> None:
     expect(page.locator("#editor .bar")).to_have_count(2)
 
 
+DROP = """(text) => {
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([text], "dropped.csv"));
+  for (const kind of ["dragover", "drop"])
+    dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, cancelable: true }));
+}"""
+
+
+def test_a_dropped_file_waits_for_the_tick_and_is_called_not_private(visit: Go) -> None:
+    here = visit().open()
+    page = here.page
+    page.evaluate(DROP, "red,5\nblue,3")
+    expect(page.locator("#notices")).to_contain_text("dropped.csv is not read yet")
+    expect(page.locator("#source option:checked")).to_have_text("Clinic diagnoses")
+    page.locator("#declared").check()
+    expect(page.locator("#source option:checked")).to_have_text("dropped.csv")
+    expect(page.locator("#not-private")).to_be_visible()
+    page.evaluate(DROP, "one,5\ntwo,3\nthree,1")
+    expect(page.locator("#editor .bar")).to_have_count(3)
+    page.locator("nav [data-view=attack]").click()
+    expect(page.locator("#not-private")).to_be_hidden()  # the game reads no scores
+
+
+def test_a_large_file_shows_that_work_is_going_on(visit: Go) -> None:
+    here = visit().open()
+    page = here.page
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    # Held back until the page has said what it is doing.
+    page.route("**/api/file", hold)
+    page.get_by_text("Your own scores").click()
+    page.locator("#declared").check()
+    page.locator("#pasted").fill("red,5\nblue,3")
+    page.locator("#use-pasted").click()
+    expect(page.locator("#notices progress")).to_be_visible()
+    expect(page.locator("#notices")).to_contain_text("Reading pasted.csv…")
+    page.route("**/api/figures", hold)
+    waiting.pop().continue_()
+    expect(page.locator("#working")).to_be_visible()
+    page.unroute("**/api/figures")
+    waiting.pop().continue_()
+    here.settled()
+    expect(page.locator("#working")).to_be_hidden()
+    expect(page.locator("#notices progress")).to_have_count(0)
+
+
+def test_the_first_screen_has_the_verdicts_the_scores_and_one_chart(visit: Go) -> None:
+    page = visit(width=1280, height=800).open().page
+    page.locator("#more > summary").click()
+    page.evaluate("scrollTo(0, 0)")
+    for part in ("#decision", "#editor", "#chart-balance .canvas"):
+        box = page.locator(part).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 800, part
+    expect(page.locator("#now")).to_be_hidden()
+    expect(page.locator("#record")).to_be_hidden()
+
+
 def test_the_link_restores_the_state_and_leaves_the_scores_out(visit: Go) -> None:
     here = visit().open()
     page = here.page
@@ -239,12 +299,10 @@ def test_scores_of_ones_own_never_reach_address_history_or_storage(visit: Go) ->
     page = here.page
     page.add_init_script(WATCH)
     here.open()
-    page.locator("#edit summary").click()
     page.get_by_label("Score of gout", exact=True).fill("76543")  # typed over an example
     here.settled()
     page.reload()
-    here.settled()
-    page.locator("#edit summary").click()
+    here.settled(charts=0)
     expect(page.get_by_label("Score of gout", exact=True)).to_have_value("76543")
     before = page.evaluate("seen")
     _own(page, "secretive,98765\nc&d=#,43210")
@@ -253,7 +311,7 @@ def test_scores_of_ones_own_never_reach_address_history_or_storage(visit: Go) ->
     expect(page).to_have_url(re.compile("source=file%3A[0-9a-f]{24}"))
     page.get_by_label("Score of secretive", exact=True).fill("87654")
     here.settled()
-    page.locator("nav [data-view=claims]").click()
+    page.locator("nav [data-view=audit]").click()
     page.go_back()
     # A change to them is kept where they are, on the page.
     expect(page.get_by_label("Score of secretive", exact=True)).to_have_value("87654")
@@ -402,7 +460,7 @@ def test_the_record_is_what_is_printed(visit: Go) -> None:
     page.get_by_label("Decided by").fill("A. Officer")
     page.emulate_media(media="print")
     expect(page.locator("#record")).to_be_visible()
-    for hidden in ("#controls", ".top", ".answers", "#not-private", "footer"):
+    for hidden in (".scores", ".limits", ".top", ".answers", "#not-private", "footer"):
         expect(page.locator(hidden).first).to_be_hidden()
     expect(page.locator("#charts canvas").first).to_be_visible()
     expect(page.locator("#record-list")).to_contain_text("A. Officer")

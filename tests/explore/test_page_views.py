@@ -1,7 +1,8 @@
-"""Audit, claims, accessibility, small and large screens, and a server that dies."""
+"""Audit, the attack, accessibility, small and large screens, and a server that dies."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,6 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from discreet.explore.server import PageServer
-from discreet.papers import REFUTED
-from discreet.papers.recorded import recorded
 from tests.tools.browser import Visit
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -131,10 +130,9 @@ def test_charts_are_drawn_when_their_view_is_opened(visit: Go) -> None:
 def test_the_back_button_returns_to_the_view_before(visit: Go) -> None:
     here = visit().open()
     page = here.page
-    page.locator("#edit summary").click()
     page.get_by_label("Score of gout", exact=True).fill("60")
     page.locator("nav [data-view=audit]").click()
-    page.locator("nav [data-view=claims]").click()
+    page.locator("nav [data-view=attack]").click()
     page.go_back()
     expect(page.locator("#view-audit")).to_be_visible()
     page.go_back()
@@ -143,41 +141,6 @@ def test_the_back_button_returns_to_the_view_before(visit: Go) -> None:
     expect(page.get_by_label("Score of gout", exact=True)).to_have_value("60")
     page.go_forward()
     expect(page.locator("#view-audit")).to_be_visible()
-
-
-def test_recorded_verdicts_are_there_at_once_with_filters(visit: Go) -> None:
-    page = visit().open("#view=claims").page
-    record = recorded()
-    rows = page.locator("#claims tbody tr")
-    expect(rows).to_have_count(len(record.findings))
-    expect(page.locator("#claims-record")).to_contain_text(
-        f"as computed for discreet {record.version}; press"
-    )
-    expect(page.locator("#claims-count")).to_contain_text("proved by computation")
-    shown = page.locator("#claims .state").all_inner_texts()
-    assert shown == [finding["verdict"] for finding in record.findings.values()]
-    page.locator("#claims-verdict").select_option(REFUTED)
-    refuted = [name for name, found in record.findings.items() if found["verdict"] == REFUTED]
-    expect(rows).to_have_count(len(refuted))
-    expect(page.locator("#claims .witness")).to_have_count(len(refuted))
-    page.locator("#claims-paper").select_option("noisy-max")
-    expect(rows).to_have_count(sum(name.startswith("noisy-max/") for name in refuted))
-    page.locator("#claims-words").fill("no such words")
-    expect(rows).to_have_count(0)
-    expect(page.locator("#claims-run")).to_be_disabled()
-
-
-def test_a_claim_is_computed_again_here(visit: Go) -> None:
-    page = visit().open("#view=claims").page
-    page.locator("#claims-paper").select_option("noisy-max")
-    page.locator("#claims-words").fill("noise is ε-bounded range")
-    expect(page.locator("#claims tbody tr")).to_have_count(1)
-    expect(page.locator("#claims .source")).to_have_text("as recorded")
-    page.locator("#claims-run").press("Enter")
-    expect(page.locator("#claims .source")).to_contain_text("computed here in")
-    expect(page.locator("#claims .source")).not_to_contain_text("the record says")
-    expect(page.locator("#claims .state")).to_have_text(REFUTED)
-    expect(page.locator("#claims-run")).to_be_focused()  # not lost with the button that went
 
 
 @pytest.mark.parametrize(("width", "height", "scheme"), [(1400, 900, "dark"), (390, 844, "light")])
@@ -200,8 +163,7 @@ def test_accessible_and_fitting_in_both_themes_and_sizes(
 
     page.locator("#compared summary").click()
     page.locator("#mechanisms input").last.check()
-    for part in ("#edit", "#look-alike"):
-        page.locator(f"{part} summary").click()
+    page.locator("#look-alike summary").click()
     here.settled()
     page.locator("#chart-probabilities summary").click()
     page.get_by_text("Your own scores").click()
@@ -228,23 +190,17 @@ def test_accessible_and_fitting_in_both_themes_and_sizes(
     _audit(here, "Permute-and-flip has bounded range ε (as published)")
     expect(page.locator("#audit-result canvas")).to_have_count(3)
     look("audit", "#view-audit")
-    page.locator("nav [data-view=claims]").click()
-    expect(page.locator("#claims tbody tr").first).to_be_visible()
-    page.locator("#claims-paper").select_option("opendp-proof")
-    look("claims", "#view-claims")
 
 
 def test_the_keyboard_reaches_everything_and_the_focus_shows(visit: Go) -> None:
     page = visit().open().page
-    page.locator("#edit summary").click()
     page.evaluate("document.activeElement.blur(); getSelection().removeAllRanges(); scrollTo(0, 0)")
     page.reload()
-    page.locator("#edit summary").wait_for()
-    page.evaluate("document.querySelector('#edit').open = true")
+    page.locator("#editor .bar").first.wait_for()
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
     reached: set[str] = set()
-    for _ in range(64):
+    for _ in range(46):
         page.keyboard.press("Tab")
         told: dict[str, Any] = page.evaluate(
             """() => { const e = document.activeElement; const s = getComputedStyle(e);
@@ -285,10 +241,22 @@ def test_the_attacker_plays_twenty_rounds_and_sees_the_bound(visit: Go) -> None:
     page.get_by_role("button", name="Twenty rounds").click()
     for turn in range(20):
         expect(page.locator("#game-answer")).to_contain_text(f"Round {turn + 1} of 20")
-        winner = page.locator("#game-answer").inner_text().rpartition(" ")[2].rstrip(".")
+        winner = page.locator("#game-answer .ballot").inner_text()
         page.get_by_role("button", name=f"Ana voted {winner}").click()
-    expect(page.locator("#game-answer")).to_contain_text("of 20 rounds. Nobody is right more often")
+    expect(page.locator("#game-answer")).to_contain_text(
+        "of 20 rounds. In the long run nobody is right in more than 56.3%"
+    )
     expect(page.locator("#game-table tbody tr").first).to_contain_text("56.3%")
+    expect(page.locator("#game-ballots .ballot")).to_have_count(20)
+    expect(page.locator(".luck .you")).to_be_visible()
+    expect(page.locator(".luck")).to_have_attribute(
+        "aria-label", re.compile("Shaded: 7 to 15, where 95 of 100 games")
+    )
+    page.get_by_role("button", name="Twenty rounds").press("Enter")
+    for turn, key in enumerate(("r", "b", "ArrowLeft", "ArrowRight"), start=1):
+        expect(page.locator("#game-answer")).to_contain_text(f"Round {turn} of 20")
+        page.keyboard.press(key)
+    expect(page.locator("#game-answer")).to_contain_text("Round 5 of 20")
     page.locator("#game-which").select_option("other")
     page.get_by_role("button", name="Let the best strategy play 1,000 rounds").click()
     expect(page.locator("#game-table tbody tr").last).to_contain_text("of 1,000")
@@ -326,7 +294,6 @@ def test_a_dead_server_is_said_and_the_page_survives(visit: Go) -> None:
     page.locator("nav [data-view=audit]").click()
     page.get_by_role("button", name="Permute-and-flip is ε-DP").click()
     expect(page.locator("#notices")).to_contain_text("The audit did not run")
-    page.locator("nav [data-view=claims]").click()
     page.locator("nav [data-view=decide]").click()
     page.get_by_role("button", name="Try again").first.click()
     expect(page.locator("#charts canvas")).to_have_count(5)

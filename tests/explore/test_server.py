@@ -208,7 +208,7 @@ def test_a_port_that_is_taken(server: PageServer) -> None:
     "body", [b"", b"{", b"[" * 50_000, b"null", b"\xff", b'{"source": "inline"}', b"[1]"]
 )
 def test_requests_that_are_no_state(server: PageServer, body: bytes) -> None:
-    for name in ("api/figures", "api/audit", "api/claims", "api/scores"):
+    for name in ("api/figures", "api/audit", "api/scores"):
         status, content, _ = _ask(server, _path(server, name), method="POST", body=body)
         assert status == 400
         assert json.loads(content)["error"]

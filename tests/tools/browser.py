@@ -34,6 +34,8 @@ STATE: dict[str, Any] = {
 PATIENCE = 150_000.0
 """Milliseconds for each step in a browser, which take seconds on a busy machine."""
 expect.set_options(timeout=PATIENCE)
+DRAWN = "#charts figure:has(canvas), #charts figure:has(.canvas > .waiting:not([hidden]))"
+"""Charts that are drawn, or that say why there is nothing to draw."""
 CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 
 
@@ -107,12 +109,17 @@ class Visit:
         done = self.page.locator("#results[aria-busy=false]:not(.stale)")
         done.wait_for(state="attached", timeout=PATIENCE)
         if charts:
-            last = self.page.locator("#charts canvas").nth(charts - 1)
+            self._open_more()
+            last = self.page.locator(DRAWN).nth(charts - 1)
             last.wait_for(state="attached", timeout=PATIENCE)
         return self
 
+    def _open_more(self) -> None:
+        self.page.evaluate("document.querySelector('#more').open = true")
+
     def figures(self) -> dict[str, str]:
         """The table of figures, as text by mechanism."""
+        self._open_more()
         rows = self.page.locator("#now tbody tr")
         return {row.locator("th").inner_text().strip(): row.inner_text() for row in rows.all()}
 

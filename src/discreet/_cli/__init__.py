@@ -107,7 +107,7 @@ def main() -> None:
         if isinstance(error, DiscreetError):
             say(f"error: {error}", err=True)
             sys.exit(2 if isinstance(error, ParameterError | ScoresError) else 3)
-        # The message of an error that is not ours may quote data: only its kind is shown.
+        # The message of a foreign error may quote data: only its type is shown.
         kind = type(error).__name__
         say(f"error: something failed ({kind}); DISCREET_DEBUG=1 shows where", err=True)
         sys.exit(3)

@@ -257,7 +257,7 @@ def ask(question: str, **given: Any) -> None:
     except ValueError:
         problem = ParameterError("⟨question⟩ is not JSON")
     else:
-        # The plan of a question has it among the rest.
+        # The plan of a question includes it.
         inner = written.get("question", written) if isinstance(written, dict) else written
         asked = Question.from_dict(inner)
         if str(given["data"]).startswith("desk:"):
@@ -314,7 +314,7 @@ def _ask(
     **given: Any,
 ) -> None:
     """Plan or ask a question about a table."""
-    is_text = any((delimiter, encoding, read_as))  # what a file's name does not tell
+    is_text = any((delimiter, encoding, read_as))  # what a file's name does not show
     data = _opening(data, ask_password=ask_password, is_file=is_text)
     if is_text:
         from discreet._tables import TextFile
@@ -351,7 +351,7 @@ def _ask(
 
 
 def _function(named: str) -> Any:
-    """A function in the caller's file, FILE.py:NAME; the file runs in the isolated process only."""
+    """Return the function that FILE.py:NAME names; the file runs only in the isolated process."""
     from discreet._isolated import FunctionInFile
 
     file, _, name = named.rpartition(":")
@@ -374,7 +374,7 @@ def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
 
 
 def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
-    """Return what names the table; a password in the arguments would stay in the shell's history."""
+    """Return the arguments that open the table; a password among them would stay in the shell's history."""
     from discreet._tables.databases import is_address
 
     if not is_address(data):
@@ -463,7 +463,7 @@ def for_terminal(text: str, answer: str) -> str:
 
 @contextmanager
 def counting(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterator[dict[str, Any]]:
-    """The ledger and the data set's name, as arguments of a table."""
+    """Return the ledger and the data set's name, as arguments of a table."""
     if no_ledger and (dataset is not None or ledger is not None):
         raise ParameterError("--no-ledger runs without a ledger: leave --dataset and --ledger out")
     if no_ledger:
@@ -482,7 +482,7 @@ _BARS = {"voting": "blocks vote", "choosing": "choosing in each group"}
 
 @contextmanager
 def _progress() -> Iterator[Watch]:
-    """A spinner with a clock while the engine works, then a bar over the blocks that vote or the groups."""
+    """Show a spinner with a clock while the engine works, then a bar over blocks or groups."""
     if not sys.stderr.isatty():  # and nothing of Rich is imported
         yield lambda _doing, _done, _all: None
         return

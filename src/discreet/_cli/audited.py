@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def subject_named(name: str, parameters: dict[str, str], **stream: Any) -> Any:
-    """A registered mechanism, or what ``file.py:name`` or ``package.module:name`` holds.
+    """Return a registered mechanism, or the object that ``file.py:name`` or ``package.module:name`` names.
 
-    ``stream`` holds further arguments of a rule about a stream.
+    ``stream`` holds extra arguments for a rule about a stream.
     """
     place, colon, attribute = name.rpartition(":")
     if name.endswith(".py") or (colon and not attribute):

@@ -62,7 +62,7 @@ def read_scores(
 def scores_or_count(
     *, file: str | None, n: int | None, gap: str | None, **given: Any
 ) -> dict[str, Any]:
-    """Scores that may be looked at, or how many candidates there are, as the analysis takes either."""
+    """Return scores that may be looked at, or the number of candidates; the analysis accepts either."""
     from discreet._exact.numbers.exact import whole
 
     if file is not None:
@@ -78,7 +78,7 @@ def scores_or_count(
 
 
 def families_of(*, mechanism: Sequence[str], optimize: str = "max", **_: Any) -> list[Mechanism]:
-    """The mechanisms named, or the usual ones, looking for the largest or the smallest score."""
+    """Return the named mechanisms, or the usual ones, for the largest or the smallest score."""
     from discreet.analysis.family import CONTENDERS
     from discreet.mechanisms import mechanism_named
 
@@ -167,7 +167,7 @@ def _best(table: Comparison) -> str:
 
 
 def _across(table: Comparison, figure: str) -> tuple[list[str], list[list[Any]]]:
-    """ε down, mechanisms across; errors are rounded up, the probability of the best candidate down."""
+    """Print a row for each ε and a column for each mechanism; figures round to the unfavourable side."""
     from discreet._exact.numbers.printing import rounded
 
     up = figure != "best_probability"
@@ -291,7 +291,7 @@ def plan(
 
 
 def _for_which(where: dict[str, Any]) -> str:
-    """For which data a plan holds."""
+    """Return a phrase for the data that a plan holds for."""
     if "scores" in where:
         return "on these scores"
     if where["gap"] is not None:
@@ -300,7 +300,7 @@ def _for_which(where: dict[str, Any]) -> str:
 
 
 def _cheapest(found: list[dict[str, Any]], wanted: str) -> str:
-    """The private mechanism that needs the least ε."""
+    """Return the private mechanism that needs the least ε."""
     from discreet._exact.numbers.printing import rounded
 
     private = [row for row in found if row["private"]]

@@ -1,6 +1,6 @@
 """Commands on Click: options declared in one line, help that can be copied, errors that name options.
 
-A command's module is imported when the command is asked for: the list of commands needs none of them.
+A command's module is imported only when that command runs; the list of commands imports none of them.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _Made = TypeVar("_Made", bound=Callable[..., Any])
 Decorator: TypeAlias = Callable[[_Made], _Made]
 
 _GLUE, _HYPHEN = "\N{NO-BREAK SPACE}", "\N{NON-BREAKING HYPHEN}"
-_UNGROUPED = 6  # options that need no headings, --help among them
+_UNGROUPED = 6  # options without a heading, such as --help
 
 
 class SectionOption(click.Option):
-    """An option that stands in a section of its command's help; an advanced one only in ``--help-all``."""
+    """An option that belongs to a section of the help; advanced ones appear only in ``--help-all``."""
 
     def __init__(
         self,
@@ -77,13 +77,14 @@ def argument(
 
 
 def from_standard_input(ctx: click.Context, _parameter: click.Parameter, given: Any) -> Any:
-    """The name of a CSV file, where ``-`` means standard input: a copy that only its owner can read.
+    """Return the name of a CSV file; ``-`` copies standard input into a file that only its owner can read.
 
-    A question opens its table more than once, and a pipe can be read once. The copy is deleted at the end.
+    A question opens its table more than once, and a pipe can be read only once. The copy is deleted at the
+    end.
     """
     if given != "-":
         return given
-    # Made with mode 0700, and gone when the command ends.
+    # Created with mode 0700, and removed when the command ends.
     folder = ctx.with_resource(tempfile.TemporaryDirectory(prefix="discreet-input-"))
     copy = Path(folder) / "standard-input.csv"
     with copy.open("wb") as file:
@@ -92,7 +93,7 @@ def from_standard_input(ctx: click.Context, _parameter: click.Parameter, given: 
 
 
 def stack(*decorators: Decorator[Any]) -> Decorator[Any]:
-    """Options that go together, as one decorator."""
+    """Combine options that belong together into one decorator."""
     return lambda made: reduce(lambda inner, decorate: decorate(inner), reversed(decorators), made)
 
 
@@ -111,22 +112,22 @@ class Argument(click.Argument):
 
 
 class _Help(click.HelpFormatter):
-    """Help that breaks lines between words only, in signs that the terminal has."""
+    """A help formatter that breaks lines only between words and uses only signs the terminal has."""
 
     def _fit(self, text: str) -> str:
         # Click breaks words at their hyphens: ``getvalue`` puts these back.
         return transcribed(text, getattr(sys.stdout, "encoding", None)).replace("-", _HYPHEN)
 
     def write_text(self, text: str) -> None:
-        """A paragraph."""
+        """Write a paragraph."""
         super().write_text(self._fit(text))
 
     def write_dl(self, rows: Iterable[tuple[str, str]], *limits: int, **more: int) -> None:
-        """Names, and what they mean."""
+        """Write a list of names and their meanings."""
         super().write_dl([(name, self._fit(words)) for name, words in rows], *limits, **more)
 
     def getvalue(self) -> str:
-        """All of it."""
+        """Return the whole text."""
         return super().getvalue().replace(_HYPHEN, "-")
 
 
@@ -140,7 +141,7 @@ class Command(click.Command):
     context_class = _Context
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run; an error names the options of this command."""
+        """Run the command; errors name its options."""
         try:
             return self.run(ctx)
         except ParameterError as error:
@@ -150,16 +151,16 @@ class Command(click.Command):
             raise SystemExit(130) from None  # as a shell reports an interrupted command
 
     def run(self, ctx: click.Context) -> Any:
-        """What is run."""
+        """Return the function that runs."""
         return super().invoke(ctx)
 
     def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002  # whole, however long
-        """The first sentence."""
+        """Return the first sentence."""
         first, stop, _ = " ".join((self.help or "").split()).partition(". ")
         return first + stop.strip()
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """The description; an example is broken between words only, as a shell allows it."""
+        """Write the description; examples are broken only between words, with a shell's line continuation."""
         for paragraph in (self.help or "").split("\n\n"):
             words = " ".join(paragraph.split())
             formatter.write_paragraph()
@@ -170,7 +171,7 @@ class Command(click.Command):
                     formatter.write_text(words)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Arguments by name, then options."""
+        """Write arguments by name, then options."""
         rows = [(part.shown, part.words) for part in self.params if isinstance(part, Argument)]
         if rows:
             with formatter.section("Arguments"):
@@ -214,7 +215,7 @@ HELP_ALL = option(
 
 
 def command(name: str, cls: type[Command] = Command) -> Callable[[Callable[..., None]], Command]:
-    """Make a command of a function; its docstring is the help."""
+    """Turn a function into a command; its docstring is the help text."""
     return click.command(name, cls=cls)
 
 
@@ -227,7 +228,7 @@ def _names(command: click.Command) -> dict[str, str]:
 
 
 def _example(words: str, width: int, indent: int) -> str:
-    # What is quoted stays whole, and a value with its option.
+    # Quoted text stays whole, and a value stays with its option.
     glued = re.sub(r'"[^"]*"', lambda found: found[0].replace(" ", _GLUE), words)
     glued = re.sub(r" (--?[a-z-]+) (?!-)", rf" \1{_GLUE}", glued)
     lines = textwrap.wrap(
@@ -247,7 +248,7 @@ class Group(click.Group):
     context_class = _Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Their names."""
+        """Return their names."""
         return list(self.commands)
 
 
@@ -262,7 +263,7 @@ class LazyGroup(Group):
         self.modules = {
             name: module for part in sections.values() for name, (module, _) in part.items()
         }
-        # Click suggests these names for one that is misspelt.
+        # Click suggests these names for a misspelt one.
         self.commands = {name: click.Command(name) for name in self.modules}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -274,7 +275,7 @@ class LazyGroup(Group):
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """The list, without any of them."""
+        """Write the list of commands without importing any."""
         for title, part in self.sections.items():
             with formatter.section(title):
                 formatter.write_dl([(name, summary) for name, (_, summary) in part.items()])

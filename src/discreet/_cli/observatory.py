@@ -74,7 +74,7 @@ def observatory(*, only: tuple[str, ...], markdown: bool, json: bool) -> None:
 
 
 def line(adapter: Adapter) -> dict[str, Any]:
-    """One line of the table; what the library itself raises is its verdict."""
+    """Return one line of the table; if the library raises an error, that is the verdict."""
     told: dict[str, Any] = {
         "library": adapter.library,
         "version": adapter.version,
@@ -116,7 +116,7 @@ _COLOURS = {"refuted": "red", "suspect": "yellow", "could": "yellow"}
 
 
 def by_verdict(row: dict[str, Any]) -> int:
-    """Its place in a list that begins with what was refuted."""
+    """Return the sort key that puts refuted claims first."""
     first = row["verdict"].split()[0]
     return list(_COLOURS).index(first) if first in _COLOURS else len(_COLOURS)
 

@@ -37,19 +37,19 @@ def prepare_streams() -> None:
 
 
 class _Piped:
-    """A stream whose reader may leave before the end, and whose encoding may lack our signs."""
+    """A stream whose reader may stop early, and whose encoding may lack our signs."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write, or drop what nobody reads. Never bytes: Click would take this for a binary stream."""
+        """Write, or drop the output if its reader is gone. Never bytes, or Click takes this for binary."""
         with self._tolerant():
             self.stream.write(transcribed(text, self.stream.encoding))
         return len(text)
 
     def flush(self) -> None:
-        """Flush, or drop what nobody reads."""
+        """Flush, or drop the output if the reader has gone."""
         with self._tolerant():
             self.stream.flush()
 
@@ -101,12 +101,12 @@ def as_json(data: Any, *, indent: int | None = 2) -> str:
 
 
 def say_json(data: Any) -> None:
-    """JSON on stdout."""
+    """Print JSON on stdout."""
     click.echo(as_json(data))
 
 
 def say_either(words: object, data: Any, *, json: bool) -> None:
-    """Words for people, or the same as JSON for programs."""
+    """Print text for people, or the same as JSON for programs."""
     if json:
         say_json(data)
     else:
@@ -123,7 +123,7 @@ def progress(*columns: Any) -> Progress:
 
 
 def screen_width(*, err: bool = False) -> int | None:
-    """How wide the terminal is that shows stdout or stderr; None for a pipe, a file or no stream at all."""
+    """Return the width of the terminal that shows stdout or stderr; None for a pipe, a file or no stream."""
     stream = sys.stderr if err else sys.stdout
     if stream is None or not stream.isatty():
         return None
@@ -135,7 +135,7 @@ def _encoding(*, err: bool = False) -> str | None:
 
 
 def console() -> Console:
-    """A Rich console on stdout that writes our signs in letters where the encoding lacks them."""
+    """Return a Rich console on stdout that spells out our signs if the encoding lacks them."""
     from rich.console import Console
     from rich.text import Text
 
@@ -167,10 +167,10 @@ def broken(line: str, screen: int, *, indent: str | None = None) -> str:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """A table on stdout; numbers to the right, in four digits. No line is broken inside a word or a number.
+    """Print a table; numbers are right-aligned, with four digits. No line breaks inside a word or a number.
 
-    Where it is wider than the terminal, each row is a block of lines ``name: value``; where stdout is not a
-    terminal, it is as wide as it needs.
+    If it is wider than the terminal, each row becomes a block of lines ``name: value``; if stdout is not a
+    terminal, the table is as wide as it needs to be.
     """
     from rich.cells import cell_len
 
@@ -199,7 +199,7 @@ _GAP = "  "
 
 
 def _block(columns: Sequence[str], cells: Sequence[str], screen: int) -> str:
-    """One row of a table as lines ``name: value``."""
+    """Return one row of a table as lines ``name: value``."""
     lines = (f"{name}: {cell}" for name, cell in zip(columns, cells, strict=True))
     return "\n".join(broken(line, screen, indent=_GAP) for line in lines)
 
@@ -213,7 +213,7 @@ def say_table(
     before: str = "",
     after: str = "",
 ) -> None:
-    """A table for people, with words before and after it, or data as JSON for programs."""
+    """Print a table with text before and after it, or the data as JSON for programs."""
     if json:
         say_json(data)
         return
@@ -255,11 +255,10 @@ def opened_for_answer(path: str | None) -> TextIO | None:
 
 
 def deliver(answer: str, file: TextIO | None, *, printed: str | None = None) -> None:
-    """Write a paid answer to the file, if there is one, and print it; it is never lost.
+    """Write a paid answer to the file, if any, and print it, so that it is never lost.
 
-    ``printed`` is how the terminal shows it, where that differs.
-    Where printing fails (a closed pipe, a full disk), the answer is kept in a file that only its owner
-    can read, and the error says where.
+    ``printed`` is the terminal's version, if it differs. If printing fails (a closed pipe, a full disk),
+    the answer is kept in a file that only its owner can read, and the error says where.
     """
     kept = None
     if file is not None and _written(answer, file):

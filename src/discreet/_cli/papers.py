@@ -207,7 +207,7 @@ def _finish(results: Sequence[DrawnFigure], scope: Scope, out: Path, *, as_json:
     from discreet.papers.histograms import SOURCE
     from discreet.papers.report import figures_summary, write_figures_report
 
-    # The page shows whatever the folder holds, also when only a few figures were asked for.
+    # The page shows everything in the folder, even if only a few figures were requested.
     page = {result.id: result for result in (*finished(scope, out), *results)}
     ordered = [page[name] for name in all_figures() if name in page]
     written = write_figures_report(ordered, scope, out)
@@ -227,7 +227,7 @@ def _finish(results: Sequence[DrawnFigure], scope: Scope, out: Path, *, as_json:
 
 
 def _show_claims(results: Sequence[CheckedClaim]) -> None:
-    """One claim after the other, as wide as the screen: number and verdict, statement, evidence."""
+    """Print the claims one by one in the screen's width: number and verdict, statement, evidence."""
     from rich.markup import escape
     from rich.padding import Padding
 
@@ -250,7 +250,7 @@ def _show_claims(results: Sequence[CheckedClaim]) -> None:
 
 
 def _show_figures(results: Sequence[DrawnFigure]) -> None:
-    """The paper's numbers beside ours, where there is something to compare."""
+    """Print the paper's numbers beside ours where both exist."""
     rows = [
         [result.id, row.quantity, row.paper, row.ours, row.verdict]
         for result in results

@@ -87,7 +87,7 @@ GUARANTEE = stack(
 def guarantee_of(
     *, epsilon: str | None, rho: str | None, delta: str | None, mechanism: str | None = None
 ) -> Guarantee:
-    """What --epsilon, --rho and --delta say together; with a mechanism, what its own proof promises."""
+    """Return the guarantee that --epsilon, --rho and --delta state; for a mechanism, the one it proves."""
     from fractions import Fraction
 
     from discreet._exact.numbers.exact import positive

@@ -1,4 +1,4 @@
-"""What ``discreet plan`` and ``discreet recommend`` say about quantiles and about a threshold."""
+"""What ``discreet plan`` and ``discreet recommend`` print about quantiles and thresholds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet.errors import ParameterError
 def plan_quantiles(
     at: str, points: int, at_most: str, with_probability: str, *, json: bool
 ) -> None:
-    """The ε at which every quantile is off by at most this many people, whatever the data."""
+    """Print the ε at which every quantile is off by at most this many people, on any data."""
     from discreet._exact.numbers.printing import rounded
     from discreet.analysis import epsilon_for_rank_error
 
@@ -41,14 +41,14 @@ def plan_quantiles(
 
 
 def _threshold_terms(**where: Any) -> dict[str, Any]:
-    """What the analysis of thresholds takes; it reads no scores."""
+    """Return the arguments for the analysis of thresholds, which reads no scores."""
     if "n" not in where or where["gap"] is not None:
         raise ParameterError("--margin goes with --n, without a file and without --gap")
     return {name: where[name] for name in ("n", "sensitivity", "monotonic")}
 
 
 def plan_threshold(margin: str, with_probability: str, *, json: bool, **where: Any) -> None:
-    """The least ε at which the answer about a threshold is right often enough."""
+    """Print the least ε at which the answer about a threshold is right often enough."""
     from discreet._exact.numbers.printing import rounded
     from discreet.analysis import epsilon_for_threshold
     from discreet.mechanisms import STREAMS
@@ -72,7 +72,7 @@ def plan_threshold(margin: str, with_probability: str, *, json: bool, **where: A
 def recommend_threshold(
     margin: str, epsilon: str, *, chart: str | None, json: bool, **where: Any
 ) -> None:
-    """Say which mechanism answers best about a threshold, and how often each is wrong."""
+    """Print which mechanism answers best about a threshold, and how often each is wrong."""
     from discreet._exact.numbers.printing import rounded
     from discreet.analysis import recommend_threshold as recommended
 

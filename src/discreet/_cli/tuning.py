@@ -98,7 +98,7 @@ def tuning(
 
 
 def _chances(offer: Any) -> list[str]:
-    """The winner's chances; omitted with a target."""
+    """Return the winner's chances; nothing with a target."""
     if offer.top_tenth is None:
         return ["-", "-", "-"]
     found = [percent(share, up=False) for share in (offer.top_tenth, offer.top_hundredth)]

@@ -1,4 +1,4 @@
-"""``discreet verify``: a decision record, or a study's answers, against the ledger."""
+"""``discreet verify``: check a decision record, or a study's answers, against the ledger."""
 
 from __future__ import annotations
 

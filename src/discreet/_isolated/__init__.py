@@ -1,4 +1,4 @@
-"""Functions of other people's, run on rows in processes that share nothing with one another."""
+"""Running other people's functions on rows, in processes that share nothing with each other."""
 
 from __future__ import annotations
 

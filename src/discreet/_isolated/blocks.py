@@ -30,12 +30,13 @@ from discreet.errors import ParameterError, TableError
 _GIGABYTE = 1 << 30
 _MOST_SAID = 1 << 18
 _PATIENCE = 600
-"""Seconds after which a rehearsal or an import is given up, besides the block's own."""
+"""Seconds after which a rehearsal or an import is abandoned, in addition to the block's own limit."""
 _START = "import sys; sys.path[:] = {path!r}; from discreet._isolated import server; server.{call}"
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
 )
-"""A process that has threads cannot be copied safely, and the blocks share the machine already."""
+"""One thread only: a process with threads cannot be copied safely, and the blocks already share the machine.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +55,12 @@ class BlockLimits:
 
     @property
     def patience(self) -> float:
-        """When the wall clock ends a block: far later, so that a busy machine costs nobody a vote."""
+        """The wall-clock limit of a block: far longer, so that a busy machine costs no block its vote."""
         return 60.0 + 20.0 * self.seconds
 
     @property
     def at_once(self) -> int:
-        """How many blocks run at the same time: their processors and their memory fit the machine."""
+        """The number of blocks that run at the same time, so that processors and memory suffice."""
         pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         most = int(self.gigabytes * _GIGABYTE * (1 + FILES_SHARE))
@@ -73,7 +74,7 @@ def require_fork() -> None:
 
 
 def _started(call: str, *, passing: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
-    """A new interpreter, which inherits nothing but the descriptors that are passed on."""
+    """Start a new interpreter that inherits only the descriptors passed to it."""
     path = [each or os.getcwd() for each in sys.path]
     return subprocess.Popen(  # noqa: S603 - this very interpreter, and code of ours
         [sys.executable, "-c", _START.format(path=path, call=call)],
@@ -88,7 +89,7 @@ def _started(call: str, *, passing: tuple[int, ...] = ()) -> subprocess.Popen[by
 
 @cache
 def is_enclosed() -> bool:
-    """Whether this kernel lets a block be cut off from the network, from files and from other processes."""
+    """Return whether the kernel can isolate a block from the network, files and other processes."""
     if sys.platform != "linux":
         return False
     with tempfile.TemporaryDirectory() as folder:
@@ -96,7 +97,7 @@ def is_enclosed() -> bool:
 
 
 def _is_installed(module: str) -> bool:
-    """Whether a module belongs to an installed library, by where it would be found; it is not imported."""
+    """Return whether a module belongs to an installed library, by its location, without importing it."""
     try:
         found = importlib.util.find_spec(module.partition(".")[0])
     except (ImportError, ValueError):
@@ -109,10 +110,10 @@ class _LineClosedError(OSError):
 
 
 class BlockRunner:
-    """A clean process that runs a packed function on blocks, each in a process of its own.
+    """A clean process that runs a packed function on blocks, each in its own process.
 
-    ``rehearse`` shows what goes wrong, and is for rows that are public. ``votes`` says for each block which
-    candidate it voted for, or None, and nothing else of it.
+    ``rehearse`` shows errors, and is for public rows. ``votes`` returns for each block which candidate it
+    voted for, or None, and nothing else.
     """
 
     def __init__(self, function: bytes, *, candidates: Sequence[Any], limits: BlockLimits) -> None:
@@ -158,7 +159,7 @@ class BlockRunner:
         self._line.settimeout(None)
 
     def rehearse(self, rows: bytes, *, hint: str = "") -> int:
-        """Vote on public rows; an error says what went wrong there, and ends with the hint."""
+        """Vote on public rows; an error says what went wrong, and ends with the hint."""
         answer = self._said(rows, TELLING)
         place, told = VOTE.unpack(answer[: VOTE.size])[0] if answer else -1, answer[VOTE.size :]
         if not 0 <= place < self._number:
@@ -175,9 +176,9 @@ class BlockRunner:
         return int(place)
 
     def _load(self, told: bytes) -> None:
-        """Let the clean process import those modules of libraries that the rehearsal imported.
+        """Let the clean process import the library modules that the rehearsal imported.
 
-        Not modules of the function's author: what they do when they are imported, they do in each block.
+        Not the author's own modules: whatever they do on import, they do in each block.
         """
         names = re.findall(r"^[\w.]+$", told.decode(errors="replace"), re.MULTILINE)
         sent = "\n".join(name for name in names if _is_installed(name)).encode()
@@ -199,9 +200,10 @@ class BlockRunner:
         blocks: Sequence[Callable[[], bytes]],
         ended: Callable[[int, int], None] = lambda _done, _all: None,
     ) -> list[int | None]:
-        """Which candidate each block votes for, by its place, or None; each is asked for its rows once.
+        """Return each block's vote as a candidate's position, or None; each block's rows are requested once.
 
-        ``ended`` is called with how many blocks have ended, of how many; the moments depend on the rows.
+        ``ended`` is called with the number of blocks that have ended and the total; the timing depends on
+        the rows.
         """
         with ThreadPoolExecutor(self._limits.at_once) as pool:
             try:
@@ -220,11 +222,11 @@ class BlockRunner:
         except Exception:  # rows that cannot be sent, or no process for them: no vote
             return None
         place = VOTE.unpack(answer)[0] if len(answer) == VOTE.size else -1
-        # The function may write to its pipe itself, whatever it likes.
+        # The function itself may write anything to its pipe.
         return int(place) if 0 <= place < self._number else None
 
     def _said(self, rows: bytes, how: bytes) -> bytes:
-        """What the new process of a block says before it ends, or is ended."""
+        """Return what a block's new process sends before it ends or is stopped."""
         given, gives = os.pipe()
         answer, answers = os.pipe()
         try:
@@ -255,7 +257,7 @@ class BlockRunner:
         return _Process(SIZE.unpack(told)[0], handles[0] if handles else None)
 
     def close(self) -> None:
-        """End the clean process, and with it whatever it runs."""
+        """End the clean process and everything it runs."""
         self._line.close()
         server = getattr(self, "_server", None)
         if server is not None:
@@ -275,7 +277,7 @@ class BlockRunner:
 
 @dataclass(frozen=True, slots=True)
 class _Process:
-    """The process of a block: when this is left, nothing of it runs any more."""
+    """The process of a block; on exit nothing of it keeps running."""
 
     number: int
     handle: int | None
@@ -294,7 +296,7 @@ class _Process:
 
 
 def _read(said: FileIO, patience: float) -> bytes:
-    """What is said until the pipe is closed or the patience ends."""
+    """Read until the pipe is closed or time runs out."""
     end, found = time.monotonic() + patience, b""
     while select.select([said], [], [], max(0, end - time.monotonic()))[0]:
         part = said.read(_MOST_SAID)

@@ -1,8 +1,8 @@
-"""A function as bytes that a clean process makes a function of, and what it may carry along.
+"""Packing a function as bytes for a clean process, and what it may carry.
 
-Code, modules, functions and classes of installed libraries, small plain values and estimators that were
-never fitted. Everything else is refused, since it may hold rows: a frame, an array, a fitted model, an open
-file, a connection.
+It may carry code, modules, functions and classes of installed libraries, small plain values, and estimators
+that were never fitted. Everything else is refused, because it may hold rows: a frame, an array, a fitted
+model, an open file, a connection.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from discreet._isolated.from_file import FunctionInFile, function_in
 from discreet.errors import ParameterError
 
 MOST_CARRIED = 100_000
-"""Bytes: what is longer than lists of names and settings is data."""
+"""Bytes; anything larger than lists of names and settings counts as data."""
 _PLAIN = (
     Fraction,
     Decimal,
@@ -63,7 +63,7 @@ _INSTALLED = (
 
 
 def packed(function: Any) -> bytes:
-    """A function as bytes; a ``ParameterError`` names what it carries that may hold rows.
+    """Return a function as bytes; a ``ParameterError`` names anything it carries that may hold rows.
 
     Example:
         >>> import pickle
@@ -139,7 +139,7 @@ def _scalars() -> tuple[str, ...]:
 
 
 def _is_installed(function: Any) -> bool:
-    """Whether a function is found by its name in an installed library."""
+    """Return whether a function is found by its name in an installed library."""
     module = sys.modules.get(function.__module__ or "")
     file = getattr(module, "__file__", None)
     if module is None or file is None:
@@ -152,15 +152,15 @@ def _is_installed(function: Any) -> bool:
 
 @functools.cache
 def is_of_a_library(file: str) -> bool:
-    """Whether a module's file is Python's, of an installed library, or ours."""
+    """Return whether a module's file belongs to Python, an installed library, or discreet."""
     place = Path(file).resolve()
     return any(place.is_relative_to(each) for each in _INSTALLED)
 
 
 def _unfitted(estimator: Any) -> tuple[Any, ...]:
-    """An estimator by its class and its parameters."""
+    """Return an estimator as its class and its parameters."""
     settings = estimator.get_params(deep=False)
-    # Some make more than their parameters when they are made.
+    # Some set more than their parameters in their constructor.
     further = sorted(set(vars(estimator)) - set(vars(_made(type(estimator), settings))))
     if further:
         raise _refused(f"a fitted {type(estimator).__name__} (it has {further[0]})")

@@ -1,4 +1,4 @@
-"""A function by its file and its name: loaded where it is called, never where it is planned."""
+"""A function given by file and name: loaded when it is called, never when it is planned."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class FunctionInFile:
         return self.loaded()(*given)
 
     def loaded(self) -> Any:
-        """The function; the first call in a process runs the file."""
+        """Return the function; the first call in a process runs the file."""
         return function_in(self.file, self.function)
 
     @property
@@ -33,7 +33,7 @@ class FunctionInFile:
 
 @cache
 def function_in(file: str, name: str) -> Any:
-    """Run a Python file, and take a function from it."""
+    """Run a Python file and return a function from it."""
     specification = importlib.util.spec_from_file_location("discreet_function_in_file", file)
     assert specification is not None
     assert specification.loader is not None

@@ -1,14 +1,14 @@
-"""The clean process: it has the function and no row, and makes one new process for each block.
+"""The clean process: it holds the function but no rows, and creates a new process for each block.
 
-It begins with a new interpreter, before any row is read, and imports what the function needs. The rows of a
-block travel through a pipe of their own straight into the process made for that block, and its vote leaves
-through another. The server never holds either, so what a block's process is a copy of knows nothing of other
-blocks.
+It is a new interpreter, started before any row is read, and imports what the function needs. The rows of a
+block go through their own pipe straight into the process created for that block, and its vote leaves
+through another. The server holds neither, so a block's process is a copy of something that knows nothing
+about other blocks.
 
-Where the kernel allows it, a block's process is cut off from the machine: no network, no processes but its
-own, which end with it, and nothing to write to except for an empty folder in memory.
+If the kernel allows it, a block's process is isolated from the machine: no network, no processes but its
+own, which end with it, and nothing to write to except an empty folder in memory.
 
-Only the standard library is used here, so that a block costs little.
+Only the standard library is used here, so that a block is cheap.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ VOTE = struct.Struct("<i")
 SIZE = struct.Struct("<Q")
 TELLING, SILENT, LOADING = b"t", b"s", b"l"
 FILES_SHARE = 0.25
-"""How much of its memory a block may fill with files besides."""
+"""The share of its memory that a block may also fill with files."""
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - each block has one of its own there
 _NONE = -1
 _LONGEST_TOLD = 20_000
 _LONGEST_NAMES = 1 << 17
 _NOT_TO_COPY = 3
 _HARMLESS = {"jemalloc_bg_thd", "polars-ooc-clea"}
-"""Threads that Arrow and Polars start when they are imported: they tidy up, and copies do without them."""
+"""Threads that Arrow and Polars start on import: they only clean up, and copies work without them."""
 _NEW_USER, _NEW_MOUNTS, _NEW_NETWORK, _NEW_PROCESSES, _NEW_IPC = (
     0x10000000,
     0x00020000,
@@ -63,7 +63,7 @@ _TERMINALS = "/dev/pts"
 
 
 class _NotAllowedError(OSError):
-    """The kernel does not let a block be cut off in this way."""
+    """The kernel does not allow a block to be isolated this way."""
 
 
 def _called(result: int) -> None:
@@ -76,9 +76,9 @@ def _kernel() -> ctypes.CDLL:
 
 
 def _own_users(further: int = 0) -> None:
-    """Begin a world of users, and of other things, in which this process may do everything.
+    """Enter a new user namespace, and others, in which this process may do everything.
 
-    It has no rights outside, and may neither look into processes of other worlds nor signal them.
+    It has no rights outside, and can neither inspect nor signal processes of other namespaces.
     """
     user, group = os.getuid(), os.getgid()
     _called(_kernel().unshare(_NEW_USER | further))
@@ -92,32 +92,32 @@ def _own_users(further: int = 0) -> None:
 
 
 def _enclose(folder: str, *, network: bool, memory: int) -> str:
-    """Leave the machine's network and its writable files behind; ``OSError`` where that is not allowed.
+    """Leave the machine's network and its writable files; ``OSError`` if that is not allowed.
 
-    Returns the empty folder in memory that is left to write to.
+    Return the empty folder in memory that remains writable.
     """
     kernel = _kernel()
     _called(kernel.unshare(_NEW_MOUNTS))
     _called(kernel.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None))
-    # The names of processes are words that another block could read: it sees its own, or none. A view of
-    # them is mounted by the server's rights, since its world of processes belongs to the server's users.
+    # Process names are words that another block could read: a block sees its own, or none. Their view is
+    # mounted with the server's rights, since its process namespace belongs to the server's users.
     has_view = kernel.mount(b"proc", b"/proc", b"proc", ctypes.c_ulong(0), b"subset=pid") == 0
     _own_users(_NEW_MOUNTS | _NEW_IPC | (0 if network else _NEW_NETWORK))
     attributes = struct.pack("<QQQQ", _READ_ONLY, 0, 0, 0)
     size = ctypes.c_size_t(len(attributes))
     _called(kernel.syscall(_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, size))
-    # Where shared memory is looked for, so that a block's own processes can share locks and arrays.
+    # The usual place of shared memory, so that a block's own processes can share locks and arrays.
     folder = _SHARED_MEMORY if os.path.isdir(_SHARED_MEMORY) else folder
     room = f"size={int(memory * FILES_SHARE)}".encode()
     _called(kernel.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", ctypes.c_ulong(0), room))
-    # A terminal that is only read still has a size, which one block could set and another read.
+    # A terminal opened only for reading still has a size, which one block could set and another read.
     hidden = [_TERMINALS] if os.path.isdir(_TERMINALS) else []
     for place in (*hidden, *(() if has_view else ("/proc",))):
         nothing = ctypes.c_ulong(_READ_ONLY)
         _called(kernel.mount(b"tmpfs", os.fsencode(place), b"tmpfs", nothing, b"size=0"))
-    # Keys that the kernel keeps for a session would be shared. Where it has none, or forbids them, none are.
+    # Session keys kept by the kernel would be shared. If it has none, or forbids them, none are.
     kernel.syscall(_KEYS, _NEW_SESSION, None)
-    # Without rights, now and in programs that it starts, so that nothing of this can be undone.
+    # Without privileges, now and in programs that it starts, so that none of this can be undone.
     _called(kernel.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _write_only_to(kernel, folder, os.devnull)
     _called(kernel.capset(struct.pack("<Ii", _CAPABILITIES, 0), bytes(24)))
@@ -125,7 +125,7 @@ def _enclose(folder: str, *, network: bool, memory: int) -> str:
 
 
 def _write_only_to(kernel: ctypes.CDLL, *places: str) -> None:
-    """Open nothing else for writing (Landlock): a read-only mount leaves pipes and terminals writable."""
+    """Allow writing only there (Landlock): a read-only mount leaves pipes and terminals writable."""
     size = ctypes.c_size_t(8)
     rules = kernel.syscall(_CREATE_RULESET, struct.pack("<Q", _WRITE_FILE), size, 0)
     if rules < 0:
@@ -140,7 +140,7 @@ def _write_only_to(kernel: ctypes.CDLL, *places: str) -> None:
 
 
 def _own_processes() -> None:
-    """Begin a world of processes too, and go on as its first: when that ends, all others in it end."""
+    """Enter a new process namespace too, and continue as its first process: when it ends, all others end."""
     _called(_kernel().unshare(_NEW_PROCESSES))
     first = os.fork()
     if first != 0:
@@ -149,7 +149,7 @@ def _own_processes() -> None:
 
 
 def _copied(enclosed: bool) -> int:
-    """A copy of this process, which is the first and only one of its world where it is cut off."""
+    """Copy this process; if isolated, the copy is the first and only process of its namespace."""
     if not enclosed:
         return os.fork()
     kernel = _kernel()
@@ -165,7 +165,7 @@ def _copied(enclosed: bool) -> int:
 
 
 def _dies_with_parent() -> None:
-    """End this process when the one that made it ends, where the kernel can do that."""
+    """End this process when its parent ends, if the kernel supports that."""
     if sys.platform == "linux":
         _kernel().prctl(_DIES_WITH_PARENT, signal.SIGKILL)
 
@@ -174,7 +174,7 @@ def _dies_with_parent() -> None:
 
 
 def _rows(given: bytes) -> Any:
-    """The rows as the kind of frame that they were sent as."""
+    """Return the rows in the format in which they were sent."""
     how, rows = given[:1], given[1:]
     if how == b"p":
         return pickle.loads(rows)  # noqa: S301 - from the process that started this one
@@ -200,9 +200,9 @@ def _place(answer: Any, candidates: list[Any]) -> int:
 def _vote(
     function: Callable[[Any], Any], candidates: list[Any], given: int, said: int, *, telling: bool
 ) -> None:
-    """Call the function on the rows of this block; say which candidate it returned, and nothing else.
+    """Call the function on the rows of this block; report which candidate it returned, and nothing else.
 
-    A rehearsal also says what went wrong, or which modules were imported.
+    A rehearsal also reports what went wrong, or which modules were imported.
     """
     told = b""
     place = _NONE
@@ -240,7 +240,7 @@ def _limit(seconds: int, memory: int) -> None:
 
 
 def _only(*kept: int) -> None:
-    """Close every descriptor but these; the standard streams lead nowhere."""
+    """Close every other descriptor; the standard streams go to the null device."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nowhere, stream)
@@ -252,7 +252,7 @@ def _only(*kept: int) -> None:
 
 
 def _fresh_generator() -> None:
-    """Let NumPy's own generator begin elsewhere in each block; Python's does so by itself."""
+    """Reseed NumPy's own generator in each block; Python's is reseeded automatically."""
     generators = sys.modules.get("numpy.random")
     if generators is not None:
         generators.seed()
@@ -290,7 +290,7 @@ def _received(line: socket.socket, size: int) -> bytes:
 
 
 def serve(descriptor: int) -> None:
-    """Take the function and its terms, then make a process for each pair of pipes that arrives."""
+    """Receive the function and its terms, then create a process for each pair of pipes that arrives."""
     line = socket.socket(fileno=descriptor)
     (size,) = SIZE.unpack(_received(line, SIZE.size))
     try:
@@ -334,18 +334,18 @@ def serve(descriptor: int) -> None:
 
 
 def _settle() -> None:
-    """Get ready to be copied."""
+    """Prepare to be copied."""
     gc.collect()
-    gc.freeze()  # so that copies touch no page for the sake of collecting garbage
+    gc.freeze()  # so that garbage collection in copies touches no shared page
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
 
 def _load(line: socket.socket, names: list[str]) -> None:
-    """Import libraries that the rehearsal imported, so that no block has to, unless that is unsafe to copy.
+    """Import the libraries that the rehearsal imported, so that no block has to, if it is safe.
 
-    A process with threads cannot be copied safely, memory that it shares would join the blocks, and an import
-    cannot be undone. So a copy of this process imports, and serves from then on; this one waits, and goes on
-    itself if the copy ends over one of them. If the asker leaves, both end.
+    A process with threads cannot be copied safely, shared memory would connect the blocks, and an import
+    cannot be undone. So a copy of this process does the import and serves from then on; this one waits, and
+    continues itself if the copy fails. If the client leaves, both end.
     """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     copy = os.fork()
@@ -370,7 +370,7 @@ def _load(line: socket.socket, names: list[str]) -> None:
 
 
 def _shares_memory() -> bool:
-    """Whether copies of this process could write to memory of one another."""
+    """Return whether copies of this process could write to each other's memory."""
     try:
         with open("/proc/self/maps") as file:
             return any(line.split(maxsplit=2)[1].startswith("rw-s") for line in file)
@@ -379,7 +379,7 @@ def _shares_memory() -> bool:
 
 
 def _threads() -> set[str]:
-    """The names of threads besides this one that may hold a lock when a copy is made."""
+    """Return the names of other threads that may hold a lock when a copy is made."""
     names = []
     for place in os.listdir("/proc/self/task"):
         with contextlib.suppress(OSError), open(f"/proc/self/task/{place}/comm") as file:
@@ -390,7 +390,7 @@ def _threads() -> set[str]:
 
 
 def _tell(line: socket.socket, block: int) -> None:
-    """Hand over the process of a block, so that the asker can end it: nothing of it stays here."""
+    """Hand over a block's process, so that the client can end it; nothing of it stays here."""
     handles = []
     if block and hasattr(os, "pidfd_open"):
         with contextlib.suppress(OSError):  # it has ended already
@@ -401,7 +401,7 @@ def _tell(line: socket.socket, block: int) -> None:
 
 
 def probe(folder: str) -> None:
-    """End with 0 if the kernel lets a process be cut off."""
+    """Exit with 0 if the kernel lets a process be isolated."""
     try:
         _own_users()
         _own_processes()

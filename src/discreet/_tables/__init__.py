@@ -1,7 +1,7 @@
 """From an engine's table to scores: people counted per public candidate or grid point.
 
-A question is one statement of SQL. DuckDB runs it on files and on whatever is in memory; Spark, PostgreSQL
-and SQLite run it where the data lives. All of them give the same counts.
+A question is one SQL statement. DuckDB runs it on files and on data in memory; Spark, PostgreSQL and SQLite
+run it where the data is. All of them give the same counts.
 """
 
 from __future__ import annotations

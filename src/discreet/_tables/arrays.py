@@ -1,8 +1,8 @@
-"""Arrays, lists and the columns of pandas frames as columns of DuckDB.
+"""Arrays, lists and the columns of pandas frames as DuckDB columns.
 
-A NumPy array states its type. A list states none, nor does an array of objects, and a type taken from the
-rows would let one of them change how all others are read. So they hold texts, unless their type is stated
-(``read_as``). Each value is read by itself, and what is not of the type is missing.
+A NumPy array declares its type. A list or an array of objects declares none, and a type inferred from the
+rows would let one row change how all others are read. So these hold texts, unless their type is stated
+(``read_as``). Each value is read by itself, and a value of another type is missing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A column: its values, which of them are missing, and what they stand for in SQL.
+    """A column: its values, which of them are missing, and how to write them in SQL.
 
     Attributes:
         values: a masked NumPy array, or a chunked array of Arrow's.
@@ -47,7 +47,7 @@ class Held:
 
     @staticmethod
     def of_arrow(column: Any) -> Held | None:
-        """A column of Arrow's."""
+        """Return a column from Arrow."""
         import pyarrow as pa
 
         kind = column.type
@@ -58,7 +58,7 @@ class Held:
         return None if known is None else Held(column)
 
     def taken(self, places: NDArray[Any]) -> Held:
-        """The values at these places; -1 is none."""
+        """Return the values at these places; -1 means none."""
         if not isinstance(self.values, np.ma.MaskedArray):
             import pyarrow as pa
 
@@ -73,7 +73,7 @@ class Held:
 
 
 def ticks_of(column: Any) -> Any:
-    """A column of moments or spans of Arrow's, as the whole numbers that it holds."""
+    """Return an Arrow column of moments or spans as its underlying whole numbers."""
     import pyarrow as pa
 
     return pa.chunked_array([chunk.view(pa.int64()) for chunk in column.chunks], pa.int64())
@@ -86,7 +86,7 @@ def of_columns(
     *,
     kinds: Mapping[str, str],
 ) -> DuckDB:
-    """Columns by their names, first without rows (None is one that cannot be asked about)."""
+    """Open columns by name, first without rows (None for one that cannot be asked about)."""
     known = {name: twin for name, twin in twins.items() if twin is not None}
     timed = {name: twin for name, twin in known.items() if twin.ticks}
     return of_rows(
@@ -99,7 +99,7 @@ def of_columns(
 
 
 def _holding(columns: Mapping[str, Held | None]) -> Any:
-    """A connection of DuckDB's that holds these columns."""
+    """Return a DuckDB connection that holds these columns."""
     parts, arrays = [], dict[str, Any]()
     for place, (name, held) in enumerate(columns.items()):
         assert held is not None, "a column of a type that cannot be asked about"
@@ -120,7 +120,7 @@ def _holding(columns: Mapping[str, Held | None]) -> Any:
 
 
 def of_values(data: Any, read_as: object = None) -> DuckDB:
-    """An array or a list, as the column ``value``."""
+    """Return an array or a list as the column ``value``."""
     if isinstance(data, np.ndarray) and data.ndim != 1:
         raise ParameterError("an array must have one dimension: it is the column 'value'")
     declares = not declares_nothing(data)
@@ -148,7 +148,7 @@ def of_values(data: Any, read_as: object = None) -> DuckDB:
 
 
 def declares_nothing(data: list[Any] | NDArray[Any]) -> bool:
-    """Whether the values in hand have no type but the one that ``read_as`` states."""
+    """Return whether the values in memory have no type except the one stated by ``read_as``."""
     return isinstance(data, list) or data.dtype.kind == "O"
 
 
@@ -156,7 +156,7 @@ def declares_nothing(data: list[Any] | NDArray[Any]) -> bool:
 
 
 def of_array(array: NDArray[Any]) -> Held | None:
-    """An array of a type that DuckDB knows, else None."""
+    """Return an array of a type that DuckDB knows, else None."""
     kind = array.dtype.kind
     if kind in "UT":
         return texts_of(array)
@@ -180,7 +180,7 @@ def of_array(array: NDArray[Any]) -> Held | None:
 
 
 def texts_of(values: Iterable[Any]) -> Held:
-    """The texts among some values; what is no text, or no Unicode, is missing."""
+    """Return the texts among some values; anything that is not text, or not Unicode, is missing."""
     texts = [
         value
         if type(value) is str and (value.isascii() or is_encodable(value))
@@ -203,7 +203,7 @@ def texts_of(values: Iterable[Any]) -> Held:
 
 @dataclass(frozen=True, slots=True)
 class _Type:
-    """How a value is read, else None; what stands for one that is missing; and the column in SQL."""
+    """How to read a value or get None, the placeholder for a missing one, and the column in SQL."""
 
     read: Callable[[Any], Any]
     blank: Any
@@ -212,7 +212,7 @@ class _Type:
 
 
 def of_list(items: Iterable[Any], read_as: object) -> Held:
-    """The values as what they are read as, each by itself."""
+    """Read the values as this type, each by itself."""
     kind = _TYPES.get(read_as) if isinstance(read_as, str) else None
     if kind is None:
         raise refuse("read_as", read_as, "one of " + ", ".join(_TYPES))
@@ -232,7 +232,7 @@ def _read(read: Callable[[Any], Any], item: Any) -> Any:
 
 
 def _text(item: Any) -> str | None:
-    text = str.__str__(item)  # the text itself, of a class made from str too
+    text = str.__str__(item)  # the text itself, even if its class is derived from str
     return text if is_encodable(text) else None
 
 
@@ -242,7 +242,7 @@ def _is_number(item: Any) -> bool:
 
 
 def _integer(item: Any) -> int | None:
-    # First its size: a decimal of a million digits would take minutes.
+    # Check its size first: a decimal of a million digits would take minutes.
     if not (_is_number(item) and -(2**63) <= item < 2**63):
         return None
     whole = int(item)
@@ -270,7 +270,7 @@ def _date(item: Any) -> int | None:
 
 
 def _moment(item: Any) -> int | None:
-    """A date with a time, in UTC where it has a zone; a date alone is its midnight."""
+    """Return a date with a time, in UTC if it has a zone; a date alone is its midnight."""
     if not isinstance(item, datetime.datetime):
         item = datetime.datetime(item.year, item.month, item.day)
     return _ticks(micros_of(item))
@@ -288,7 +288,7 @@ def _span(item: Any) -> int | None:
 
 
 def _ticks(micros: object) -> int | None:
-    """Microseconds that DuckDB holds; pandas' NaT is a date whose difference is NaN."""
+    """Return microseconds as DuckDB holds them; pandas' NaT is a date whose difference is NaN."""
     return micros if isinstance(micros, int) and abs(micros) <= LARGEST else None
 
 

@@ -1,4 +1,4 @@
-"""A condition on the rows of a table: checked against the declared types, and written in SQL."""
+"""Conditions on the rows of a table: checked against the declared types, and written in SQL."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _DATES = (
 
 
 def require_condition(table: Table, condition: Condition) -> None:
-    """An error unless every comparison fits the declared type of its column."""
+    """Raise an error unless every comparison fits the declared type of its column."""
     for comparison in comparisons(condition):
         steps_to(table, comparison, name="held")
 
 
 def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]:
-    """The literals for which no row's comparison can hold, by the declared type of the column."""
+    """Return the literals that no row can match, by the declared type of the column."""
     column, operator = comparison.column, comparison.operator
     numbers: list[Any] = [value for value in comparison.literals if _is_number(value)]
     kind = table.kinds[column]
@@ -67,7 +67,7 @@ def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]
 
 
 def not_listed(comparison: ColumnComparison, listed: Sequence[Any]) -> list[Any]:
-    """The literals that a public list rules out; where it lists periods, those that overlap none of them."""
+    """Return the literals that a public list rules out; for periods, those that overlap none of it."""
     texts, periods = set(map(str, listed)), [days_of(str(value)) for value in listed]
     spelled = [period for period in periods if period is not None]
 
@@ -85,9 +85,9 @@ def not_listed(comparison: ColumnComparison, listed: Sequence[Any]) -> list[Any]
 
 
 def steps_to(table: Table, comparison: ColumnComparison, *, name: str) -> tuple[str, ...]:
-    """Expressions that lead to whether a comparison holds, which is never null.
+    """Return expressions that lead to whether a comparison holds, which is never null.
 
-    The first is on the columns of the table, each of the others on ``name``, which the one before gave.
+    The first uses the columns of the table; each later one uses ``name``, the result of the one before.
     """
     column, operator = comparison.column, comparison.operator
     table.kind(column, name="where")
@@ -108,7 +108,7 @@ def steps_to(table: Table, comparison: ColumnComparison, *, name: str) -> tuple[
 def _operands(
     table: Table, comparison: ColumnComparison, name: str
 ) -> tuple[tuple[str, ...], str, list[str]]:
-    """Steps to what is compared, whether that, by its name, is a value, and with which literals."""
+    """Return the steps to the compared value, whether that is a value, and the literals."""
     column, values = comparison.column, comparison.literals
     kind, engine = table.ordered_kind(column), table.engine
     there = f"{name} IS NOT NULL"
@@ -142,13 +142,13 @@ def _operands(
 
 
 def period_words(comparison: ColumnComparison) -> list[str]:
-    """The texts that a column is compared with: of a range each of its periods."""
+    """Return the texts that a column is compared with; for a range, each of its periods."""
     texts = (each for each in comparison.literals if isinstance(each, str))
     return [word for text in texts for word in _in_range(text, comparison.operator)]
 
 
 def _in_range(text: str, operator: str) -> list[str]:
-    """The periods of a range, as texts: so it means the same as in a list of groups."""
+    """Return the periods of a range as texts, so that it means the same as in a list of groups."""
     first, between, last = text.partition(":")
     start, end = period_in(first), period_in(last)
     if operator != "in" or not between or start is None or end is None or days_of(text) is None:
@@ -174,13 +174,13 @@ def _is_number(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """From a first position up to before another; or a single moment, where both are the same."""
+    """From a first position up to, but not including, another; or a single moment if both are equal."""
 
     first: float
     end: float
 
     def compared(self, held: str, operator: str, engine: Engine) -> str:
-        """How a position compares with it: ``=`` is within, ``<`` before it, ``<=`` up to its end."""
+        """Compare a position with it: ``=`` is within, ``<`` before it, ``<=`` up to its end."""
         first, end = engine.real(self.first), engine.real(self.end)
         up_to = f"{held} <= {end}" if self.first == self.end else f"{held} < {end}"
         return {
@@ -194,7 +194,7 @@ class _Stretch:
 
 
 def _stretches(table: Table, comparison: ColumnComparison) -> list[_Stretch]:
-    """What the literals mean on a column that is ordered by time."""
+    """Return what the literals mean on a column that is ordered by time."""
     kind = table.ordered_kind(comparison.column)
     size = 1 if kind == "date" else 86_400
     stretches, kinds = [], set()

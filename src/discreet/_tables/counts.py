@@ -1,4 +1,4 @@
-"""People counted: per candidate, or per grid point, in the engine, once for each person.
+"""Counting people per candidate or per grid point, in the engine, once for each person.
 
 Every function returns an array with one row per group (a single row without groups) and one column per
 candidate. Nothing else leaves the engine.
@@ -36,7 +36,7 @@ rounds, overflows or raises. Twenty million places (``LARGEST_GRID``) together s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """Which rows count, whose they are, and into which group they fall.
+    """Which rows count, to whom they belong, and which group they fall into.
 
     Attributes:
         user: the column that tells whose a row is, or None where every row is another person's.
@@ -59,17 +59,17 @@ class Rows:
     key: int | None = field(default=None, repr=False)
 
     def keyed(self, bits: Bits) -> Rows:
-        """The same rows with a fresh key."""
+        """Return the same rows with a new key."""
         return replace(self, key=bits.integer(KEY_BITS))
 
     @property
     def number_of_groups(self) -> int:
-        """Groups, or one if there are none."""
+        """The number of groups, or one if there are none."""
         return len(self.groups) if self.by is not None else 1
 
     @property
     def assigns(self) -> bool:
-        """Whether people are drawn into some of their groups: they may have more than they count in."""
+        """Whether people are drawn into some of their groups, because they may have more of them."""
         return self.user is not None and self.groups_per_person < len(self.groups)
 
 
@@ -82,10 +82,10 @@ def people_per_candidate(
     other: bool = False,
     period: str | None = None,
 ) -> Counts:
-    """How many people have a row with each value; a person counts once for each.
+    """Count the people who have a row with each value; a person counts once for each value.
 
-    With ``other`` one more column: how many have a value that is none of these. With ``period`` the keys are
-    the numbers of periods of this kind, in which the values of the column lie.
+    With ``other``, one more column counts people with a value that is none of these. With ``period``, the
+    keys are the numbers of periods of this kind that contain the column's values.
     """
     asked = {"rows": rows, "column": column, "other": other, "period": period}
     query = table.written(_per_candidate, **asked, keys=tuple(keys))
@@ -105,7 +105,7 @@ def _per_candidate(
     """The people for the place of each key, by group."""
     many = rows.number_of_groups * len(keys) >= _MANY_COUNTS
     if many and table.engine.name == "duckdb" and not (other or rows.assigns):
-        # Such lists hold most of what a column does: fewer counts than rows are then looked up.
+        # Such lists hold most of a column's values: then fewer counts than rows are looked up.
         query = _selected(table, rows, column, period=period, indexing=False)
         query = _people_in(table, query, rows, *_groups_of(rows), "value")
         if rows.by is not None:
@@ -125,10 +125,11 @@ def people_per_grid_point(
     per_person: str,
     outside: str = "drop",
 ) -> Counts:
-    """How many people fall to each grid point: the least that is at or above their value.
+    """Count the people at each grid point: the least one at or above their value.
 
-    A person counts with one of the grid points that their values fall to: the ``least``, the ``largest``,
-    one at ``random``, or the ``mean``. Values outside the bounds are ``drop``-ped or ``clamp``-ed.
+    A person counts at one of the grid points of their values: the ``least``, the ``largest``, one at
+    ``random``, or the ``mean``. Values outside the bounds are dropped (``drop``) or moved to the bound
+    (``clamp``).
     """
     query = _selected(table, rows, column, as_number=True)
     if outside == "clamp":
@@ -143,7 +144,7 @@ def people_per_grid_point(
 
 
 def people_per_interval(table: Table, rows: Rows, *, column: str, grid: Grid) -> Counts:
-    """How many people have a value in each interval from a grid point up to the next.
+    """Count the people who have a value in each interval from a grid point to the next.
 
     A person counts once for each interval in which they have a value.
     """
@@ -163,7 +164,7 @@ def people_with_any(
     grid: Grid | None = None,
     period: str | None = None,
 ) -> Counts:
-    """How many people have a value at all: one of the keys, one on the grid, or any; in one column."""
+    """Count the people who have any value: one of the keys, one on the grid, or any; in one column."""
     query = _selected(table, rows, column, as_number=grid is not None, period=period)
     if keys is not None:
         query = _indexed(table, query, "value", column, keys, period=period)
@@ -174,10 +175,10 @@ def people_with_any(
 
 
 def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
-    """Every group that has people, with how many: a person counts in one of theirs, drawn at random.
+    """Return every group that has people with their number; a person counts in one, drawn at random.
 
-    **The groups come from the data**: they are for a mechanism that says which of them may be named. The draw
-    is a hash of person and group, so that it looks at nobody else.
+    **The groups come from the data**: they are for a mechanism that decides which of them may be named. The
+    draw is a hash of person and group, so that it depends on no one else.
     """
     assert rows.by is not None
     alone = replace(rows, by=None)
@@ -213,12 +214,12 @@ def people_per_group_and_share(
     query = query.set({"share": "count(*) OVER (PARTITION BY person)"})
     query = query.grouped("value", "share", people="count(*)")
     found = _listed(table, rows, query, rows.by, doing="counting people per group")
-    # Texts that are not quite Unicode may share a label: added up, one person would count several times.
+    # Texts that are not valid Unicode may share a label: added up, one person would count several times.
     return [each for each in found if "\ufffd" not in str(each[0][0])]
 
 
 def _drawn_groups(table: Table, query: Query, rows: Rows) -> Query:
-    """Each group of each person once, with a number by which the person is drawn into some of them."""
+    """Return each group of each person once, with a number by which the person is drawn into some of them."""
     query = query.grouped("person", "value", number="count(*)")
     digest = table.engine.hashed(f"'{_key(rows):x}'", "value", bits=_DIGEST_BITS)
     query = query.set({"digest": f"CAST({digest} AS BIGINT)"})
@@ -226,7 +227,7 @@ def _drawn_groups(table: Table, query: Query, rows: Rows) -> Query:
 
 
 def people_per_number_of_groups(table: Table, rows: Rows) -> Counts:
-    """How many people have rows in one of the groups, in two of them, and so on."""
+    """Count the people who have rows in one of the groups, in two of them, and so on."""
     assert rows.by is not None
     every = replace(rows, groups_per_person=len(rows.groups))
     query = _selected(table, every, rows.by).grouped("person", _GROUP, number="count(*)")
@@ -239,7 +240,7 @@ def people_per_number_of_groups(table: Table, rows: Rows) -> Counts:
 
 
 def counted_values(table: Table, rows: Rows, *, column: str) -> Query:
-    """A query of every value with its number of people (``value``, ``people``).
+    """Return a query of every value with its number of people (``value``, ``people``).
 
     **The values come from the data**: they are for joining with public candidates, or for a mechanism that
     is made for unknown domains.
@@ -250,7 +251,7 @@ def counted_values(table: Table, rows: Rows, *, column: str) -> Query:
 def commonest_in_groups(
     table: Table, rows: Rows, *, column: str, most: int
 ) -> list[list[tuple[Any, int]]]:
-    """The commonest values of each group, or of all rows where there are no groups; ties by their order."""
+    """Return the commonest values of each group, or of all rows without groups; ties by their order."""
     if rows.by is None:
         return [commonest_values(table, rows, column=column, most=most)]
     query = _people_in(table, _selected(table, rows, column), rows, _GROUP, "value")
@@ -265,7 +266,7 @@ def commonest_in_groups(
 
 
 def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> list[tuple[Any, int]]:
-    """The ``most`` values with the most people, ties by the value's own order: for unknown domains."""
+    """Return the ``most`` values with the most people, ties by the value's own order, for unknown domains."""
     query = counted_values(table, rows, column=column)
     doing = "counting people per value"
     return _listed(table, rows, query, column, most=most, doing=doing)
@@ -283,7 +284,7 @@ def _selected(
     period: str | None = None,
     indexing: bool = True,
 ) -> Query:
-    """The rows that count: value, person and group; with ``indexing`` a group is its place in the list."""
+    """Select the rows that count: value, person and group; with ``indexing``, groups by position."""
     engine = table.engine
     given = {"value": column} | _kept(rows)
     ways: dict[str, Sequence[str]] = {name: (table.identity(each),) for name, each in given.items()}
@@ -298,7 +299,7 @@ def _selected(
     kept = {name: name for name in given}
     if rows.counted is not None:
         ways["counted"] = (table.number(rows.counted),)
-        # Rows that stand for one person at least, each for a whole number of them.
+        # Rows that stand for at least one person, each for a whole number of them.
         present["counted"] = f"counted >= 1 AND {engine.finite('counted')}"
         kept["counted"] = f"floor({clipped(engine, 'counted', 1.0, float(MOST_COUNTED))})"
     there, conditions = present.pop("value"), list(present.values())
@@ -317,7 +318,7 @@ def _selected(
         query = _indexed(table, query, _GROUP, rows.by, rows.groups, period=rows.period)
         if rows.assigns:
             query = _few_groups(table, query, rows)
-    # Last: in which groups a person counts does not depend on the values that are asked for.
+    # Last: a person's groups do not depend on the requested values.
     return query.where(there)
 
 
@@ -351,7 +352,7 @@ def _key(rows: Rows) -> int:
 
 
 def _few_groups(table: Table, query: Query, rows: Rows) -> Query:
-    """Each person's rows in at most this many of their groups, drawn by a rule that looks at nobody else."""
+    """Keep each person's rows in at most this many of their groups, drawn independently of other people."""
     names = query.columns
     query = query.set({"draw": table.engine.drawn(_key(rows), _GROUP, len(rows.groups))})
     if rows.groups_per_person == 1:
@@ -365,7 +366,7 @@ def _few_groups(table: Table, query: Query, rows: Rows) -> Query:
 def _one_each(
     table: Table, query: Query, rows: Rows, per_person: str, grid: Grid | GrowingGrid
 ) -> Query:
-    """One grid index for each person and group: whole numbers only, so no order of rows matters."""
+    """Return one grid index for each person and group, as integers, so that row order is irrelevant."""
     kept = ("person", *_groups_of(rows))
     if per_person == "random":
         query = query.set({"draw": table.engine.drawn(_key(rows), "value", len(grid))})
@@ -379,7 +380,7 @@ def _one_each(
 
 
 def _kept(rows: Rows) -> dict[str, str]:
-    """The columns of the table that stand beside ``value``, by their names in a query."""
+    """Return the columns kept beside ``value``, by their names in a query."""
     there = {"person": rows.user, _GROUP: rows.by, "counted": rows.counted}
     return {name: column for name, column in there.items() if column is not None}
 
@@ -389,9 +390,9 @@ def _groups_of(rows: Rows) -> list[str]:
 
 
 def _people_in(table: Table, query: Query, rows: Rows, *kept: str) -> Query:
-    """People for each combination of the columns kept, in the column ``people``.
+    """Count the people for each combination of the kept columns, in the column ``people``.
 
-    Two groupings mean the same as one with a distinct count, and are quicker in every engine but a database.
+    Two groupings are equivalent to one with a distinct count, and faster in every engine except a database.
     """
     if rows.counted is not None:
         query = query.grouped(*kept, people="sum(counted)")
@@ -424,7 +425,7 @@ def _people_at(
 def _counted(
     table: Table, rows: Rows, query: Query, column: str, *, width: int, doing: str
 ) -> Counts:
-    """The people at each index of a group and a candidate, and zeros elsewhere."""
+    """Return the people at each index of a group and a candidate, with zeros elsewhere."""
     counts = np.zeros((rows.number_of_groups, width), dtype=np.int64)
 
     def run() -> None:
@@ -442,9 +443,9 @@ def _counted(
 def _listed(
     table: Table, rows: Rows, query: Query, column: str, *, most: int | None = None, doing: str
 ) -> list[tuple[Any, int]]:
-    """The values of a column (with what stands beside them) and their people, the commonest first.
+    """Return the values of a column (with the kept columns) and their people, commonest first.
 
-    As Python has them: NumPy has no exact place for a wide integer, a decimal or a NUL.
+    As Python values: NumPy cannot hold a wide integer, a decimal or a NUL exactly.
     """
     rest = "" if most is None else f" ORDER BY people DESC, value LIMIT {most}"
     statement = query.statement + rest

@@ -1,8 +1,8 @@
-"""Tables in databases: counted where they are, by one query, in a transaction that only reads.
+"""Tables in databases: counted there by one query, in a read-only transaction.
 
 Databases differ in how they compare texts (collations, letter case, trailing spaces) and numbers (NaN,
-infinities). What decides a count is the same in all of them: a text is its bytes, written in hexadecimal
-digits, and public keys travel as literals to be joined. docs/databases.md has the rules.
+infinities). Counts follow the same rules in all of them: a text is its bytes, written in hexadecimal
+digits, and public keys are sent as literals to be joined. docs/databases.md has the rules.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from urllib.parse import quote
 from discreet._tables.engines import Engine, quoted
 from discreet.errors import ParameterError, TableError, missing_extra
 
-_FAR = 10**10  # so that every choice has as many digits
+_FAR = 10**10  # so that every choice has the same number of digits
 
 
 class Database(Engine):
-    """What PostgreSQL and SQLite have in common: texts as the digits of their bytes, and draws as texts."""
+    """What PostgreSQL and SQLite share: texts as the digits of their bytes, and draws as texts."""
 
     keeps_time = True
     counts_distinct = True
@@ -32,37 +32,37 @@ class Database(Engine):
         self._connection = connection
 
     def of_word(self, word: str, kind: str, declared: str) -> str:
-        """A text is its digits."""
+        """Return a text as its digits."""
         return word if kind == "text" else f"CAST({word} AS {declared})"
 
     def md5(self, text: str) -> str:
-        """The digits of a hash."""
+        """Return the digits of a hash."""
         return f"md5({text})"
 
     def drawn(self, key: int, choice: str, _size: int) -> str:
-        """The digits of a hash, and then those of the choice."""
+        """Return the digits of a hash followed by those of the choice."""
         parts = f"'{key:x}:' || CAST({choice} AS TEXT) || ':' || CAST(person AS TEXT)"
         return f"{self.md5(parts)} || CAST({choice} + {_FAR} AS TEXT)"
 
     def choice_drawn(self, _size: int) -> str:
-        """The choice at the end."""
+        """Return the choice from the end of the digits."""
         return f"CAST(substr(draw, 33) AS BIGINT) - {_FAR}"
 
     def plain_text(self, value: Any) -> str:
-        """Made of its digits."""
+        """Decode a text from its digits."""
         return bytes.fromhex(value).decode(self.encoding, errors="replace")
 
     def try_out(self, statement: str) -> None:
-        """Have it explained."""
+        """Let the database explain the statement."""
         self._connection.execute(f"EXPLAIN {statement}").fetchall()
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """As its own library gives them."""
+        """Return the rows as the driver gives them."""
         return list(self._connection.execute(statement).fetchall())
 
 
 def is_address(data: object) -> bool:
-    """Whether a text is the address of a database, such as ``postgresql://reader@db/hospital``.
+    """Return whether a text is the address of a database, such as ``postgresql://reader@db/hospital``.
 
     Example:
         >>> is_address("postgresql://reader@db/hospital"), is_address("visits.csv")
@@ -72,7 +72,7 @@ def is_address(data: object) -> bool:
 
 
 def without_password(address: str) -> str:
-    """The address as it may be shown.
+    """Return the address in a form that may be shown.
 
     Example:
         >>> without_password("postgresql://reader:secret@db/hospital?password=secret")
@@ -85,14 +85,14 @@ def without_password(address: str) -> str:
 
 
 def with_password(address: str, password: str) -> str:
-    """The address with a password, for this process alone."""
+    """Return the address with a password, for this process only."""
     scheme, _, rest = address.partition("://")
     user, _, host = rest.rpartition("@")
     return f"{scheme}://{user}:{quote(password, safe='')}@{host}"
 
 
 def _file_of(address: str) -> str:
-    """The file of an address, read as the ledger reads it: three slashes begin a relative path."""
+    """Return the file of an address, read as the ledger reads it: three slashes begin a relative path."""
     name = address.partition("://")[2].partition("?")[0]
     for path in (Path(name.removeprefix("/")), Path(name)):
         if path.is_file():
@@ -111,7 +111,7 @@ _TROUBLES = {
     "conflicting lock|database is locked": "another process has it open",
     "refused|resolve|not known|timed? ?out|timeout|unreachable|server running": "no server answers there",
 }
-"""What a driver may say of a connection, and what is wrong; its own words may quote part of a password."""
+"""Driver messages about a connection and what they mean; their own wording may quote part of a password."""
 
 
 def _trouble(error: Exception) -> str:
@@ -124,7 +124,7 @@ def _trouble(error: Exception) -> str:
 
 
 def open_database(data: Any, table: str | None) -> Engine:
-    """The table that an address or a SQLAlchemy engine holds under this name; no row is read."""
+    """Open the table of this name at an address or a SQLAlchemy engine; no row is read."""
     if not isinstance(table, str) or not table:
         raise ParameterError("⟨table⟩ must name the table that the database is asked about")
     given = data if isinstance(data, str) else data.url.render_as_string(hide_password=False)
@@ -141,7 +141,7 @@ def open_database(data: Any, table: str | None) -> Engine:
         raise
     except Exception as error:
         why = _trouble(error)
-    # Raised here, so that no cause is attached which may quote the address.
+    # Raised here, so that no cause is attached, which might quote the address.
     raise ParameterError(
         f"⟨table⟩{table!r} could not be opened at {without_password(given)}: {why}"
     )
@@ -161,7 +161,7 @@ def _postgres(address: str, table: str) -> Engine:
     except Exception:
         connection.close()
         raise
-    # Closed when the last table made of it is gone.
+    # Closed when the last table made from it is gone.
     weakref.finalize(engine, connection.close)
     return engine
 
@@ -191,7 +191,7 @@ def _duckdb(address: str, table: str) -> Engine:
 
 
 def identifier(name: str) -> str:
-    """A table's name, with its schema where it has one, in quotes."""
+    """Quote a table's name, with its schema if it has one."""
     schema, _, table = name.rpartition(".")
     return ".".join(quoted(part) for part in (schema, table) if part)
 
@@ -202,14 +202,14 @@ _OPENING = {
     "sqlite": _sqlite,
     "duckdb": _duckdb,
 }
-"""How an address of a database begins, and what opens it."""
+"""Prefixes of database addresses, and the functions that open them."""
 
 
 # ---- tables of Ibis --------------------------------------------------------------------------------------
 
 
 def of_ibis(native: Any) -> Engine:
-    """A table of Ibis: what it stands for is written by Ibis, and counted in the database that it is in."""
+    """Open an Ibis table: Ibis writes its query, which is counted in its own database."""
     import ibis.expr.operations as ops
 
     sources = {node.source for node in native.op().find((ops.DatabaseTable, ops.SQLQueryResult))}
@@ -237,7 +237,7 @@ def of_ibis(native: Any) -> Engine:
         from discreet._tables.in_sqlite import SQLite, declared_in
 
         declared = {name: _declared(dtype) for name, dtype in native.schema().items()}
-        # Of a column without a type Ibis looks at the rows.
+        # For a column without a type, Ibis reads rows.
         for node in native.op().find(ops.DatabaseTable):
             told = declared_in(source.con, node.name)
             declared |= {name: "" for name in declared if told.get(name) == ""}
@@ -247,9 +247,10 @@ def of_ibis(native: Any) -> Engine:
 
 
 def _written(native: Any, source: Any) -> str:
-    """The query that an Ibis table stands for: the columns as they are.
+    """Return the query of an Ibis table, with the columns unchanged.
 
-    Compilers of single databases convert columns of places with functions that not every server has.
+    Ibis' compilers for single databases convert geographic columns with functions that not every server
+    has.
     """
     from ibis.backends.sql.compilers.base import SQLGlotCompiler
 
@@ -257,7 +258,7 @@ def _written(native: Any, source: Any) -> str:
 
 
 def _declared(dtype: Any) -> str:
-    """A type of Ibis' by its name in SQL."""
+    """Return an Ibis type by its name in SQL."""
     names = {
         "text": dtype.is_string() or dtype.is_uuid(),
         "bigint": dtype.is_integer(),

@@ -1,8 +1,8 @@
-"""People dealt into blocks: whose a row is decides where it goes, by coins that nobody sees.
+"""Dealing people into blocks: each person's block is decided by hidden coins.
 
-Every person gets a block by bits of their own, and the rows of a block come in an order of their own, drawn
-as well: where a row stood in the table would tell about the others. What a block is made of follows from
-the rows of its own people and from these bits (``docs/proofs/votes.md``).
+Every person gets a block by their own random bits, and the rows of a block are shuffled, because a row's
+position in the table would reveal something about the others. The content of a block follows from its own
+people's rows and these bits (``docs/proofs/votes.md``).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from discreet.errors import ParameterError, missing_extra
 
 _PLACE = "discreet_place"
 _DEALT = ("text", "object", "integer", "float", "decimal", "boolean", "date", "moment")
-"""Kinds of columns that a function can be given."""
+"""Kinds of columns that a function can receive."""
 _ARROW, _PICKLED, _FRAME, _LAZY = b"a", b"p", b"f", b"l"
-"""How rows are sent: as an Arrow stream, pickled, or as a Polars frame, eager or lazy."""
+"""The formats for sending rows: an Arrow stream, a pickle, or a Polars frame, eager or lazy."""
 
 Pieces = list[Callable[[], bytes]]
 
@@ -55,7 +55,7 @@ class Dealer:
     columns: tuple[str, ...]
 
     def try_out(self) -> None:
-        """Try the statement that reads the rows, on none."""
+        """Try the statement that reads the rows, on no rows."""
         if not _in_hand(self.data):
             query = _read(self.table, self.rows, self.columns)
             quietly(
@@ -78,7 +78,7 @@ class Dealer:
         ]
 
     def _held(self) -> tuple[NDArray[np.int64], Callable[[Any], bytes]]:
-        """Whose each row is, as a number from zero, and what sends the rows at some places."""
+        """Return the owner of each row, as a number from zero, and a sender for the rows at given places."""
         used = _used(self.rows)
         if _in_hand(self.data):
             data = self.data
@@ -94,7 +94,7 @@ class Dealer:
         return np.arange(len(whose)) if self.rows.user is None else whose, held.sent
 
     def _kept(self, data: Any, used: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The places of the rows that count in a frame, and whose they are."""
+        """Return the places of the rows that count in a frame, and their owners."""
         table = open_table(_numbered(data, used), needed=[*used, _PLACE])
         query = _chosen(table, self.rows, {"place": (table.engine.column(_PLACE),)})
         engine = table.engine.loaded([*used, _PLACE])
@@ -104,7 +104,7 @@ class Dealer:
         return places, np.arange(len(places)) if self.rows.user is None else whose
 
     def example(self, columns: dict[str, list[Any]]) -> Any:
-        """Invented columns as the kind of data that the table is, in its declared types where they fit."""
+        """Return invented columns in the table's own kind of data, with its declared types where they fit."""
         library = type(self.data).__module__.partition(".")[0]
         if library == "pandas":
             import pandas as pd
@@ -140,7 +140,7 @@ class Dealer:
         return table
 
     def send(self, data: Any) -> bytes:
-        """Public rows, sent as those of a block are; those of a file as Arrow."""
+        """Send public rows in the format of a block; those of a file as Arrow."""
         if isinstance(data, str | Path):
             opened = open_table(data, needed=self.columns)
             _, data = _arrow_of(opened, Rows(), self.columns)
@@ -149,7 +149,7 @@ class Dealer:
 
 
 def dealer(data: Any, table: Table, rows: Rows, columns: Sequence[str] | None) -> Dealer:
-    """What deals a table's rows; refused by the declared columns, before any row is read."""
+    """Return the dealer of a table's rows; refuses by the declared columns, before any row is read."""
     if type(data).__module__.partition(".")[0] == "narwhals":
         data = data.to_native()
     if table.engine.name == "spark":
@@ -182,7 +182,7 @@ def _pyarrow() -> Any:
 
 
 def _in_hand(data: Any) -> bool:
-    """Whether the table is held in memory, so that its rows are given as they are."""
+    """Return whether the table is in memory, so that its rows are sent in their own format."""
     library, name = type(data).__module__.partition(".")[0], type(data).__name__
     return (
         isinstance(data, list | np.ndarray)
@@ -193,7 +193,7 @@ def _in_hand(data: Any) -> bool:
 
 
 def _shuffled(count: int, bits: Bits) -> NDArray[np.int64]:
-    """Places in an order drawn uniformly: by different words."""
+    """Return places in a uniformly drawn order, by distinct random words."""
     words = bits.words(count)
     while len(np.unique(words)) < count:
         words = bits.words(count)
@@ -204,7 +204,7 @@ def _shuffled(count: int, bits: Bits) -> NDArray[np.int64]:
 
 
 class _Held:
-    """Some columns of a frame, without anything that tells of rows beyond those that are taken."""
+    """Some columns of a frame, without anything that reveals rows other than those taken."""
 
     def __init__(self, data: Any, columns: Iterable[str], *, lazy: bool = False) -> None:
         library = type(data).__module__.partition(".")[0]
@@ -222,14 +222,14 @@ class _Held:
         return len(self._held)
 
     def sent(self, places: NDArray[np.int64]) -> bytes:
-        """The rows at these places, as bytes."""
+        """Return the rows at these places, as bytes."""
         kind = type(self._held).__module__.partition(".")[0]
         if kind == "pandas":
             return self._how + pickle.dumps(_bare(self._held.iloc[places]))
         if kind == "polars":
             import polars as pl
 
-            # A list of categories may name some that none of these rows has.
+            # A list of categories may name some that none of these rows have.
             rows = self._held[places].with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
             stream = io.BytesIO()
             rows.write_ipc_stream(stream)
@@ -245,7 +245,7 @@ class _Held:
 
 
 def _bare(frame: Any) -> Any:
-    """A pandas frame without its index, the categories that none of its rows has, and notes."""
+    """Return a pandas frame without its index, unused categories and attributes."""
     frame = frame.reset_index(drop=True)
     frame.attrs = {}
     for name in frame.columns:
@@ -272,7 +272,7 @@ def _in_arrow(table: Any, places: NDArray[np.int64]) -> bytes:
 
 
 def _numbered(data: Any, used: list[str]) -> Any:
-    """The columns that decide which rows count and whose they are, beside the places of the rows."""
+    """Return the columns that decide which rows count and to whom they belong, with the rows' places."""
     library = type(data).__module__.partition(".")[0]
     if library == "pandas":
         return data[used].assign(**{_PLACE: np.arange(len(data))})
@@ -292,7 +292,7 @@ def _used(rows: Rows) -> list[str]:
 
 
 def _chosen(table: Table, rows: Rows, beside: Mapping[str, Sequence[str]]) -> Query:
-    """The rows that count, with a number for each person (``person``) and what stands beside it."""
+    """Select the rows that count, with a number for each person (``person``) and the kept columns."""
     ways = dict(beside)
     conditions = []
     if rows.user is not None:
@@ -313,7 +313,7 @@ def _chosen(table: Table, rows: Rows, beside: Mapping[str, Sequence[str]]) -> Qu
 
 
 def _read(table: Table, rows: Rows, columns: Sequence[str]) -> Query:
-    """The columns, each null where it holds what is not of its declared type."""
+    """Return the columns, each null where its value is not of the declared type."""
     return _chosen(
         table,
         rows,
@@ -322,7 +322,7 @@ def _read(table: Table, rows: Rows, columns: Sequence[str]) -> Query:
 
 
 def _value(table: Table, column: str, name: str) -> tuple[str, str]:
-    """What tells the values of a column apart, where there is one; of a time its seconds from 1970."""
+    """Return the identity of a column's values, if it has one; for a time, its seconds since 1970."""
     if table.kinds[column] == "moment":
         held, there = table.engine.position(column), table.engine.finite(name)
     else:
@@ -331,7 +331,7 @@ def _value(table: Table, column: str, name: str) -> tuple[str, str]:
 
 
 def _arrow_of(table: Table, rows: Rows, columns: Sequence[str]) -> tuple[NDArray[np.int64], Any]:
-    """Whose the rows that count are, and the rows as an Arrow table with types by their declared kinds."""
+    """Return the owners of the rows that count, and the rows as an Arrow table of declared kinds."""
     pa = _pyarrow()
     query, used = _read(table, rows, columns), dict.fromkeys([*columns, *_used(rows)])
     read = list(zip(*table.engine.loaded(list(used)).rows(query.statement), strict=True))
@@ -344,7 +344,7 @@ def _arrow_of(table: Table, rows: Rows, columns: Sequence[str]) -> tuple[NDArray
 
 
 def _turned(table: Table, name: str, value: Any, turn: Callable[[Any], Any]) -> Any:
-    """A value as its column has it; null for one that Python does not have, such as February 31."""
+    """Return a value in its column's type; null if Python does not have it, such as February 31."""
     try:
         return None if value is None else turn(table.plain(name, value))
     except (ValueError, ArithmeticError, TypeError):
@@ -363,4 +363,4 @@ _TYPES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "date": ("date32", lambda day: day),
     "moment": ("timestamp[us]", lambda seconds: _whole(round(float(seconds) * 10**6))),
 }
-"""Arrow's type for each kind of column, and what makes a value of it, or null."""
+"""Arrow's type for each kind of column, and the function that makes a value of it, or null."""

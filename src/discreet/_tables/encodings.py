@@ -1,4 +1,4 @@
-"""Text files as they are encoded: read without raising at any byte, and copied into UTF-8."""
+"""Text files in any encoding: read without raising at any byte, and copied into UTF-8."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ ENCODINGS = (
     *("utf-8", "utf-16", "latin-1", "iso-8859-2", "iso-8859-15", "cp1250", "cp1251", "cp1252"),
     *("shift_jis", "gb18030", "big5", "euc_kr"),
 )
-"""Encodings that Python decodes without raising at any byte, the offending ones replaced."""
+"""Encodings that Python decodes without raising at any byte; invalid bytes are replaced."""
 
 
 def in_utf_8(paths: Sequence[str], *, encoding: str, folder: str) -> list[str]:
-    """Copies in UTF-8. They hold rows: the folder is nobody else's, and does not stay."""
+    """Make copies in UTF-8. They hold rows, so the folder is private and is removed."""
     copies = []
     for path in paths:
         with (
@@ -31,7 +31,7 @@ def in_utf_8(paths: Sequence[str], *, encoding: str, folder: str) -> list[str]:
 
 
 def opened_text(path: str, *, newline: str, encoding: str = "utf-8") -> TextIO:
-    """A text file, compressed or not, none of whose bytes raises."""
+    """Open a text file, compressed or not, so that no byte raises."""
     marked = "utf-8-sig" if encoding == "utf-8" else encoding
     if path.endswith(".gz"):
         return gzip.open(path, "rt", encoding=marked, errors="replace", newline=newline)

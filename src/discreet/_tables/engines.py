@@ -1,10 +1,9 @@
-"""Where tables are counted: how an engine's SQL is written, what it declares, and how a statement is run.
+"""Engines: how their SQL is written, what they declare, and how a statement is run.
 
-Every question is one statement of SQL (``query``). What engines write in different ways is a method here,
-which they override. Values are told apart as what they are: texts by their bytes, so that no collation
-decides, and wide numbers in their own type. Public keys travel into the statement in the column's own type,
-and only their places come back: a value that came back would pass through types that are not the column's,
-and a count looked up by it could go to another candidate.
+Every question is one SQL statement (``query``). Where engines differ in syntax there is a method here,
+which they override. Values are compared exactly: texts by their bytes, independent of collation, and wide
+numbers in their own type. Public keys are sent in the column's own type, and only their positions come
+back: a returned value would pass through other types, and its count could go to another candidate.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ T = TypeVar("T")
 Columns = dict[str, Any]
 Fits = Callable[[Any], bool]
 Places = Sequence[tuple[str, int]]
-"""Keys as words of SQL without commas, each with its place in the public list."""
+"""Keys as SQL words without commas, each with its position in the public list."""
 
 KEY_BITS = 128
-"""The size of the key of a draw. It is fresh for each release, and the same key gives the same draw.
+"""The size of a draw's key, in bits. The key is new for each release; the same key gives the same draw.
 
-How good an engine's hash is decides how even a draw is, and nothing else: privacy does not rest on it, nor on
-the key being secret (docs/proofs/question-sensitivities.md, "Drawn, not looked at").
+The quality of an engine's hash affects only how even a draw is; privacy does not rest on it, nor on the key
+being secret (docs/proofs/question-sensitivities.md, "Drawn, not looked at").
 """
 
 
 def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
-    """The result of ``work``; any exception of an engine becomes a ``TableError`` that says nothing of it.
+    """Return the result of ``work``; an engine's exception becomes a ``TableError`` without its message.
 
-    With ``telling`` it says what the engine said: only for work that reads no row.
+    With ``telling``, it includes the engine's message: only for work that reads no row.
 
     The new error is raised after the handler has ended, so that neither a cause nor a context is
     attached: a traceback printer would follow both. Warnings are silenced for the same reason.
@@ -58,8 +57,8 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
     except (DiscreetError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
-        # Not only Exception: a panic in Polars is none, and quotes what it tripped over.
-        # Kept only where it may be told: a debugger shows the names of a frame.
+        # Not only Exception: a panic in Polars is not one, and quotes the value that caused it.
+        # Kept only if it may be shown: a debugger shows a frame's variables.
         said = f"{type(error).__name__}: {error}" if telling else None
     if said is not None:
         raise TableError(
@@ -71,7 +70,7 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
 
 
 def is_encodable(text: str) -> bool:
-    """Whether a text has a UTF-8 form: a lone surrogate has none."""
+    """Return whether a text can be encoded in UTF-8; a lone surrogate cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -80,12 +79,12 @@ def is_encodable(text: str) -> bool:
 
 
 def quoted(name: str) -> str:
-    """An SQL identifier."""
+    """Quote an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def require_names(columns: Sequence[str], *, place: str = "") -> None:
-    """Raise an error where two columns have one name: engines do not tell capital letters apart."""
+    """Raise an error if two columns have the same name; engines ignore letter case."""
     folded = [name.casefold() for name in columns]
     twice = next((name for name in columns if folded.count(name.casefold()) > 1), None)
     if twice is not None:
@@ -98,7 +97,7 @@ def require_names(columns: Sequence[str], *, place: str = "") -> None:
 
 _DECIMAL = re.compile(r"(?:decimal|numeric)\((\d+),\s*(-?\d+)\)")
 MOST_DIGITS = 76
-"""The most digits of a decimal that is compared: all of them are far from the ends of float64's range."""
+"""The most digits of a decimal that is compared; such decimals are far from the ends of float64's range."""
 
 _KINDS = {
     r"varchar.*|character.*|char.*|text|string.*|enum.*|uuid|bpchar|citext": "text",
@@ -114,7 +113,7 @@ _BITS = {"tinyint": 8, "smallint": 16, "integer": 32, "int": 32, "bigint": 64, "
 
 
 def kind_of(declared: str) -> str:
-    """The kind of a type, by its name in SQL.
+    """Return the kind of a type, by its name in SQL.
 
     Example:
         >>> kind_of("VARCHAR"), kind_of("DECIMAL(9,2)"), kind_of("timestamp without time zone")
@@ -132,7 +131,7 @@ def kind_of(declared: str) -> str:
 
 
 def range_of(declared: str) -> tuple[int, int, int] | None:
-    """The least and the most that a type of whole numbers or decimals holds, in parts of one, and the parts.
+    """Return the range of a type of whole numbers or decimals, in fractions of one, and the fraction.
 
     Example:
         >>> range_of("UTINYINT"), range_of("DECIMAL(4,2)"), range_of("DOUBLE")
@@ -152,7 +151,7 @@ def range_of(declared: str) -> tuple[int, int, int] | None:
 
 
 def fitting(declared: str) -> Fits:
-    """A test of keys: can a column of this type hold it?
+    """Return a test whether a column of this type can hold a key.
 
     Example:
         >>> fits = fitting("DECIMAL(4,2)")
@@ -163,12 +162,12 @@ def fitting(declared: str) -> Fits:
         return lambda key: bool(float(np.float32(key)) == key)
     held = range_of(declared)
     if held is None:
-        # Not the values of an enumeration: whoever made the type may have taken them from the rows.
+        # Not the values of an enumeration: its author may have taken them from the rows.
         return lambda _key: True
     least, most, parts = held
 
     def fits(key: Any) -> bool:
-        # Exactly: a decimal's own quotient has 28 digits.
+        # Exactly: Decimal's own division has 28 digits.
         number = key if isinstance(key, int) and parts == 1 else Fraction(key) * parts
         return bool(number.denominator == 1 and least <= number <= most)
 
@@ -182,14 +181,14 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 
 class Engine(ABC):
-    """An engine with one table in it. What is written here is understood by most; the rest is overridden.
+    """An engine with one table. Most engines understand what is written here; the rest is overridden.
 
     Attributes:
         name: ``duckdb``, ``spark``, ``postgres`` or ``sqlite``.
         source: the table, as it stands after FROM.
         types: the columns, each with its declared type as the engine writes it.
         kinds: the kind of each column.
-        known_as: the columns' types as the person knows them who holds the table.
+        known_as: the columns' types as the table's owner knows them.
         zones: the time zone of a column of moments that declares one.
     """
 
@@ -198,9 +197,9 @@ class Engine(ABC):
     encoding = "utf-8"
     keeps_time = False
     counts_distinct = False
-    """Whether a distinct count is quicker than two groupings."""
+    """Whether a distinct count is faster than two groupings."""
     finds_groups = True
-    """Whether groups that nobody listed can be drawn for each person."""
+    """Whether unlisted groups can be drawn for each person."""
 
     def __init__(self, source: str, types: Mapping[str, str]) -> None:
         self.source = source
@@ -214,15 +213,15 @@ class Engine(ABC):
     quoted = staticmethod(quoted)
 
     def column(self, name: str) -> str:
-        """A column; null for whatever in it is not of its declared type."""
+        """Return a column, null where the value is not of its declared type."""
         return self.quoted(name)
 
     @abstractmethod
     def text(self, name: str) -> str:
-        """A column of texts, as what is compared: their bytes."""
+        """Return a column of texts in the form that is compared: their bytes."""
 
     def word(self, key: Any) -> str | None:
-        """A key as a word of SQL without commas; None for a text that no row can have."""
+        """Return a key as an SQL word without commas; None for a text that no row can have."""
         if isinstance(key, str):
             try:
                 return key.encode(self.encoding).hex().upper()
@@ -242,98 +241,98 @@ class Engine(ABC):
         ]
 
     def of_word(self, word: str, kind: str, declared: str) -> str:
-        """What an expression that holds the word of a key stands for, to be compared with a column."""
+        """Turn the word of a key into an expression that can be compared with a column."""
         return f"unhex({word})" if kind == "text" else f"CAST({word} AS {declared})"
 
     def number(self, name: str) -> str:
-        """A column of numbers as float64."""
+        """Return a column of numbers as float64."""
         return f"CAST({self.column(name)} AS {self.double})"
 
     def real(self, number: float) -> str:
-        """A literal float64."""
+        """Return a float64 literal."""
         if not np.isfinite(number):
             return f"CAST('{'-' if number < 0 else ''}Infinity' AS {self.double})"
         written = repr(float(number))
         return f"({written if 'e' in written else written + 'e0'})"
 
     def finite(self, number: str) -> str:
-        """Whether a float64 expression is a number: NaN is beyond all numbers, or null."""
+        """Return whether a float64 expression is a number; NaN counts as beyond all numbers, or null."""
         return f"({number} >= {self.real(-_LARGEST)} AND {number} <= {self.real(_LARGEST)})"
 
     def day(self, text: str) -> str:
-        """A literal date, of a text such as 2024-12-31."""
+        """Return a date literal for a text such as 2024-12-31."""
         return f"DATE '{text}'"
 
     def whole_part(self, number: str) -> str:
-        """A float64 expression, rounded down."""
+        """Round a float64 expression down."""
         return f"floor({number})"
 
     def spelled_number(self, name: str) -> str:
-        """The number that a text of a text file spells, else null; it means the nearest float64."""
+        """Return the number that a text spells, as the nearest float64, else null."""
         trimmed = self.trimmed(self.column(name))
         return f"CASE WHEN {self.matches(trimmed, NUMBER)} THEN TRY_CAST({trimmed} AS DOUBLE) END"
 
     def trimmed(self, text: str) -> str:  # noqa: ARG002 - overridden
-        """A text without the spaces and tabs around it."""
+        """Remove the spaces and tabs around a text."""
         raise TableError("texts are not read as numbers in this engine")
 
     def matches(self, text: str, pattern: str) -> str:  # noqa: ARG002 - overridden
-        """Whether a text matches a pattern."""
+        """Return whether a text matches a pattern."""
         raise TableError("texts are not read as numbers in this engine")
 
     spelling = ("'", "{}")
-    """How a pattern's literal begins, and how a date becomes a number of days: see ``spelled``."""
+    """The prefix of a pattern literal, and how a date becomes a number of days: see ``spelled``."""
 
     week = "{}"
     """How a date becomes the name of its ISO week."""
 
     @abstractmethod
     def position(self, name: str) -> str:
-        """A column of dates or times as the float64 that orders it: days since 1970, or seconds.
+        """Return a column of dates or times as the float64 that orders it: days since 1970, or seconds.
 
-        A time of day is its seconds since midnight. What no number stands for (an infinite time) is null or
+        A time of day is its seconds since midnight. A value without a number (an infinite time) is null or
         infinite.
         """
 
     def shown_position(self, name: str) -> str:
-        """The same, of what clocks show in the time zone that the column declares."""
+        """Return the same for the local time in the zone that the column declares."""
         return self.position(name)
 
     def month(self, days: str) -> str:
-        """The number of the month (12 times the year, and the months after January) of a day from 1970."""
+        """Return the month number (12 times the year plus 0 to 11) of a day since 1970."""
         day = f"(DATE '1970-01-01' + CAST({days} AS INTEGER))"
         return f"(12 * extract(YEAR FROM {day}) + extract(MONTH FROM {day}) - 1)"
 
     def drawn(self, key: int, choice: str, size: int) -> str:
-        """A hash of key, person and ``choice``, a column of whole numbers below ``size``; then the choice.
+        """Return a hash of key, person and ``choice`` (whole numbers below ``size``), followed by the choice.
 
-        So no two choices of a person are level, and ``choice_drawn`` gets the choice back.
+        So no two choices of a person tie, and ``choice_drawn`` recovers the choice.
         """
         digest = self.hashed(f"'{key:x}'", "person", choice, bits=62 - size.bit_length())
         return f"CAST({digest} AS BIGINT) * {size} + {choice}"
 
     def choice_drawn(self, size: int) -> str:
-        """The choice that the column ``draw`` was made of."""
+        """Return the choice from which the column ``draw`` was made."""
         return f"draw % {size}"
 
     def hashed(self, *parts: str, bits: int) -> str:  # noqa: ARG002 - overridden
-        """A hash of some columns: a whole number of this many bits."""
+        """Return a hash of some columns as a whole number of this many bits."""
         raise TableError("people are drawn by MD5 in this engine")
 
     one_each = ("place", "")
-    """How a list of keys says that each is there once, to a planner who wants to know."""
+    """How a list of keys declares that each occurs once, for query planners that use it."""
 
     @abstractmethod
     def key_list(self, held: Places) -> str:
-        """A SELECT of the words of keys (``word``) and their places (``place``)."""
+        """Return a SELECT of the words of keys (``word``) and their positions (``place``)."""
 
     def indexed(
         self, query: Query, name: str, held: Places, *, like: tuple[str, str], rest: int | None
     ) -> Query:
-        """The rows whose column holds one of the keys, with the key's place for it.
+        """Return the rows whose column holds one of the keys, with the key's position.
 
-        ``like`` is the kind and the type of the column. With ``rest`` all rows stay, and get that place where
-        they hold none of the keys.
+        ``like`` is the kind and the type of the column. With ``rest``, all rows stay, and rows with none of
+        the keys get that position.
         """
         key = self.of_word("word", *like)
         place, ending = self.one_each
@@ -347,37 +346,37 @@ class Engine(ABC):
     # ---- how a statement is run
 
     def loaded(self, _columns: Iterable[str]) -> Engine:
-        """The engine with the rows of these columns at hand: the first thing that may read one."""
+        """Return the engine with the rows of these columns loaded: the first step that may read a row."""
         return self
 
     @abstractmethod
     def try_out(self, statement: str) -> None:
-        """Raise what the engine has against a statement; no row is read."""
+        """Raise the engine's objections to a statement, reading no row."""
 
     def columns(self, statement: str, names: Sequence[str]) -> Columns:
-        """Run a statement: a small result as NumPy columns of these names."""
+        """Run a statement and return a small result as NumPy columns of these names."""
         numbers = np.array(self.rows(statement), dtype=np.int64).reshape(-1, len(names))
         return dict(zip(names, numbers.T, strict=True))
 
     @abstractmethod
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """Run a statement: a small result as rows of Python's own values."""
+        """Run a statement and return a small result as rows of Python values."""
 
     def reading(self, _seconds: float | None) -> AbstractContextManager[None]:
-        """What reads inside sees one state of the data, changes nothing and ends in time, in a database."""
+        """Read in one snapshot of the data, without changes and with a time limit, in a database."""
         return nullcontext()
 
     def plain_text(self, value: Any) -> str:
-        """A text as Python has it, made of what a statement returned."""
+        """Return a text as a Python string, from what a statement returned."""
         return bytes(value).decode(errors="replace")
 
     def hides_every_row(self) -> bool:
-        """Whether a policy of the database keeps every row from this user."""
+        """Return whether a database policy hides every row from this user."""
         return False
 
 
 NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?\z"
-"""A number in a text file, after spaces and tabs around it are removed. Other texts are dropped.
+"""A number in a text file, after surrounding spaces and tabs are removed. Other texts are dropped.
 
-The end is not written $, which in Spark stands before a last line break as well.
+The pattern does not end in $, which in Spark also matches before a final line break.
 """

@@ -1,8 +1,8 @@
-"""Tables in files: Parquet with its declared types, CSV and JSON lines as text, never sniffed.
+"""Tables in files: Parquet with its declared types, CSV and JSON lines as text, without type inference.
 
-A CSV file's first record names its columns. A JSON lines file declares nothing: a key that a line lacks is
-null there, and so is everything in a line that is not a JSON object. Lines that cannot be split into
-fields are dropped. What a *row* is, is what an RFC 4180 reader sees.
+A CSV file's first record names its columns. A JSON lines file declares nothing: a key missing from a line
+is null there, and so is everything in a line that is not a JSON object. Lines that cannot be split into
+fields are dropped. A *row* is what an RFC 4180 reader sees.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from discreet._tables.local import of_arrow
 from discreet.errors import ParameterError, missing_extra
 
 SPELLED = ("date", "moment", "time", "span", "decimal")
-"""What the texts of a column in a text file may be read as, besides numbers."""
+"""Types besides numbers that the texts of a text file's column may be read as."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A text file, or a pattern of them, with what its name does not tell; it goes where a path goes.
+    """A text file, or a glob pattern of them, with options that its name does not state; accepted as a path.
 
     Attributes:
         path: a CSV, TSV or JSON lines file.
@@ -64,7 +64,7 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _JSON_LINES = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
 _LONGEST_LINE = 1 << 24
-"""The most bytes of a line of text: DuckDB leaves a longer one out."""
+"""The most bytes in a line of text; DuckDB leaves out longer lines."""
 _IS_FINE = (
     "COALESCE(type = 'INT96' OR converted_type = 'TIMESTAMP_MICROS' OR "
     "regexp_matches(logical_type, '^TimestampType.*(MICROS=M|NANOS=N)'), false)"
@@ -75,9 +75,9 @@ _LINES = f"max_line_size = {_LONGEST_LINE}, buffer_size = {2 * _LONGEST_LINE}, i
 def open_files(
     given: str | Path | TextFile, *, needed: Iterable[str], in_cluster: bool = False
 ) -> tuple[Engine, bool]:
-    """The files that a path names, or else those that match it as a pattern; and whether they are text.
+    """Open the files that a path names, or that match it as a pattern; return also whether they are text.
 
-    Their schema is known then, and no row of them has been read.
+    Their schema is then known, and no row has been read.
     """
     file = given if isinstance(given, TextFile) else TextFile(given)
     pattern = file.path
@@ -128,7 +128,7 @@ def open_files(
 def _in_another_encoding(
     paths: list[str], columns: Sequence[str], delimiter: str, encoding: str
 ) -> Engine:
-    """DuckDB's own decoders stop at a byte that does not belong; ours replaces it, after the spend."""
+    """Convert a file after the payment: DuckDB's own decoders stop at an invalid byte, ours replaces it."""
 
     def load(_columns: Iterable[str]) -> Any:
         copies = in_utf_8(paths, encoding=encoding, folder=spill_folder())
@@ -162,10 +162,10 @@ def _suffix(path: str) -> str:
 
 
 def _header(path: str, delimiter: str, encoding: str) -> list[str]:
-    """The first record, which names the columns; it is schema, not data."""
+    """Return the first record, which names the columns; it is schema, not data."""
 
     def first_record() -> list[str]:
-        # A whole block is decoded, and with it rows: no byte of theirs may raise.
+        # A whole block is decoded, rows included: none of their bytes may raise.
         with opened_text(path, newline="", encoding=encoding) as file:
             return next(csv.reader(file, delimiter=delimiter), [])
 
@@ -181,7 +181,7 @@ def _literal(text: str) -> str:
 
 
 def _no_pattern(path: str) -> str:
-    """The path with everything escaped that DuckDB would take for a pattern, as an SQL literal."""
+    """Return the path as an SQL literal, with everything escaped that DuckDB would read as a pattern."""
     return _literal("".join(f"[{sign}]" if sign in "*?[" else sign for sign in path))
 
 
@@ -192,7 +192,7 @@ def _list_of(paths: Sequence[str]) -> str:
 def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> str:
     files = _list_of(paths)
     if suffix in _PARQUET:
-        # A byte that is no UTF-8 becomes a question mark; DuckDB would raise at it.
+        # A byte that is not UTF-8 becomes a question mark; DuckDB would raise at it.
         return f"SELECT * FROM read_parquet({files}, hive_partitioning = false, utf8_validation = 'replace')"  # noqa: S608 - quoted above
     if suffix in _JSON_LINES:
         chosen = ", ".join(
@@ -200,7 +200,7 @@ def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: s
             f"{_literal(_json_place(name))}) AS {quoted(name)}"
             for name in columns
         )
-        # As a CSV file of one column: DuckDB's reader of JSON stops at a line above 16 MB.
+        # As a CSV file with one column: DuckDB's JSON reader stops at a line above 16 MB.
         return (
             f"SELECT {chosen or 'line'} FROM read_csv({files}, columns = {{'line': 'VARCHAR'}}, "  # noqa: S608
             f"header = false, auto_detect = false, delim = '\x1f', quote = '', escape = '', "
@@ -217,9 +217,9 @@ def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: s
 
 
 def _json_place(key: str) -> str:
-    """A key of an object, where DuckDB looks for it: as a path, or as a pointer where it has a quote in it.
+    """Return where DuckDB finds a key of an object: as a path, or as a pointer if it contains a quote.
 
-    Not always as a pointer, by which the key 0 is also the first element of a list.
+    Not always as a pointer, because the pointer 0 also means the first element of a list.
     """
     if '"' not in key:
         return f'$."{key}"'
@@ -241,9 +241,9 @@ def _in_spark(paths: list[str], suffix: str, columns: Sequence[str], delimiter: 
 
 
 def _never_raising(paths: Sequence[str]) -> set[str]:
-    """The columns of moments that DuckDB and Spark read whatever their values: in microseconds or finer.
+    """Return the columns of moments that DuckDB and Spark read for any value: microseconds or finer.
 
-    Coarser ones reach beyond the engines' own range, and a time may lie outside a day: they raise at both.
+    Coarser ones exceed the engines' own range, and a time may lie outside a day: both would raise an error.
     """
     query = f"SELECT name, {_IS_FINE} FROM parquet_schema({_list_of(paths)})"  # noqa: S608 - quoted
     told = connected().sql(query).fetchall()
@@ -251,7 +251,7 @@ def _never_raising(paths: Sequence[str]) -> set[str]:
 
 
 def _with_all_times(opened: Engine, paths: list[str], columns: Sequence[str]) -> Engine:
-    """Parquet files with times that the engine would raise at: read by Arrow, or refused in a cluster."""
+    """Open Parquet files with times that the engine would reject: read by Arrow, refused in a cluster."""
     timed = {name for name in columns if opened.types.get(name, "").upper().startswith("TIME")}
     far = sorted(timed and timed - _never_raising(paths))
     if far and opened.name == "spark":
@@ -263,7 +263,7 @@ def _with_all_times(opened: Engine, paths: list[str], columns: Sequence[str]) ->
 
 
 def _in_arrow(paths: list[str], columns: Sequence[str]) -> Engine:
-    """Parquet files read by Arrow, which raises at no value of these columns."""
+    """Read Parquet files with Arrow, which accepts every value of these columns."""
     try:
         import pyarrow.dataset as ds
     except ImportError:
@@ -278,14 +278,14 @@ def _in_arrow(paths: list[str], columns: Sequence[str]) -> Engine:
         if any(schema.field(name).type != whole.schema.field(name).type for name in columns):
             raise ParameterError(f"{path!r} declares times in another unit than {paths[0]!r}")
     engine = of_arrow(whole)
-    # Parquet has neither zones nor spans: Arrow knows of both from a note that some writers leave.
+    # Parquet has neither zones nor spans: Arrow reads both from metadata that some writers add.
     engine.zones = dict.fromkeys(engine.zones, "UTC")
     engine.kinds |= {name: "integer" for name, kind in engine.kinds.items() if kind == "span"}
     return engine
 
 
 def _alike(paths: Sequence[str]) -> bool:
-    """Whether all Parquet files declare what the first declares."""
+    """Return whether all Parquet files declare the same columns as the first."""
     schemas = (connected().sql(_reading([path], ".parquet", (), "")) for path in paths)
     declared = [(schema.columns, list(map(str, schema.types))) for schema in schemas]
     return all(each == declared[0] for each in declared)

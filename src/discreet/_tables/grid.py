@@ -20,7 +20,7 @@ from discreet.errors import ParameterError
 
 _LARGEST = 1 << 50
 LARGEST_GRID = 20_000_000
-"""Grid points at most; more would not fit a selection in memory comfortably."""
+"""The most grid points; more would not fit in memory comfortably."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Grid:
 
     @staticmethod
     def between(bounds: object, *, step: object = 1) -> Grid:
-        """The grid between two public bounds, ``(lower, upper)`` or ``"lower:upper"``; or a grid itself."""
+        """Return the grid between two public bounds, ``(lower, upper)`` or ``"lower:upper"``."""
         if isinstance(bounds, Grid):
             if step not in (1, bounds.step):
                 raise refuse("step", step, "left out with a grid, which has its own")
@@ -88,7 +88,7 @@ class Grid:
 
     @property
     def integers(self) -> tuple[int, int, int]:
-        """A, B, D with g_i = (A + iB)/D."""
+        """Return A, B, D with g_i = (A + iB)/D."""
         denominator = math.lcm(self.lower.denominator, self.step.denominator)
         return int(self.lower * denominator), int(self.step * denominator), denominator
 
@@ -97,7 +97,7 @@ class Grid:
 
     @property
     def shown_bounds(self) -> str:
-        """The bounds as they are written: ``0:120``."""
+        """Return the bounds as they are written: ``0:120``."""
         return f"{_shown(self.lower)}:{_shown(self.upper)}"
 
     def label(self, index: int) -> int | float:
@@ -114,19 +114,19 @@ class Grid:
         return f"value >= {engine.real(float(self.lower))} AND value <= {engine.real(float(self.upper))}"
 
     def clamped(self, engine: Engine) -> str:
-        """The column ``value``, moved to the nearer bound where it lies outside."""
+        """Return the column ``value``, moved to the nearer bound if it lies outside."""
         return clipped(engine, "value", float(self.lower), float(self.upper))
 
     def with_index(self, query: Query, engine: Engine) -> Query:
-        """The query with the column ``place``: that of the least grid point that is at least ``value``."""
+        """Return the query with ``place``, the index of the least grid point not below ``value``."""
         return self._with_place(query, engine, "value > {}", 0)
 
     def with_index_below(self, query: Query, engine: Engine) -> Query:
-        """The query with the column ``place``: that of the largest grid point that is at most ``value``."""
+        """Return the query with ``place``, the index of the largest grid point not above ``value``."""
         return self._with_place(query, engine, "value >= {}", -1)
 
     def with_mean(self, query: Query, engine: Engine, *kept: str) -> Query:
-        """The query with the column ``place`` for each of ``kept``: the mean of their indices ``value``.
+        """Return the query with ``place`` for each of ``kept``: the mean of their indices ``value``.
 
         It is rounded to the nearest whole number, halves up: floor((2·sum + rows)/(2·rows)).
         """
@@ -135,7 +135,7 @@ class Grid:
         return query.set({"place": f"floor((2 * {total} + {number}) / (2 * {number}))"})
 
     def _with_place(self, query: Query, engine: Engine, passed: str, more: int) -> Query:
-        """A first guess, and then one more for each of the next three points that the value passes."""
+        """Guess an index, then advance by one for each of the next three points that the value passes."""
         start, stride, denominator = (engine.real(number) for number in self.integers)
         guess = f"floor((value * {denominator} - {start}) / {stride}) - {engine.real(1)}"
         query = query.set({"guess": f"CAST({guess} AS {engine.double})"})
@@ -149,13 +149,13 @@ class Grid:
 
 
 def clipped(engine: Engine, number: str, least: float, most: float) -> str:
-    """A float64 expression, moved to the nearer of two bounds where it lies outside."""
+    """Move a float64 expression to the nearer of two bounds if it lies outside."""
     below, above = engine.real(least), engine.real(most)
     return f"CASE WHEN {number} < {below} THEN {below} WHEN {number} > {above} THEN {above} ELSE {number} END"
 
 
 def _signed(name: str, value: object) -> Fraction:
-    """Any finite number; a float means its shortest decimal."""
+    """Check any finite number; a float means its shortest decimal."""
     if isinstance(value, str):
         text = value.strip()
         return -non_negative(name, text[1:]) if text.startswith("-") else non_negative(name, text)

@@ -1,8 +1,8 @@
-"""A public grid without bounds to speak of: even near zero, and in proportion to the magnitude further out.
+"""A public grid with practically no bounds: even near zero, proportional to the magnitude further out.
 
-In units: every whole number up to 2048, then 1024 points in each doubling, up to a public largest magnitude,
-and the same below zero. Points further out lie a thousandth apart. A value falls to the least point at or
-above it; whoever is within 2⁻²⁴ of a step of a point counts as being there.
+In units: every whole number up to 2048, then 1024 points in each doubling, up to a public largest
+magnitude, and the same below zero. Points further out are a thousandth apart. A value falls to the least
+point at or above it; a value within 2⁻²⁴ of a step of a point counts as being there.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from discreet.errors import ParameterError
 _EVEN = 2048
 _OCTAVE = 1024
 _LEFT_OUT = float(12 * _OCTAVE - _EVEN)
-_ABOUT = 2.0**-24  # of a step: whoever is so near a point is at it
+_ABOUT = 2.0**-24  # of a step: a value this near a point is at it
 _MOST_OCTAVES = 100
 _LEAST_UNIT = Fraction(1, 10**100)  # so that all points, and their quotients, are float64
 _DIGIT_BITS = 20
 _DIGIT = 2.0**_DIGIT_BITS  # 2³³ whole numbers below this have an exact sum in float64, in any order
 LARGEST = 10**12
-"""The largest magnitude, in units, unless told otherwise."""
+"""The default largest magnitude, in units."""
 
 
 @dataclass(frozen=True, slots=True)
 class GrowingGrid:
-    """0, ±1, ..., ±2048 units and on in steps of a thousandth, up to ``largest``; or magnitudes only.
+    """0, ±1, ..., ±2048 units, then steps of a thousandth, up to ``largest``; or magnitudes only.
 
     Example:
         >>> grid = GrowingGrid(unit=Fraction(1), largest=Fraction(10**6))
@@ -45,7 +45,7 @@ class GrowingGrid:
 
     @staticmethod
     def of(unit: object, largest: object, *, magnitudes: bool = False) -> GrowingGrid:
-        """The grid with this public unit and largest magnitude."""
+        """Return the grid with this public unit and largest magnitude."""
         size = positive("unit", unit)
         if not _LEAST_UNIT <= size <= 1 / _LEAST_UNIT:
             raise refuse("unit", unit, "from 1e-100 to 1e100")
@@ -63,7 +63,7 @@ class GrowingGrid:
 
     @property
     def _steps(self) -> int:
-        """The points above zero: up to the first that is at least the largest magnitude."""
+        """The points above zero, up to the first that is at least the largest magnitude."""
         units = self.largest / self.unit
         if units <= _EVEN:
             return math.ceil(units)
@@ -89,11 +89,11 @@ class GrowingGrid:
         return units * self.unit * (1 if index >= self.zero else -1)
 
     def contains(self, engine: Engine) -> str:
-        """Whether the column ``value`` lies within the largest magnitude (never for NaN and infinities)."""
+        """Return whether ``value`` is within the largest magnitude (never for NaN and infinities)."""
         return f"abs(value) <= {engine.real(self._top)}"
 
     def clamped(self, engine: Engine) -> str:
-        """The column ``value``, moved to the largest magnitude where it lies outside."""
+        """Return the column ``value``, moved to the largest magnitude if it lies outside."""
         return clipped(engine, "value", -self._top, self._top)
 
     @property
@@ -101,21 +101,21 @@ class GrowingGrid:
         return float(abs(self.label(len(self) - 1)))
 
     def with_index(self, query: Query, engine: Engine) -> Query:
-        """The query with the column ``place``: that of the least grid point that is at least ``value``.
+        """Return the query with the column ``place``: the index of the least grid point not below ``value``.
 
-        Rounding may move a value by a step where two points are closer than floats tell apart; a person has
-        one index all the same, and that is all that privacy rests on. One column after the other, since an
-        engine computes an expression as often as it is written.
+        Rounding may move a value by a step where two points are closer than floats can distinguish; a
+        person still has one index, and privacy rests only on that. Each column is a separate step, because
+        an engine evaluates an expression as often as it is written.
         """
         part, whole = engine.real(self.unit.denominator), engine.real(self.unit.numerator)
         query = query.set({"size": f"abs(value) * {part} / {whole}"})
         return self._placed(query, engine, f"ceil({{}} - {engine.real(_ABOUT)})")
 
     def _placed(self, query: Query, engine: Engine, rounded: str) -> Query:
-        """The column ``place``, of a magnitude of ``size`` units with the sign of ``value``."""
+        """Return the column ``place`` for a magnitude of ``size`` units with the sign of ``value``."""
         even, octaves = engine.real(_EVEN), engine.real(_OCTAVE)
         outer = f"CASE WHEN size > {even} THEN size ELSE {even} END"
-        # At an end of an octave a magnitude has the same number of steps in both, so a guess will do.
+        # At the end of an octave a magnitude has the same number of steps in both, so an estimate is enough.
         query = query.set(
             {"octave": f"CAST(floor(ln({outer}) / ln({engine.real(2)})) AS {engine.double})"}
         )
@@ -130,10 +130,10 @@ class GrowingGrid:
         return query.set({"place": f"{place} + {engine.real(self.zero)}"})
 
     def with_mean(self, query: Query, engine: Engine, *kept: str) -> Query:
-        """The query with the column ``place`` for each of ``kept``: the point nearest to the mean of theirs.
+        """Return the query with ``place`` for each of ``kept``: the point nearest to the mean of theirs.
 
-        Theirs are at the indices ``value``. Each is a whole number of units, and these are added up digit by
-        digit: exactly, so that no order of rows matters.
+        Their points have the indices ``value``. Each is a whole number of units, and these are added digit
+        by digit, exactly, so that row order does not matter.
         """
         even, octaves, two, one = map(engine.real, (_EVEN, _OCTAVE, 2, 1))
         query = query.set({"steps": f"CAST(value AS {engine.double}) - {engine.real(self.zero)}"})

@@ -1,4 +1,4 @@
-"""DuckDB: what counts every table that is a file or in memory."""
+"""DuckDB, which counts every table that is a file or in memory."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ _FEW = 64
 _MOST_KNOWN = 256
 _LONGEST_KNOWN = 1 << 16
 _known: dict[tuple[str, tuple[tuple[str, str], ...]], None] = {}
-"""Statements that were tried before, with the types that they were tried on: trying one takes a while."""
+"""Statements already tried, with their types, because trying one takes a while."""
 
 _NO_BAR = "SET enable_progress_bar = false"
 _QUIET: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": "false",  # reading a file never reaches for the network
+    "autoinstall_known_extensions": "false",  # reading a file never uses the network
     "autoload_known_extensions": "false",
-    "preserve_insertion_order": "false",  # no order is needed, and memory stays bounded without it
-    # The only joins are with lists of keys, which are the smaller side, and are written so. Of a stream
-    # DuckDB does not know how long it is, and built its table of the rows.
+    "preserve_insertion_order": "false",  # no order is needed, and without it memory stays bounded
+    # The only joins are with lists of keys, which are the smaller side and written as such. DuckDB does
+    # not know the length of a stream, and would build its hash table from the rows.
     "disabled_optimizers": "join_order,build_side_probe_side",
 }
 _databases: dict[int, Any] = {}
-"""DuckDB, started once for each process: that takes longer than many a question.
+"""DuckDB, started once per process, because starting takes longer than many questions.
 
-A forked process has none of its parent's threads, and would wait for them for ever, also when it ends.
+A forked process has none of its parent's threads, and would wait for them forever, also at exit.
 """
 
 
 @cache
 def spill_folder() -> str:
-    """Where DuckDB puts what does not fit in memory: rows, so nobody else may look, and nothing stays."""
+    """Return the folder for data that does not fit in memory: rows, so it is private and temporary."""
     folder = tempfile.mkdtemp(prefix="discreet-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -62,7 +62,7 @@ def _started() -> Any:
 
 
 def connected() -> Any:
-    """A connection of DuckDB's that reaches for no network and spills where nobody else looks."""
+    """Return a DuckDB connection that uses no network and spills only into the private folder."""
     try:
         connection = _databases[os.getpid()].cursor()
     except Exception:  # not started, or ended by an error of its own
@@ -81,7 +81,7 @@ def connected() -> Any:
 
 
 class DuckDB(Engine):
-    """A relation, what a query gives, or data that is handed over when its rows are needed.
+    """A relation, a query, or data that is handed over when its rows are needed.
 
     Args:
         relation: what has the declared columns. It is asked by the name ``discreet_rows``, which hides
@@ -89,8 +89,8 @@ class DuckDB(Engine):
         connection: what runs statements, where ``relation`` does not.
         query: of a file or a database: the query that stands for the table, run by ``connection``.
         load: gives the connection that holds the rows of some columns, where ``relation`` has none.
-        known_as: the types of all columns as the person knows them; those that are not in ``relation`` have
-            a type that DuckDB does not know.
+        known_as: the types of all columns as the table's owner knows them; those that are not in
+            ``relation`` have a type that DuckDB does not know.
         kinds: the kinds of those columns whose type in ``relation`` does not tell.
         ticks: the columns of moments and spans that ``relation`` holds as whole numbers, each with the number
             of these in a second.
@@ -116,7 +116,7 @@ class DuckDB(Engine):
         self._relation, self._connection, self._load = relation, connection, load
         self._running = (
             threading.Lock()
-        )  # a connection gives the rows of the statement that ran last
+        )  # a connection returns the rows of the last statement that ran
         self._ticks, self.keeps_time = ticks or {}, in_database
         if known_as is not None:
             told = self.kinds | dict(kinds or {})
@@ -130,27 +130,27 @@ class DuckDB(Engine):
     # ---- how SQL is written
 
     def text(self, name: str) -> str:
-        """The bytes of a text, or of a category's."""
+        """Return the bytes of a text, or of a category's text."""
         return f"encode(CAST({self.column(name)} AS VARCHAR))"
 
     def finite(self, number: str) -> str:
-        """Not by comparing: where a Parquet file states its largest number, NaN would pass unseen."""
+        """Check without comparing: if a Parquet file states its largest number, NaN would be missed."""
         return f"isfinite({number})"
 
     def trimmed(self, text: str) -> str:
-        """Spaces and tabs, looked for first: DuckDB's own function takes ten times as long."""
+        """Trim spaces and tabs only if there are any: DuckDB's own function takes ten times as long."""
         around = " OR ".join(f"{text} LIKE '{sign}'" for sign in (" %", "% ", "\t%", "%\t"))
         return f"CASE WHEN {around} THEN trim({text}, ' \t') ELSE {text} END"
 
     def matches(self, text: str, pattern: str) -> str:
-        """A regular expression of RE2."""
+        """Match a regular expression of RE2."""
         return f"regexp_matches({text}, '{pattern}')"
 
     spelling = ("'", "date_diff('day', DATE '1970-01-01', {})")
     week = "strftime({}, '%G-W%V')"
 
     def position(self, name: str) -> str:
-        """Nothing here raises for a value: DuckDB's own conversions of far times do."""
+        """Return the position without raising; DuckDB's own conversions of distant times raise."""
         held, declared = self.quoted(name), self.types[name]
         if name in self._ticks:
             return self._seconds(held, self._ticks[name])
@@ -165,7 +165,7 @@ class DuckDB(Engine):
         return f"CASE WHEN isfinite({moment}) THEN epoch({moment}) END::DOUBLE"
 
     def shown_position(self, name: str) -> str:
-        """By the time zones that DuckDB knows; null beyond the years 1 to 9999."""
+        """Use the time zones that DuckDB knows; null beyond the years 1 to 9999."""
         zone, seconds = self.zones.get(name), self.position(name)
         if zone is None:
             return seconds
@@ -173,7 +173,7 @@ class DuckDB(Engine):
         return f"epoch(timezone('{zone}', to_timestamp({near})))"
 
     def _seconds(self, ticks: str, parts: int) -> str:
-        """Ticks as seconds: the float64 nearest for 285 years around 1970, further out to the second."""
+        """Return ticks as seconds: the nearest float64 within 285 years of 1970, to the second beyond."""
         if parts == 1:
             return f"CAST({ticks} AS DOUBLE)"
         near = f"{ticks} BETWEEN {-(2**53)} AND {2**53}"
@@ -181,15 +181,15 @@ class DuckDB(Engine):
         return f"CASE WHEN {near} THEN CAST({ticks} AS DOUBLE) / {parts}e0 ELSE {far} END"
 
     def hashed(self, *parts: str, bits: int) -> str:
-        """DuckDB's own hash.
+        """Return DuckDB's own hash.
 
-        Twice: the hash of several columns is a bitwise sum of their hashes, by which that one of three
-        choices that differs first from the other two comes first half of the time.
+        Applied twice: the hash of several columns is a bitwise sum of their hashes, so that among three
+        choices the one that first differs from the other two would come first half of the time.
         """
         return f"(hash(hash({', '.join(parts)})) >> {64 - bits})"
 
     def key_list(self, held: Places) -> str:
-        """Two literals, however many keys there are: each literal would be bound by itself."""
+        """Use two literals for any number of keys, because each literal would be bound separately."""
         words, places = self._lists(held)
         return f"SELECT unnest({words}) AS word, unnest({places}) AS place"
 
@@ -202,7 +202,7 @@ class DuckDB(Engine):
     def indexed(
         self, query: Query, name: str, held: Places, *, like: tuple[str, str], rest: int | None
     ) -> Query:
-        """A short list is looked through for each row, which is quicker than a join."""
+        """Search a short list for each row, which is faster than a join."""
         if len(held) > _FEW:
             return super().indexed(query, name, held, like=like, rest=rest)
         words, places = self._lists(held)
@@ -215,7 +215,7 @@ class DuckDB(Engine):
     # ---- how a statement is run
 
     def loaded(self, columns: Iterable[str]) -> DuckDB:
-        """What is not loaded yet is read here."""
+        """Read what is not loaded yet."""
         if self._load is None:
             return self
         loaded = copy(self)
@@ -228,7 +228,7 @@ class DuckDB(Engine):
         return self._relation.query("discreet_rows", statement)
 
     def try_out(self, statement: str) -> None:
-        """Run it on no row, unless it was found to be right before."""
+        """Run it on no rows, unless it has been tried before."""
         known = statement, tuple(self.types.items())
         if self._connection is None or len(statement) > _LONGEST_KNOWN or known not in _known:
             with self._running:
@@ -239,18 +239,18 @@ class DuckDB(Engine):
             _known[known] = None
 
     def columns(self, statement: str, _names: Sequence[str]) -> Columns:
-        """Without going through Arrow."""
+        """Return columns without going through Arrow."""
         with self._running:
             return dict(self._run(statement).fetchnumpy())
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """Python's own values."""
+        """Return Python's own values."""
         with self._running:
             return list(self._run(statement).fetchall())
 
     @contextlib.contextmanager
     def reading(self, seconds: float | None) -> Iterator[None]:
-        """In a database a transaction that only reads."""
+        """Use a read-only transaction in a database."""
         if not self.keeps_time:
             yield
             return
@@ -267,19 +267,19 @@ class DuckDB(Engine):
 
 
 LARGEST = 9_200_000_000_000_000_000
-"""Microseconds: DuckDB's own range of times ends a little further out."""
+"""Microseconds; DuckDB's own range of times ends a little further out."""
 
 
 def of_query(connection: Any, query: str, *, in_database: bool) -> DuckDB:
-    """The table that a query of a connection gives."""
+    """Return the table that a query on a connection gives."""
     relation = connection.sql(query)
     return DuckDB(relation, connection=connection, query=query, in_database=in_database)
 
 
 def holding(rows: Any, chosen: str = "*") -> Any:
-    """A connection that knows some rows, or what is chosen of them, by the name ``discreet_rows``.
+    """Return a connection that knows some rows, or a selection of them, by the name ``discreet_rows``.
 
-    DuckDB binds a statement of a relation several times; this takes less than half as long.
+    DuckDB binds a statement on a relation several times; this takes less than half as long.
     """
     connection = connected()
     if chosen == "*":
@@ -293,12 +293,12 @@ def holding(rows: Any, chosen: str = "*") -> Any:
 
 
 def of_rows(twin: Any, load: Callable[[Iterable[str]], Any], **facts: Any) -> DuckDB:
-    """A table that the connection ``twin`` holds without rows, and the one from ``load`` with them."""
+    """Return a table that ``twin`` holds without rows, and ``load`` with them."""
     return DuckDB(twin.sql("FROM discreet_rows"), connection=twin, load=load, **facts)
 
 
 def empty(types: Mapping[str, str]) -> Any:
-    """A connection that holds these columns without rows; where there are none, one nobody asks for."""
+    """Return a connection that holds these columns without rows; if there are none, an unused one."""
     columns = types or {"discreet_nothing": "INTEGER"}
     parts = (f"NULL::{declared} AS {quoted(name)}" for name, declared in columns.items())
     connection = connected()
@@ -307,7 +307,7 @@ def empty(types: Mapping[str, str]) -> Any:
 
 
 def of_known(held: Any) -> Any:
-    """A connection that holds some Arrow data, None where DuckDB does not know its types."""
+    """Return a connection that holds some Arrow data; None if DuckDB does not know its types."""
     try:
         return holding(held)
     except Exception:

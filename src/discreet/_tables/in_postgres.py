@@ -1,6 +1,6 @@
-"""PostgreSQL: the types that it declares, and values that no other engine holds.
+"""PostgreSQL: its declared types, and values that no other engine has.
 
-A decimal may be NaN, a date infinite. Such a value is null here, or no finite number, so that it neither
+A decimal may be NaN, a date infinite. Such a value is null here, or not a finite number, so that it neither
 raises nor counts.
 """
 
@@ -30,7 +30,7 @@ _CAST = {
     "oid": "bigint",
     "money": "numeric(23,4)",
 }
-"""Types that are read as others, which hold all of their values."""
+"""Types that are cast to others, which hold all their values."""
 
 _DECIMAL = re.compile(r"numeric\(([0-9]+),(-?[0-9]+)\)")
 _HIDDEN = """
@@ -42,7 +42,7 @@ SELECT row_security_active(held.oid) AND NOT EXISTS (
 """
 _CODECS = {
     "UTF8": "utf-8",
-    "SQL_ASCII": "utf-8",  # which says nothing of its bytes: most write UTF-8
+    "SQL_ASCII": "utf-8",  # which says nothing about its bytes: most clients write UTF-8
     "EUC_CN": "gb2312",
     "KOI8R": "koi8-r",
     "KOI8U": "koi8-u",
@@ -55,7 +55,7 @@ _CODECS = {
 
 
 class Postgres(Database):
-    """What a query of a PostgreSQL connection gives, which the server describes without a row."""
+    """A query on a PostgreSQL connection; the server describes it without reading a row."""
 
     name = "postgres"
     double = "DOUBLE PRECISION"
@@ -70,7 +70,7 @@ class Postgres(Database):
             places = range(len(names))
             types = [described.ftype(place) for place in places]
             modifiers = [described.fmod(place) for place in places]
-            # Of a domain the server tells the type that it is made of.
+            # For a domain, the server reports its base type.
             declared = cursor.execute(_DESCRIBED, (types, modifiers)).fetchall()
         # An enumeration is a text, an object identifier a whole number, an amount of money a decimal.
         held = {
@@ -83,13 +83,13 @@ class Postgres(Database):
     @staticmethod
     def named(connection: Any, table: str) -> Postgres:
         """A table by its name."""
-        # Of a database in SQL_ASCII its library would give the names of columns as bytes.
+        # In a database with SQL_ASCII, the driver would return column names as bytes.
         connection.execute("SET client_encoding TO 'UTF8'")
         name = identifier(table)
         return Postgres(connection, f"SELECT * FROM {name}", table=name)  # noqa: S608 - quoted
 
     def column(self, name: str) -> str:
-        """In a type that is known, and null for a decimal that is NaN, which is beyond all numbers."""
+        """Cast to a known type, with null for a decimal that is NaN."""
         held, declared = self.quoted(name), self.types[name]
         if self.known_as[name] != declared:
             held = f"CAST({held} AS {declared})"
@@ -98,24 +98,24 @@ class Postgres(Database):
         return f"CASE WHEN CAST({held} AS {self.double}) < {10.0**MOST_DIGITS!r} THEN {held} END"
 
     def text(self, name: str) -> str:
-        """In the database's own encoding: a byte that stands for no character could not be converted."""
+        """Use the database's own encoding: a byte that is not a character could not be converted."""
         in_bytes = f"convert_to(CAST({self.column(name)} AS TEXT), '{self._encoding}')"
         return f"upper(encode({in_bytes}, 'hex')) COLLATE \"C\""
 
     def real(self, number: float) -> str:
-        """Not as a decimal, which a plain literal is there."""
+        """Write a float, because a plain literal is a decimal there."""
         return f"CAST('{number!r}' AS DOUBLE PRECISION)"
 
     def position(self, name: str) -> str:
-        """An infinite date or time is an infinite number there, which counts as missing."""
+        """Return an infinite date or time as an infinite number, which counts as missing."""
         seconds = f"CAST(date_part('epoch', {self.column(name)}) AS DOUBLE PRECISION)"
         return f"{seconds} / 86400" if self.kinds[name] == "date" else seconds
 
-    # It would otherwise take the list for the larger side of the join, and build its table of the rows.
+    # Otherwise it would treat the list as the larger side of the join, and hash the rows.
     one_each = ("MIN(place)", " GROUP BY 1")
 
     def key_list(self, held: Places) -> str:
-        """Two literals, however many keys there are."""
+        """Use two literals for any number of keys."""
         words, places = (",".join(str(pair[part]) for pair in held) for part in (0, 1))
         return (
             f"SELECT word, place FROM unnest(string_to_array('{words}', ','), "  # noqa: S608
@@ -123,7 +123,7 @@ class Postgres(Database):
         )
 
     def columns(self, statement: str, names: Sequence[str]) -> Columns:
-        """By group, each group's as one run of bytes: a message for every number takes long."""
+        """Return each group as one run of bytes, because a message for every number takes long."""
         if "group_place" not in names:
             return super().columns(statement, names)
         sent = " || ".join(f"int8send(CAST({name} AS BIGINT))" for name in names)
@@ -135,7 +135,7 @@ class Postgres(Database):
 
     @contextmanager
     def reading(self, seconds: float | None) -> Iterator[None]:
-        """In a transaction that only reads and sees one state of the data."""
+        """Use a read-only transaction with one snapshot of the data."""
         connection = self._connection
         with connection.transaction(force_rollback=True), connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -144,7 +144,7 @@ class Postgres(Database):
             yield
 
     def hides_every_row(self) -> bool:
-        """Whether row-level security shows this user no row, because no policy says that it may."""
+        """Return whether row-level security hides every row from this user, because no policy applies."""
         if self._table is None:
             return False
         found = self._connection.execute(_HIDDEN, (self._table,)).fetchone()
@@ -152,7 +152,7 @@ class Postgres(Database):
 
 
 def _plain_decimal(declared: str) -> str:
-    """A decimal whose scale lies between 0 and its precision, which PostgreSQL does not ask for."""
+    """Return a decimal whose scale lies between 0 and its precision, which PostgreSQL does not require."""
     found = _DECIMAL.fullmatch(declared)
     if found is None:
         return declared
@@ -161,7 +161,7 @@ def _plain_decimal(declared: str) -> str:
 
 
 def _codec(encoding: str) -> str:
-    """Python's codec for an encoding of PostgreSQL's."""
+    """Return Python's codec for an encoding of PostgreSQL."""
     codec = _CODECS.get(encoding, encoding.lower())
     try:
         codecs.lookup(codec)

@@ -1,4 +1,4 @@
-"""Spark: what counts a frame in a cluster, or files that are read there."""
+"""Spark, which counts a frame in a cluster, or files read there."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ class Spark(Engine):
         return "`" + name.replace("`", "``") + "`"
 
     def text(self, name: str) -> str:
-        """As bytes, which have no collation."""
+        """Return bytes, which have no collation."""
         return f"CAST(CAST({self.column(name)} AS STRING) AS BINARY)"
 
     def whole_part(self, number: str) -> str:
-        """Spark's own gives a whole number of 64 bits; magnitudes beyond 2⁵³ have no fraction."""
+        """Use Spark's own function, which gives a 64-bit integer; magnitudes beyond 2⁵³ have no fraction."""
         return (
             f"CASE WHEN abs({number}) < 9e15 THEN CAST(floor({number}) AS DOUBLE) ELSE {number} END"
         )
 
     def trimmed(self, text: str) -> str:
-        """Spaces and tabs."""
+        """Trim spaces and tabs."""
         return f"trim(BOTH ' \t' FROM {text})"
 
     def matches(self, text: str, pattern: str) -> str:
-        """A regular expression of Java's."""
+        """Match a Java regular expression."""
         return f"{text} RLIKE r'{pattern}'"
 
     spelling = ("r'", "unix_date({})")
@@ -48,7 +48,7 @@ class Spark(Engine):
     )
 
     def position(self, name: str) -> str:
-        """By the type: each has another way to its number."""
+        """Convert by type: each has its own way to a number."""
         held, kind, declared = self.quoted(name), self.kinds[name], self.types[name]
         if kind == "date":
             return f"CAST(unix_date({held}) AS DOUBLE)"
@@ -66,11 +66,11 @@ class Spark(Engine):
         return f"CAST({micros} AS DOUBLE) / 1e6"
 
     def hashed(self, *parts: str, bits: int) -> str:
-        """Spark's own hash."""
+        """Use Spark's own hash."""
         return f"shiftrightunsigned(xxhash64({', '.join(parts)}), {64 - bits})"
 
     def key_list(self, held: Places) -> str:
-        """Two literals, however many keys there are."""
+        """Use two literals for any number of keys."""
         words, places = (",".join(str(pair[part]) for pair in held) for part in (0, 1))
         if not held:
             return "SELECT CAST(NULL AS STRING) AS word, 0 AS place WHERE false"
@@ -79,20 +79,20 @@ class Spark(Engine):
         return f"SELECT pair.`0` AS word, CAST(pair.`1` AS BIGINT) AS place FROM ({both})"  # noqa: S608
 
     def frame(self, statement: str) -> Any:
-        """What a statement gives, as a frame."""
+        """Return the result of a statement as a frame."""
         text = statement.replace("{", "{{").replace("}", "}}")
         text = text.replace("{{discreet_rows}}", "{discreet_rows}")
         return self._frame.sparkSession.sql(text, discreet_rows=self._frame)
 
     def try_out(self, statement: str) -> None:
-        """Run it on no row."""
+        """Run it on no rows."""
         self.frame(statement).where("false").collect()
 
     def columns(self, statement: str, names: Sequence[str]) -> Columns:
-        """By Arrow."""
+        """Return columns by Arrow."""
         table = self.frame(statement).toArrow()
         return {name: table.column(name).to_numpy() for name in names}
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """Python's own values."""
+        """Return Python's own values."""
         return [tuple(row) for row in self.frame(statement).collect()]

@@ -1,4 +1,4 @@
-"""SQLite, which keeps whatever it is given in a column of any type.
+"""SQLite, which stores any value in a column of any type.
 
 A value that is not of the declared type is null here, so that it neither raises nor counts.
 """
@@ -25,14 +25,14 @@ _KEPT_AS = {
 
 
 class SQLite(Database):
-    """What a query of a SQLite connection gives."""
+    """A query on a SQLite connection."""
 
     name = "sqlite"
     double = "REAL"
 
     def __init__(self, connection: Any, query: str, declared: Mapping[str, str]) -> None:
         kinds = {name: _kind(kind) for name, kind in declared.items()}
-        # That is how SQLite keeps decimals: as floats.
+        # SQLite stores decimals as floats.
         types = {name: _KEPT_AS.get(kind, (kind, ""))[0] for name, kind in kinds.items()}
         super().__init__(connection, query, types)
         self.known_as = {name: kind or "without a type" for name, kind in declared.items()}
@@ -40,31 +40,31 @@ class SQLite(Database):
             connection.create_function(name, 1, function, deterministic=True)
 
     def column(self, name: str) -> str:
-        """Null for what is not of the declared type."""
+        """Return null for a value that is not of the declared type."""
         held, kind = self.quoted(name), self.kinds[name]
         kept_as = _KEPT_AS.get(kind, ("", "'text'"))[1]
         if kind == "boolean":
             return f"CASE WHEN typeof({held}) IN ({kept_as}) THEN CAST({held} AS BIGINT) <> 0 END"
-        # Of a day its own text is the same; of another text, such as 'now' or '2024-02-31', it is not.
+        # For a day, date() returns the same text; for others, such as 'now' or '2024-02-31', it does not.
         also = f" AND date({held}) = {held}" if kind == "date" else ""
         return f"CASE WHEN typeof({held}) IN ({kept_as}){also} THEN {held} END"
 
     def text(self, name: str) -> str:
-        """The digits of its bytes; those of a null would be an empty text."""
+        """Return the digits of its bytes; for a null these would be an empty text."""
         held = self.column(name)
         return f"CASE WHEN {held} IS NOT NULL THEN hex({held}) END"
 
     def word(self, key: Any) -> str | None:
-        """SQLite has no booleans."""
+        """Write booleans as numbers: SQLite has none."""
         return str(int(key)) if isinstance(key, bool) else super().word(key)
 
     def of_word(self, word: str, kind: str, _declared: str) -> str:
-        """Dates are texts there."""
+        """Treat dates as texts."""
         kinds = {"integer": "INTEGER", "boolean": "INTEGER", "float": "REAL"}
         return f"CAST({word} AS {kinds[kind]})" if kind in kinds else word
 
     def real(self, number: float) -> str:
-        """As a quotient of whole numbers: SQLite's own reading of digits may be off by a unit."""
+        """Write a quotient of whole numbers: SQLite's own parsing of digits may be off by a unit."""
         if math.isinf(number):
             return "9e999" if number > 0 else "-9e999"
         above, below = float(number).as_integer_ratio()
@@ -73,17 +73,17 @@ class SQLite(Database):
         return super().real(number)
 
     def day(self, text: str) -> str:
-        """As the text that it is there."""
+        """Write a date as a text."""
         return f"'{text}'"
 
     def position(self, name: str) -> str:
-        """As digits: a text that is no UTF-8 would not reach a function in Python, and raise."""
+        """Pass digits: a text that is not UTF-8 could not be passed to a Python function."""
         seconds = f"discreet_seconds(hex({self.quoted(name)}))"
-        # A column of dates may hold a time as well there, of which the day counts.
+        # A column of dates may also hold a time in SQLite; its day counts.
         return f"floor({seconds} / 86400.0)" if self.kinds[name] == "date" else seconds
 
     def month(self, days: str) -> str:
-        """By SQLite's own function of dates."""
+        """Use SQLite's date function."""
         year, month = (
             f"CAST(strftime('{part}', ({days}) * 86400.0, 'unixepoch') AS BIGINT)"
             for part in ("%Y", "%m")
@@ -91,22 +91,22 @@ class SQLite(Database):
         return f"(12 * {year} + {month} - 1)"
 
     def md5(self, text: str) -> str:
-        """A function of ours: SQLite has none."""
+        """Use our own function: SQLite has none."""
         return f"discreet_md5({text})"
 
     def key_list(self, held: Places) -> str:
-        """A list of values."""
+        """Use a list of values."""
         rows = ", ".join(f"('{word}', {place})" for word, place in held) or "(NULL, 0)"
         return f"SELECT column1 AS word, column2 AS place FROM (VALUES {rows})"  # noqa: S608
 
     @contextmanager
     def reading(self, seconds: float | None) -> Iterator[None]:
-        """In a transaction that only reads."""
+        """Use a read-only transaction."""
         connection = self._connection
         connection.commit()
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
-        # Without a limit too: while SQLite works, Python hears of an interrupt in this function only.
+        # Without a limit too: while SQLite works, Python notices an interrupt only in this function.
         end = math.inf if seconds is None else time.monotonic() + seconds
         connection.set_progress_handler(lambda: time.monotonic() > end, 10_000)
         try:
@@ -118,7 +118,7 @@ class SQLite(Database):
 
 
 def _kind(declared: str) -> str:
-    """The name of a kind, which stands for a type: SQLite takes any word for one."""
+    """Return the name of a kind as a type: SQLite accepts any word as one."""
     name = declared.lower().partition("(")[0].strip()
     kind = {"numeric": "decimal", "decimal": "decimal", "datetime": "moment"}.get(name)
     if kind is None:
@@ -127,7 +127,7 @@ def _kind(declared: str) -> str:
 
 
 def declared_in(connection: Any, table: str) -> dict[str, str]:
-    """The columns of a table or a view, with their types as they were declared; '' for none."""
+    """Return the columns of a table or a view with their declared types; '' for none."""
     query = "SELECT name, type FROM pragma_table_info(?)"
     return dict(connection.execute(query, (table,)).fetchall())
 
@@ -138,7 +138,7 @@ def _md5(text: object) -> str:
 
 
 def _seconds(digits: str) -> float | None:
-    """The seconds since 1970 of what SQLite keeps as a date or a time: an ISO text, else nothing."""
+    """Return the seconds since 1970 of a date or time in SQLite: an ISO text, else nothing."""
     text = bytes.fromhex(digits).decode(errors="replace")
     moment = moment_in(text) if "-" in text else None  # without hyphens it may have been a number
     return None if moment is None else micros_of(moment) / 10**6

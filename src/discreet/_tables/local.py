@@ -1,11 +1,11 @@
-"""Tables that a person holds in memory, as relations of DuckDB: pandas, Polars, Arrow, and what speaks Arrow.
+"""Tables in memory as DuckDB relations: pandas, Polars, Arrow, and anything that exports Arrow.
 
-What is known of a table comes from its declared schema; rows are handed over when a question was paid for,
-and only those of the columns that it uses. Moments and spans are handed over as whole numbers: DuckDB's own
-conversions raise at some of their values.
+What is known of a table comes from its declared schema; rows are handed over after the payment, and only
+those of the columns that the question uses. Moments and spans are handed over as whole numbers, because
+DuckDB's own conversions raise at some values.
 
-pandas is read column by column, and never by its own Arrow stream or by DuckDB's reader, which take the type
-of a column of Python objects from its rows.
+pandas is read column by column, and never through its own Arrow stream or DuckDB's reader, which infer the
+type of a column of Python objects from its rows.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ _ONCE = (
 
 
 class Stream:
-    """What a DuckDB relation reads as often as it is asked: an Arrow stream that is opened anew each time."""
+    """An Arrow stream that is opened again each time a DuckDB relation reads it."""
 
     def __init__(self, held: Any) -> None:
         self._held = held
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The stream of what is held."""
+        """Return the stream of the data."""
         return self._held.__arrow_c_stream__(requested_schema)
 
 
 class Chosen(Stream):
-    """Some columns of it: DuckDB would stop at the type of another."""
+    """Some of its columns, because DuckDB would fail at the type of another."""
 
     def __init__(self, held: Any, columns: list[str]) -> None:
         super().__init__(held)
         self._columns = columns
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The stream of these columns."""
+        """Return the stream of these columns."""
         import pyarrow as pa
 
         whole = pa.RecordBatchReader.from_stream(self._held)
@@ -60,7 +60,7 @@ class Chosen(Stream):
 
 
 class Scan:
-    """The same of a data set, part by part, with some of its columns as whole numbers."""
+    """The same for a data set, part by part, with some columns as whole numbers."""
 
     def __init__(self, data: Any, columns: Iterable[str], *, as_integers: Iterable[str]) -> None:
         import pyarrow as pa
@@ -70,7 +70,7 @@ class Scan:
         self._columns |= {name: pc.field(name).cast(pa.int64()) for name in as_integers}
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """A stream of these columns."""
+        """Return a stream of these columns."""
         reader = self._data.scanner(columns=self._columns).to_reader()
         return reader.__arrow_c_stream__(requested_schema)
 
@@ -81,10 +81,10 @@ def _of_arrow(
     twin: Callable[[list[str]], Any],
     load: Callable[[list[str], list[str]], Any],
 ) -> DuckDB:
-    """Data that is handed over by Arrow.
+    """Return data that is handed over by Arrow.
 
-    ``twin`` makes some of the columns without rows, and ``load`` those that a question uses with their rows,
-    some of them, moments and spans, as whole numbers.
+    ``twin`` makes some of the columns without rows, and ``load`` the columns that a question uses with
+    their rows; moments and spans are whole numbers.
     """
     wanted = list(names)
     held = of_known(twin(wanted)) if wanted else empty({})
@@ -141,7 +141,7 @@ def of_polars(frame: Any) -> DuckDB:
 
 
 def of_arrow(data: Any) -> DuckDB:
-    """An Arrow table or data set, or another object with a schema and a stream that can be opened again."""
+    """Open an Arrow table or data set, or another object with a schema and a reopenable stream."""
     once = hasattr(data, "__next__") or hasattr(data, "read_all")
     if once:
         raise ParameterError(_ONCE.format(type(data).__name__))
@@ -167,7 +167,7 @@ def of_arrow(data: Any) -> DuckDB:
 
 
 def _with_ticks(table: Any, columns: list[str], timed: list[str]) -> Any:
-    """Some columns of an Arrow table, some of them as whole numbers."""
+    """Return some columns of an Arrow table, some of them as whole numbers."""
     chosen = table.select(columns)
     for name in timed:
         chosen = chosen.set_column(columns.index(name), name, ticks_of(chosen[name]))
@@ -190,7 +190,7 @@ def _schema_of(data: Any) -> Any:
 
 
 def of_memtable(native: Any) -> DuckDB:
-    """A table of Ibis that is in no database: its rows are in memory."""
+    """Open an Ibis table whose rows are in memory, in no database."""
     import pyarrow as pa
 
     node, schema = native.op(), native.schema().to_pyarrow()
@@ -213,7 +213,7 @@ def of_memtable(native: Any) -> DuckDB:
 
 
 def of_pandas(frame: Any) -> DuckDB:
-    """A pandas frame: each column by its declared type; of a column of objects the texts count."""
+    """Open a pandas frame, each column by its declared type; in a column of objects only texts count."""
     if not all(isinstance(name, str) for name in frame.columns):
         raise ParameterError(
             "the columns of a frame must be named by texts, not by numbers or other things: "
@@ -231,7 +231,7 @@ def of_pandas(frame: Any) -> DuckDB:
 
 
 def _of_pandas(series: Any) -> Held | None:
-    """A column's values by its declared type; None for a type that cannot be asked about."""
+    """Return a column's values by its declared type; None for a type that cannot be asked about."""
     import pandas as pd
 
     dtype = series.dtype

@@ -1,4 +1,4 @@
-"""Dates, times and periods as people write them, and periods as whole numbers that engines count by.
+"""Dates, times and periods as people write them, and periods as whole numbers for engines.
 
 A period is a day, an ISO week, a month, a quarter or a year, and means every moment in it. Recurring ones are
 the weekdays, the hours of a day and the months of a year.
@@ -17,9 +17,9 @@ DATED = ("date", "moment", "time", "span")
 
 
 def moment_in(text: str) -> datetime.datetime | None:
-    """The date, or the date with a time, that a text spells, else None.
+    """Return the date, or the date with a time, that a text spells, else None.
 
-    An ISO week is none: Python's own reader takes it for its Monday.
+    An ISO week is not one, although Python's own parser reads it as its Monday.
 
     Example:
         >>> moment_in("2024-12-31"), moment_in("2024-W01"), moment_in("2024-12")
@@ -32,7 +32,7 @@ def moment_in(text: str) -> datetime.datetime | None:
 
 
 def day_in(text: str) -> datetime.date | None:
-    """The day that a text spells without a time, else None."""
+    """Return the day that a text spells without a time, else None."""
     moment = moment_in(text)
     return moment.date() if moment is not None and len(text) <= len("2024-12-31") else None
 
@@ -53,18 +53,18 @@ _SECONDS: dict[str, Fraction | int] = {
 
 
 def micros_in(span: datetime.timedelta) -> int:
-    """The whole microseconds of a time span."""
+    """Return the whole microseconds of a time span."""
     return span // datetime.timedelta(microseconds=1)
 
 
 def micros_of(moment: datetime.datetime) -> int:
-    """The microseconds from 1970 to a moment; one without a zone is taken as UTC."""
+    """Return the microseconds from 1970 to a moment, which is UTC if it has no zone."""
     told = moment if moment.tzinfo is not None else moment.replace(tzinfo=datetime.UTC)
     return micros_in(told - _EPOCH)
 
 
 def as_moment(given: object) -> datetime.datetime | None:
-    """A date, or a date with a time, else None."""
+    """Return a date, or a date with a time, else None."""
     if isinstance(given, str):  # without hyphens it might be a number
         return moment_in(given.strip()) if "-" in given else None
     if isinstance(given, datetime.date) and not isinstance(given, datetime.datetime):
@@ -91,7 +91,7 @@ def second_of_day(given: object) -> Fraction | None:
 
 
 def seconds_in(given: object) -> Fraction | None:
-    """The seconds of a time span, such as 90min.
+    """Return the seconds of a time span, such as 90min.
 
     Example:
         >>> seconds_in("1.5h"), seconds_in("-2s"), seconds_in("90")
@@ -115,9 +115,9 @@ _QUARTER = re.compile(r"(\d{4})-Q([1-4])")
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A kind of period: its number from how it is written, and back, and the first day of one.
+    """A kind of period: its number from its written form and back, and its first day.
 
-    Days are counted from 1970, weeks from the one of its first Monday but one, the others from the year 0.
+    Days are counted from 1970, weeks from the second Monday of 1970, the others from the year 0.
     """
 
     read: Callable[[str], int | None]
@@ -126,7 +126,7 @@ class Period:
 
 
 def _days(year: int, month: int = 1) -> int:
-    """The first day of a month, counted from 1970; beyond the year 9999 the day after the last."""
+    """Return the first day of a month, counted from 1970; beyond the year 9999, the day after the last."""
     return datetime.date(year, month, 1).toordinal() - _ORIGIN if year <= 9999 else 2_932_897
 
 
@@ -191,11 +191,11 @@ RECURRING: dict[str, tuple[str, ...]] = {
         *("September", "October", "November", "December"),
     ),
 }
-"""Periods that come again, by their names, with the names of each in their order."""
+"""Recurring periods, by name, with the names of each in order."""
 
 
 def period_in(text: str) -> tuple[str, int] | None:
-    """The kind and the number of the period that a text spells, else None.
+    """Return the kind and the number of the period that a text spells, else None.
 
     Example:
         >>> period_in("2024-W01"), period_in("2024-03"), period_in("soon")
@@ -209,7 +209,7 @@ def period_in(text: str) -> tuple[str, int] | None:
 
 
 def kind_named(words: Iterable[object]) -> str | None:
-    """The kind of period that some words name, if it is one kind; years only where every word is one.
+    """Return the kind of period that some words name, if it is one kind; years only if every word is a year.
 
     Example:
         >>> kind_named(["2024-01", "unknown"]), kind_named(["2024-01", "2024-W01"]), kind_named(["1234", "x"])
@@ -223,7 +223,7 @@ def kind_named(words: Iterable[object]) -> str | None:
 
 
 def kinds_mixed(words: Iterable[object]) -> tuple[str, ...]:
-    """The kinds of periods that some words name, if they are several; years only where every word is one.
+    """Return the kinds of periods that some words name, if several; years only if every word is a year.
 
     Example:
         >>> kinds_mixed(["2024-W01", "2024-01", "x"]), kinds_mixed(["2024-01", "1234", "x"])
@@ -237,7 +237,7 @@ def kinds_mixed(words: Iterable[object]) -> tuple[str, ...]:
 
 
 def days_of(text: str) -> tuple[str, int, int] | None:
-    """The kind of a period or of a range of them, its first day and the day after its last, from 1970.
+    """Return the kind of a period or a range, its first day and the day after its last, from 1970.
 
     Example:
         >>> days_of("1970-01"), days_of("1970-01:1970-02")

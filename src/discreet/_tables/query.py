@@ -1,4 +1,4 @@
-"""One statement of SQL, written step by step."""
+"""One SQL statement, built step by step."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A statement whose steps are named, each of them a SELECT from the one before.
+    """A statement of named steps, each a SELECT from the one before.
 
-    The columns have names of ours that no engine reserves, so they are never quoted.
+    The columns have our own names, which no engine reserves, so they are never quoted.
 
     Example:
         >>> query = Query.of("visits", {"value": "code", "person": "patient"})
@@ -26,7 +26,7 @@ class Query:
 
     @staticmethod
     def of(source: str, columns: Mapping[str, str]) -> Query:
-        """The first step: expressions on the columns of a table, by the names that they get."""
+        """Begin with expressions on the columns of a table, by their new names."""
         return Query((), ())._then(columns, source)
 
     def _then(self, columns: Mapping[str, str], source: str = "", rest: str = "") -> Query:
@@ -38,7 +38,7 @@ class Query:
         return Query(tuple(columns), (*self.steps, step))
 
     def set(self, columns: Mapping[str, str], *, beside: str = "") -> Query:
-        """All columns, of which some are new or replaced; ``beside`` is what the last step is joined with."""
+        """Keep all columns, some new or replaced; ``beside`` is joined with the last step."""
         kept = {name: name for name in self.columns}
         return self._then({**kept, **columns}, rest=beside)
 
@@ -51,7 +51,7 @@ class Query:
         return self._then({name: name for name in self.columns}, rest=f" WHERE {condition}")
 
     def grouped(self, *kept: str, **aggregates: str) -> Query:
-        """One row for each combination of the columns kept, with aggregates."""
+        """Return one row for each combination of the kept columns, with aggregates."""
         columns = {name: name for name in kept} | aggregates
         return self._then(columns, rest=f" GROUP BY {', '.join(kept)}")
 

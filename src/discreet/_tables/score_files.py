@@ -1,15 +1,14 @@
-"""Scores from a file: the one reader, used by everything that studies scores and by what releases from them.
+"""Score files: one reader, used for studying scores and for releasing from them.
 
-* CSV (``.csv``, ``.txt``) and TSV: one candidate a line. A first line whose score is no number names the
-  columns.
-* JSON: an object from label to number, a list of numbers, or a list of objects (one per candidate).
+* CSV (``.csv``, ``.txt``) and TSV: one candidate a line. A first line whose score is not a number names the
+columns. * JSON: an object from label to number, a list of numbers, or a list of objects (one per candidate).
 * Parquet: a column of labels and a column of numbers.
 
-Without ``candidate_column`` and ``score_column`` the scores are in the column called ``score``, or else in
-the second, and the labels in the one called ``candidate``, or else in the first other one; a file of one
-column has scores only. A column called ``sensitivity`` has one sensitivity for each candidate, and is used
-where none is stated. A number in text is exactly the decimal or the fraction (``1/3``) written. An error
-names the rule, never what a cell holds.
+Without ``candidate_column`` and ``score_column``, the scores are in the column called ``score``, or else in
+the second, and the labels in the one called ``candidate``, or else in the first other one; a file with one
+column has only scores. A column called ``sensitivity`` has one sensitivity for each candidate, and is used
+if none is stated. A number in text is exactly the decimal or the fraction (``1/3``) written. An error names
+the rule, never the content of a cell.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _DECIMAL = re.compile(
 _FRACTION = re.compile(r"[+-]?[0-9]{1,4000}/0*[1-9][0-9]{0,3999}")
 
 LabelsAndValues: TypeAlias = tuple[list[Any] | None, Any, list[Any] | None]
-"""Labels, scores and sensitivities; None where the file has none."""
+"""Labels, scores and sensitivities; None for those the file does not have."""
 _Columns: TypeAlias = tuple[str | None, str | None]
 _Places: TypeAlias = tuple[int | None, int, int | None]
 _STEPS = "sensitivity"
@@ -56,9 +55,9 @@ def scores_from_file(
     score_column: str | None = None,
     default: object = None,
 ) -> Scores:
-    r"""Read a file of scores; what one person can change is yours to say, as for ``Scores``, or the file's.
+    r"""Read a file of scores; the caller or the file states what one person can change.
 
-    ``default`` is the sensitivity where neither says anything.
+    ``default`` is the sensitivity if neither does.
 
     Example:
         >>> import tempfile
@@ -90,9 +89,9 @@ def reader_of(
     score_column: str | None = None,
     tell_lines: bool = True,
 ) -> Callable[[], LabelsAndValues]:
-    """Check what is public of a file (its name, its columns); what is returned reads its scores.
+    """Check the public parts of a file (its name, its columns) and return a function that reads its scores.
 
-    With ``tell_lines=False`` an error does not say in which line a rule was broken.
+    With ``tell_lines=False``, an error does not say which line broke a rule.
     """
     file = Path(path)
     suffix = suffix_of(file.name)
@@ -118,7 +117,7 @@ def sensitivities_of(
     candidate_column: str | None = None,
     score_column: str | None = None,
 ) -> list[Any] | None:
-    """The column of sensitivities of a file, which is public, without its scores; None if there is none."""
+    """Return a file's column of sensitivities, which is public, without its scores; None if there is none."""
     file = Path(path)
     suffix = suffix_of(file.name)
     columns = (candidate_column, score_column)
@@ -145,7 +144,7 @@ def _steps_among(header: Sequence[str], columns: _Columns) -> bool:
 
 
 def suffix_of(name: str, *, allowed: Sequence[str] = SUFFIXES) -> str:
-    """The ending of a file's name, which tells its format."""
+    """Return the suffix of a file's name, which determines its format."""
     suffix = Path(name).suffix.lower()
     if suffix not in allowed:
         raise refuse("file", name, "a name that ends in " + ", ".join(allowed))
@@ -160,7 +159,7 @@ def scores_in(
     tell_lines: bool = True,
     most: int | None = None,
 ) -> LabelsAndValues:
-    """Labels (None if there are none) and values in an open text; at most ``most`` candidates."""
+    """Return labels (None if there are none) and values in an open text; at most ``most`` candidates."""
     try:
         if suffix == ".json":
             return _from_json(lines.read(), columns)
@@ -177,7 +176,7 @@ def _opened(file: Path) -> io.TextIOWrapper:
 
 
 def _records(lines: io.TextIOBase, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines that are not blank, with their numbers, split into cells."""
+    """Return the non-blank lines, with their numbers, split into cells."""
     reader = csv.reader(lines, delimiter=separator, strict=True)
     try:
         for record in reader:
@@ -197,12 +196,12 @@ def _first(records: Iterator[tuple[int, list[str]]]) -> list[str]:
 
 
 def _layout(first: list[str], columns: _Columns) -> tuple[_Places, bool]:
-    """Where labels and scores stand, and whether the first line names the columns."""
+    """Return which columns hold labels and scores, and whether the first line names the columns."""
     unnamed = _places([str(place) for place in range(len(first))], (None, None))
     if _number(first[unnamed[1]]) is not None:
         if columns == (None, None):
             return unnamed, False
-        # What stands there may be data, so it is not listed.
+        # What is there may be data, so it is not listed.
         for wanted in columns:
             if wanted is not None and wanted not in first:
                 raise ParameterError(f"column {wanted!r} is not there: the first line is numbers")
@@ -249,7 +248,7 @@ def _from_text(
 
 
 def _number(cell: str) -> int | Fraction | None:
-    """The number written, exactly; None if it is none."""
+    """Return the number written, exactly; None if it is not a number."""
     if _WHOLE.fullmatch(cell):
         return int(cell)
     if _DECIMAL.fullmatch(cell):

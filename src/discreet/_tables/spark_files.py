@@ -1,7 +1,7 @@
-"""Text files read in Spark's tasks by Python's own reader, which no row stops.
+"""Text files read in Spark's tasks by Python's own reader, so that no row stops it.
 
-Spark's reader of CSV fails at a row with more than 20,480 fields, leaves files out whose names begin with
-an underscore or a point, and takes a name for a pattern; each of them would depend on a row, or read another
+Spark's CSV reader fails at a row with more than 20,480 fields, leaves out files whose names begin with an
+underscore or a dot, and treats a name as a pattern; each of these would depend on a row, or read another
 table than the one named.
 """
 
@@ -23,14 +23,14 @@ _ROWS_AT_ONCE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class ReadRecords:
-    """What a task does with the paths it is given: every record, as so many texts."""
+    """A task's work on the paths it is given: every record, as this many texts."""
 
     columns: tuple[str, ...]
     delimiter: str | None
-    """What parts the fields of a record, or None where a record is a line."""
+    """The separator of a record's fields, or None if a record is a line."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The records of the files in the batches."""
+        """Return the records of the files in the batches."""
         import pyarrow as pa
 
         csv.field_size_limit(sys.maxsize)
@@ -61,12 +61,12 @@ class ReadRecords:
 
 
 def read_text(session: Any, paths: Sequence[str], *, columns: Sequence[str], delimiter: str) -> Any:
-    """A frame of a CSV file's columns, all text."""
+    """Return a frame of a CSV file's columns, all text."""
     return _records(session, paths, ReadRecords(tuple(columns), delimiter))
 
 
 def read_json_lines(session: Any, paths: Sequence[str], *, columns: Sequence[str]) -> Any:
-    """A frame of the keys of a JSON lines file, all text."""
+    """Return a frame of the keys of a JSON lines file, all text."""
     from pyspark.sql import functions as f
 
     lines = _records(session, paths, ReadRecords(("value",), None))
@@ -76,18 +76,18 @@ def read_json_lines(session: Any, paths: Sequence[str], *, columns: Sequence[str
 
 
 def read_parquet(session: Any, paths: Sequence[str]) -> Any:
-    """A frame of Parquet files: those named, and no others."""
+    """Return a frame of exactly the named Parquet files."""
     for path in paths:
         name = Path(path).name
         if name.startswith(("_", ".")) or name.endswith("._COPYING_"):
             raise ParameterError(f"{path!r}: Spark leaves out files of such names; rename it")
-    # Dates before 1583 mean what they mean elsewhere, and do not raise.
+    # Dates before 1583 mean the same as elsewhere, and do not raise.
     reader = session.read.option("datetimeRebaseMode", "CORRECTED")
     return reader.option("int96RebaseMode", "CORRECTED").parquet(*map(_no_pattern, paths))
 
 
 def _no_pattern(path: str) -> str:
-    """The path with everything escaped that Spark would take for a pattern."""
+    """Return the path with everything escaped that Spark would read as a pattern."""
     escaped = "".join(f"\\{sign}" if sign in "{}[]*?\\" else sign for sign in path)
     return f"file://{escaped}"
 

@@ -1,12 +1,12 @@
-"""Selection in the cluster, for candidates too many for one machine: one pass, exact.
+"""Selection in the cluster, for more candidates than fit on one machine: one exact pass.
 
-Every candidate's score gets one exponential noise, a keyed function of the candidate, so that a task that is
-tried again, or run twice at once, reports the same. Every partition reports the k of its candidates that
-come first by noisy score, and the first k of those are the answer: permute-and-flip for k = 1, one-shot
-top-k for more (docs/proofs/distributed-selection.md).
+Every candidate's score gets one exponential noise, a keyed function of the candidate, so that a task that
+is retried, or run twice at once, reports the same. Every partition reports its first k candidates by noisy
+score, and the first k of those are the answer: permute-and-flip for k = 1, one-shot top-k for more
+(docs/proofs/distributed-selection.md).
 
-The key and the scale travel inside the pickled function only: never as a literal of a query, which the plan,
-the Spark UI and the event log would show.
+The key and the scale are sent only inside the pickled function: never as a literal of a query, which the
+plan, the Spark UI and the event log would show.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ IDENTITY = "discreet_identity"
 
 @dataclass(frozen=True, slots=True)
 class ReportFirst:
-    """What a task does with the batches of its partition; pickled with the key, and printed without it."""
+    """A task's work on the batches of its partition; pickled with the key, and printed without it."""
 
     noise: KeyedNoise
     scale: Fraction
@@ -45,7 +45,7 @@ class ReportFirst:
         return "ReportFirst(secret)"
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The partition's rows that come first, at most ``count``, in order."""
+        """Return the partition's first rows, at most ``count``, in order."""
         import pyarrow as pa
 
         kept: Any = None
@@ -65,13 +65,13 @@ class ReportFirst:
 
 
 def _scored(rows: Any) -> tuple[Identities, Any]:
-    """The identities and the scores of some rows."""
+    """Return the identities and the scores of some rows."""
     scores = rows.column("score").to_numpy().astype(np.int64, copy=False)
     return _identities(rows.column(IDENTITY)), scores
 
 
 def _identities(column: Any) -> Identities:
-    """The identities of a batch: 16 bytes of each binary value, without a Python loop."""
+    """Return the identities of a batch: 16 bytes of each binary value, without a Python loop."""
     values = column.combine_chunks()
     offsets = np.frombuffer(values.buffers()[1], dtype=np.int32)[values.offset :][: len(values) + 1]
     data = np.frombuffer(values.buffers()[2], dtype=np.uint8)
@@ -79,7 +79,7 @@ def _identities(column: Any) -> Identities:
 
 
 def select_in_cluster(scored: Any, *, scale: Fraction, noise: KeyedNoise, count: int) -> list[Any]:
-    """The ``count`` first candidates of the frame (``candidate``, whole-number ``score``) by noisy score."""
+    """Return the first ``count`` candidates of the frame (``candidate``, whole ``score``) by noisy score."""
     from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
     kind = scored.schema["candidate"].dataType
@@ -96,13 +96,13 @@ def select_in_cluster(scored: Any, *, scale: Fraction, noise: KeyedNoise, count:
     scores = np.array([row["score"] for row in reports], dtype=np.int64)
     first = keyed_first(noise, identities.reshape(-1, 16), scores, scale=scale, count=count)
     if len(first) < count:
-        # The candidates were counted before: only a table that changed since then gets here.
+        # The candidates were counted before: this happens only if the table has changed since.
         raise TableError("the table changed while it was being read; nothing is released")
     return [reports[index]["candidate"] for index in first]
 
 
 def _identity_of(column: str, kind: Any) -> Any:
-    """16 bytes that tell candidates apart: a whole number itself, or half of a text's SHA-256."""
+    """Return 16 bytes that identify a candidate: a whole number itself, or half of a text's SHA-256."""
     from pyspark.sql import functions as f
 
     if kind.typeName() == "string":
@@ -112,7 +112,7 @@ def _identity_of(column: str, kind: Any) -> Any:
 
 
 def scored_in_cluster(table: Table, rows: Rows, *, column: str, candidates: Any) -> Any:
-    """The public candidates with the number of people who have each, as a frame in the cluster."""
+    """Return the public candidates with the number of people who have each, as a frame in the cluster."""
     from pyspark.sql import functions as f
 
     assert isinstance(table.engine, Spark)
@@ -127,7 +127,7 @@ def scored_in_cluster(table: Table, rows: Rows, *, column: str, candidates: Any)
 
 
 def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
-    """A public table of at least ``k`` candidates, the column ``candidate``; checked in the cluster."""
+    """Check a public table of at least ``k`` candidates, the column ``candidate``, in the cluster."""
     from pyspark.sql import functions as f
 
     names = given.columns
@@ -144,7 +144,7 @@ def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
     text = f.col("candidate").cast("string")
     blank = f.max(f.when(f.col("candidate").isNull() | (f.trim(text) == ""), 1).otherwise(0))
     times = f.count("*").alias("times")
-    # By a hash, which is shorter than a text: the candidates themselves only where two share one.
+    # By a hash, which is shorter than a text; the candidates themselves only if two hashes are equal.
     worst = (
         frame.groupBy(f.xxhash64("candidate"))
         .agg(times, blank.alias("blank"))
@@ -170,7 +170,7 @@ def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
 
 
 def require_libraries() -> None:
-    """An error unless what a task needs is installed."""
+    """Raise an error unless everything that a task needs is installed."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:

@@ -1,8 +1,8 @@
-"""Dates, times and time spans that a text file spells: one rule in every engine, and no text that raises.
+"""Dates, times and time spans in text files: one rule for every engine, and no text raises.
 
-They are the numbers that ``moments`` makes of declared types: days since 1970, or seconds. A date is written
-with hyphens or slashes, the year first. Spaces and tabs around a text do not count, and neither do digits
-beyond the microsecond. Only texts that match a pattern are taken apart, and the patterns keep every sum far
+They become the numbers that ``moments`` makes of declared types: days since 1970, or seconds. A date is
+written with hyphens or slashes, the year first. Surrounding spaces and tabs are ignored, and so are digits
+beyond the microsecond. Only texts that match a pattern are parsed, and the patterns keep every sum far
 below 2⁶³, so that no engine overflows.
 """
 
@@ -54,9 +54,9 @@ _PARTS_WITH_UNITS = {
 
 
 def spelled_time(engine: Engine, column: str, kind: str, *, name: str = "value") -> tuple[str, ...]:
-    """Expressions that lead to the day or second that a column's text spells, else null.
+    """Return expressions that lead to the day or second that a column's text spells, else null.
 
-    The first is on the column, each of the others on ``name``, which the one before gave. ``kind`` is
+    The first uses the column; each later one uses ``name``, the result of the one before. ``kind`` is
     ``date``, ``moment``, ``time`` or ``span``.
     """
     trimmed = engine.trimmed(engine.column(column))
@@ -67,7 +67,7 @@ def spelled_time(engine: Engine, column: str, kind: str, *, name: str = "value")
 
 
 def named_period(engine: Engine, column: str, kind: str) -> str:
-    """The name of the period in which the date lies that a column's text spells; else the text itself."""
+    """Return the name of the period that contains the date in a column's text; else the text itself."""
     trimmed = engine.trimmed(engine.column(column))
     text = _with_hyphens(trimmed)
     day = f"TRY_CAST(substr({text}, 1, 10) AS DATE)"
@@ -83,17 +83,17 @@ def named_period(engine: Engine, column: str, kind: str) -> str:
 
 
 class _Found:
-    """SQL that both engines understand, about a text that matched its pattern, or a null.
+    """SQL that both engines understand, for a text that matched its pattern, or a null.
 
-    Digits are taken by their places, and what most texts lack is looked for only where there is a sign of it:
-    patterns take long.
+    Digits are taken by position, and rare parts are searched for only if there is a sign of them, because
+    patterns are slow.
     """
 
     def __init__(self, text: str, quote: str, days: str) -> None:
         self._text, self._quote, self._days = text, quote, days
 
     def steps(self, kind: str) -> tuple[str, ...]:
-        """From the text to the number that it stands for, each step from what the last one gave."""
+        """Return the steps from the text to its number, each from the result of the last."""
         text = self._text
         day = self._days.format(f"TRY_CAST(substr({text}, 1, 10) AS DATE)")
         if kind == "date":
@@ -112,13 +112,13 @@ class _Found:
         return some, _seconds(text, f"{sign} * ({parts} + {self._fraction()})")
 
     def _two_digits(self, start: int) -> str:
-        """The text with two digits for the hour of a clock that starts there."""
+        """Return the text with a two-digit hour for a clock that starts there."""
         parts = f"substr({self._text}, 1, {start - 1}), '0', substr({self._text}, {start})"
         one = f"substr({self._text}, {start + 1}, 1) = ':'"
         return f"CASE WHEN {one} THEN concat({parts}) ELSE {self._text} END"
 
     def _clock(self, start: int, *, offset: bool) -> str:
-        """The microseconds of a clock that starts there, less its offset."""
+        """Return the microseconds of a clock that starts there, minus its offset."""
         text = self._text
         hour, minute, second = (f"substr({text}, {start + place}, 2)" for place in (0, 3, 6))
         second = f"CASE WHEN substr({text}, {start + 5}, 1) = ':' THEN {second} END"
@@ -143,12 +143,12 @@ class _Found:
 
 
 def _with_hyphens(text: str) -> str:
-    """A text that matched, with hyphens in its date."""
+    """Return a matched text with hyphens in its date."""
     return f"replace({text}, '/', '-')"
 
 
 def _whole_text(pattern: str) -> str:
-    """Not up to $, which in Spark stands before a last line break as well."""
+    """Match the whole text, but not by $, which in Spark also matches before a final line break."""
     return f"^{pattern}\\z"
 
 

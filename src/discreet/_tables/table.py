@@ -1,7 +1,7 @@
-"""A table, wherever it lives: its declared columns, and how questions are written about them.
+"""A table, wherever it is: its declared columns, and how questions about them are written.
 
-Nothing here reads a row. Kinds come from declared types only: a pandas column of Python objects is kind
-``object`` whatever it holds, since a type guessed from the rows would tell about them.
+Nothing here reads a row. Kinds come only from declared types: a pandas column of Python objects is kind
+``object`` whatever it holds, because a type guessed from the rows would reveal something about them.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _LISTS = (
     "the like states one; a NumPy array has its own)"
 )
 _FIRST, _LAST = -719_162, 2_932_897
-"""The first day of the year 1, and the day after the last of 9999, from 1970."""
+"""The first day of the year 1, and the day after the last of 9999, counted from 1970."""
 _KNOWN = ("pyarrow", "polars", "pandas", "pyspark", "duckdb", "_duckdb", "ibis")
-"""Libraries of which only the kinds of tables named here are read."""
+"""Libraries of which only the table types named here are read."""
 _TOLD_APART = (*TEXTS, *NUMBERS, "boolean", "date", "moment")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table in an engine, with what is declared of it.
+    """A table in an engine, with its declarations.
 
     Attributes:
         engine: where it is counted.
@@ -90,14 +90,14 @@ class Table:
         return (self.read_as.get(column) or self.kind(column)) in DATED
 
     def period_named(self, column: str, words: Sequence[Any]) -> str | None:
-        """The kind of period that words name which are compared with a column of texts, else None."""
+        """Return the kind of period that words compared with a column of texts name, else None."""
         if self.ordered_kind(column) not in TEXTS:
             return None
         named = [word for word in words if isinstance(word, str) and word[:4].isdecimal()]
         return kind_named(words) if named else None
 
     def periods_mixed(self, column: str, words: Sequence[Any]) -> tuple[str, ...]:
-        """The kinds of periods that words name which are compared with a column of texts, if several."""
+        """Return the kinds of periods that words compared with a column of texts name, if several."""
         return kinds_mixed(words) if self.ordered_kind(column) in TEXTS else ()
 
     def kind(self, column: object, *, name: str = "column") -> str:
@@ -111,7 +111,7 @@ class Table:
         return kinds[column]
 
     def described(self, column: str) -> str:
-        """What a column is declared, as the table's owner knows it; if it cannot be asked about, the fix."""
+        """Describe a column's declaration; if the column cannot be asked about, include the fix."""
         kind = self.kind(column)
         if kind == "object":
             return self.undeclared
@@ -123,7 +123,7 @@ class Table:
         return f"declared {self.engine.known_as[column]}{unusable}"
 
     def _fix(self, column: str) -> str:
-        """How to give a column a type that questions can use."""
+        """Say how to give a column a type that questions can use."""
         if self.engine.name in ("postgres", "sqlite"):
             return f"a view with CAST({quoted(column)} AS text), numeric(20, 4) or the like gives it one"
         return {
@@ -133,14 +133,14 @@ class Table:
         }.get(self.frames, f"CAST({quoted(column)} AS VARCHAR) or the like gives it one")
 
     def require_time_limit(self, limit: object) -> None:
-        """An error where there is a limit and nobody to keep it."""
+        """Raise an error if there is a time limit that nothing can enforce."""
         if limit is not None and not self.engine.keeps_time:
             raise ParameterError("⟨time_limit⟩ goes with a database: PostgreSQL, SQLite or DuckDB")
 
     # ---- columns in SQL
 
     def literal(self, key: Any, *, kind: str, declared: str = "") -> str:
-        """A key, to be compared with a column of this kind and type."""
+        """Return a key in a form that can be compared with a column of this kind and type."""
         return self.engine.of_word(f"'{self.engine.word(key)}'", kind, declared)
 
     def number(self, column: str) -> str:
@@ -149,9 +149,9 @@ class Table:
         return self.engine.spelled_number(column) if spelled else self.engine.number(column)
 
     def position(self, column: str, *, name: str = "value", shown: bool = False) -> tuple[str, ...]:
-        """The float64 that orders a column: an expression, and further ones, each on ``name``.
+        """Return the float64 that orders a column: an expression, and further ones, each on ``name``.
 
-        With ``shown`` a moment is what clocks show in the time zone that the column declares.
+        With ``shown``, a moment is the local time in the zone that the column declares.
         """
         if not self.is_dated(column):
             return (self.number(column),)
@@ -160,11 +160,11 @@ class Table:
         return (self.engine.shown_position(column) if shown else self.engine.position(column),)
 
     def period(self, column: str, period: str, *, name: str = "value") -> tuple[str, ...]:
-        """The whole number of the period of this kind in which a date or a moment lies, else null.
+        """Return the number of the period of this kind that contains a date or a moment, else null.
 
-        Of a text without a stated type: the name of that period where the text spells a date, else the text.
+        For a text without a stated type: the name of that period if the text spells a date, else the text.
 
-        The first expression is on the column, each of the others on ``name``, which the one before gave.
+        The first expression uses the column; each later one uses ``name``, the result of the one before.
         """
         engine, kind = self.engine, self.ordered_kind(column)
         if kind == "text":
@@ -198,7 +198,7 @@ class Table:
         return self.engine.column(column)
 
     def like(self, column: str, period: str | None = None) -> tuple[str, str]:
-        """The kind and the type of ``identity``, or of ``period``."""
+        """Return the kind and the type of ``identity``, or of ``period``."""
         if period is not None and self.is_dated(column):
             return "integer", "BIGINT"
         kind = self.engine.kinds[column]
@@ -206,10 +206,10 @@ class Table:
         return kind, self.engine.double if kind == "float" else self.engine.types[column]
 
     def present(self, column: str, name: str) -> str:
-        """Whether the identity of a column, named ``name``, is a value.
+        """Return whether the identity of a column, called ``name``, is a value.
 
-        Not null, NaN or infinite, nor (in a text file) empty, nor a date outside the years 1 to 9999,
-        which an engine may hold and Python does not.
+        Not null, NaN or infinite; in a text file, not empty; and not a date outside the years 1 to 9999,
+        which an engine may hold but Python does not.
         """
         kind = self.engine.kinds[column]
         if kind == "float":
@@ -222,7 +222,7 @@ class Table:
         )
 
     def plain(self, column: str, value: Any) -> Any:
-        """A value of a column as Python has it, made of what a statement returned."""
+        """Return a column's value as a Python object, from what a statement returned."""
         kind = self.kinds[column]
         if kind in TEXTS:
             return self.engine.plain_text(value)
@@ -235,7 +235,7 @@ class Table:
     # ---- what is asked of columns
 
     def require_told_apart(self, column: object, *, name: str) -> None:
-        """An error unless the declared type is one whose values every engine tells apart exactly."""
+        """Raise an error unless every engine compares values of the declared type exactly."""
         kind = self.kind(column, name=name)
         if kind not in _TOLD_APART:
             raise ParameterError(
@@ -262,12 +262,12 @@ class Table:
         return column in self.engine.zones or "with time zone" in declared or "tz" in declared
 
     def require_order(self, column: str) -> None:
-        """An error unless the column is one of numbers, dates, times or time spans."""
+        """Raise an error unless the column holds numbers, dates, times or time spans."""
         if not self.is_dated(column):
             self.require_number(column)
 
     def require_number(self, column: object) -> None:
-        """An error unless the column is declared numeric, or comes from a text file."""
+        """Raise an error unless the column is declared numeric, or comes from a text file."""
         kind = self.kind(column)
         if kind not in NUMBERS and not self.is_text:
             raise ParameterError(
@@ -284,7 +284,7 @@ def open_table(
     table: str | None = None,
     read_as: str | None = None,
 ) -> Table:
-    """A table over a path or glob, a relation or frame of an engine, or a table of a database.
+    """Open a table: a path or glob, a relation or frame of an engine, or a table of a database.
 
     ``needed`` names the columns that a question uses; a JSON lines file declares no others. ``table`` goes
     with the address of a database, or with a SQLAlchemy engine, ``read_as`` with a list.
@@ -323,7 +323,7 @@ def open_table(
 
 
 def _opened(data: Any) -> tuple[Engine, str]:
-    """A frame, relation or table in hand; what only speaks Arrow comes last, since the others do as well."""
+    """Open a frame, relation or table in memory; plain Arrow comes last, because others export it as well."""
     library, name = _module(data), type(data).__name__
     if library == "narwhals":
         return _opened(data.to_native())

@@ -1,11 +1,11 @@
-"""``where``: a condition on a row's own columns, in a small language that cannot look at other rows.
+"""``where``: a condition on a row's own columns, in a small language that cannot see other rows.
 
-An engine's own SQL could average over the table or fail on a value; either would leak. Here a condition is
-made of comparisons (``= != < <= > >=``), ``in (...)``, ``is null``, ``is not null``, ``and``, ``or``, ``not``
-and parentheses. Texts stand in single quotes, odd column names in double quotes. On a column of dates or
-moments a text is a period and means all of it: ``visited in '2024-W01:2024-W10'``, ``visited <= '2024-03'``.
-NaN and infinities are null, and so is, in a text file, an empty field; a comparison with a null is false, and
-``not`` makes that true. Every engine gives the same rows.
+An engine's own SQL could average over the table or fail on a value; either would leak. Here a condition
+consists of comparisons (``= != < <= > >=``), ``in (...)``, ``is null``, ``is not null``, ``and``, ``or``,
+``not`` and parentheses. Texts are in single quotes, unusual column names in double quotes. On a column of
+dates or moments, a text is a period and means all of it: ``visited in '2024-W01:2024-W10'``, ``visited <=
+'2024-03'``. NaN and infinities are null, and so is an empty field in a text file; a comparison with a null
+is false, and ``not`` makes that true. Every engine selects the same rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TOKEN = re.compile(
 _COMPARISONS = ("=", "==", "!=", "<>", "<", "<=", ">", ">=")
 _SAME = {"<>": "!=", "==": "="}
 LARGEST_CONDITION = 100
-"""So many words that join conditions, and parentheses, at most: engines slow down, and Python recurs."""
+"""The most connectives and parentheses: with more, engines slow down and Python recurses too deeply."""
 
 _DEEPENING = (("word", "and"), ("word", "or"), ("word", "not"), ("symbol", "("))
 _WORDS = ("and", "or", "not", "in", "is", "null", "true", "false")
@@ -38,7 +38,7 @@ _WORDS = ("and", "or", "not", "in", "is", "null", "true", "false")
 
 @dataclass(frozen=True, slots=True)
 class ColumnComparison:
-    """A column against one or more literals; ``operator`` is a comparison, ``in`` or ``null``."""
+    """A column compared with one or more literals; ``operator`` is a comparison, ``in`` or ``null``."""
 
     column: str
     operator: str
@@ -57,7 +57,7 @@ Condition: TypeAlias = ColumnComparison | Combination
 
 
 def parse(text: object) -> Condition:
-    """The condition that ``text`` spells.
+    """Parse the condition in ``text``.
 
     Example:
         >>> parse("age >= 18 and clinic in ('north', 'south')").operator
@@ -77,7 +77,7 @@ def parse(text: object) -> Condition:
 
 
 def comparisons(condition: Condition) -> Iterator[ColumnComparison]:
-    """Every comparison of a condition."""
+    """Yield every comparison in a condition."""
     if isinstance(condition, ColumnComparison):
         yield condition
     else:
@@ -86,7 +86,7 @@ def comparisons(condition: Condition) -> Iterator[ColumnComparison]:
 
 
 def expression(condition: Condition, compare: Callable[[ColumnComparison], str]) -> str:
-    """The condition in SQL; ``compare`` writes a comparison, which is never null."""
+    """Write the condition in SQL; ``compare`` writes a comparison, which is never null."""
     if isinstance(condition, ColumnComparison):
         return compare(condition)
     parts = [expression(part, compare) for part in condition.parts]
@@ -107,7 +107,7 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
         kind = str(match.lastgroup)
         value = match.group(kind)
         if kind == "number":
-            # A longer integer is no column's, and float() reads it as infinity without raising.
+            # No column holds a longer integer, and float() reads it as infinity without raising.
             is_whole = len(value) <= 300 and re.fullmatch(r"[+-]?\d+", value)
             yield "literal", int(value) if is_whole else float(value)
         elif kind == "text":

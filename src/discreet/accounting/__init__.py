@@ -1,4 +1,4 @@
-"""What happened (events) apart from how it adds up (composition).
+"""Events describe what happened; composition computes what they cost together.
 
 Example:
     >>> from discreet import PermuteAndFlip, PureDP, Scores

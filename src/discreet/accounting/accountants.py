@@ -1,4 +1,4 @@
-"""The accountants: how a cap becomes limits and how an event becomes a spend, fixed when a budget is made.
+"""The accountants: how a cap becomes limits and an event becomes a spend; fixed when a budget is created.
 
 Each is a privacy filter, valid for fully adaptive spending: ``docs/proofs/ledger.md``. Amounts are whole
 numbers on a public grid, of 10⁻¹² for ε and ρ and 10⁻¹⁸ for δ, so that both fit a 64-bit integer: spends
@@ -42,15 +42,15 @@ class Amount:
         return Amount(self.cost - other.cost, self.delta - other.delta)
 
     def times(self, count: int) -> Amount:
-        """``count`` such amounts."""
+        """Return ``count`` times this amount."""
         return Amount(self.cost * count, self.delta * count)
 
     def fits(self, limit: Amount) -> bool:
-        """Whether neither number is above the limit's."""
+        """Return whether both numbers are within the limit."""
         return self.cost <= limit.cost and self.delta <= limit.delta
 
     def scaled_down(self, share: Fraction) -> Amount:
-        """A part of this amount, rounded down."""
+        """Return a fraction of this amount, rounded down."""
         return Amount(math.floor(self.cost * share), math.floor(self.delta * share))
 
 
@@ -58,7 +58,7 @@ NOTHING = Amount()
 
 
 def spent(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
-    """A spend, rounded up.
+    """Return a spend, rounded up.
 
     Example:
         >>> spent(Fraction(1, 10)), spent(Fraction(1, 3)).cost
@@ -70,7 +70,7 @@ def spent(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
 
 
 def limit(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
-    """A cap, rounded down; it must be finite.
+    """Return a cap, rounded down; it must be finite.
 
     Example:
         >>> limit(Fraction(1, 3)).cost
@@ -82,7 +82,7 @@ def limit(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
 
 
 def something(amount: Amount) -> Amount:
-    """An amount that lets something through: a cap of nothing is a slip, not a budget."""
+    """Check that an amount lets some spend through; a cap of zero is a mistake."""
     if amount.cost == 0:
         raise ParameterError(
             "a budget of nothing is not allowed: it must let something through, "
@@ -92,7 +92,7 @@ def something(amount: Amount) -> Amount:
 
 
 def cost_in_decimal(units: int) -> str:
-    """Units of cost, exactly, in decimal.
+    """Return units of cost as an exact decimal.
 
     Example:
         >>> cost_in_decimal(2_900_000_000_000), cost_in_decimal(1), cost_in_decimal(0)
@@ -104,7 +104,7 @@ def cost_in_decimal(units: int) -> str:
 
 
 def delta_in_decimal(units: int) -> str:
-    """Units of δ, exactly, in decimal or scientific notation."""
+    """Return units of δ exactly, in decimal or scientific notation."""
     if units == 0:
         return "0"
     with localcontext() as context:
@@ -126,7 +126,7 @@ def exact_delta(units: int) -> Fraction:
 
 
 def amount_as_data(amount: Amount) -> dict[str, str]:
-    """Exact decimals, as text."""
+    """Return an amount as exact decimals in text."""
     return {"cost": cost_in_decimal(amount.cost), "delta": delta_in_decimal(amount.delta)}
 
 
@@ -143,7 +143,7 @@ def amount_of_data(data: dict[str, str]) -> Amount:
 
 
 def in_short(words: str, *, up: bool) -> str:
-    """Words whose long figures are cut to four digits: a cost rounded up, what one may use rounded down.
+    """Shorten long figures in a text to four digits: costs rounded up, remaining budget rounded down.
 
     Example:
         >>> in_short("ρ = 0.175749908689, δ = 5e-7", up=False)
@@ -154,13 +154,13 @@ def in_short(words: str, *, up: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Accountant:
-    """One way to count.
+    """One way of counting.
 
     Attributes:
         name: as stored in the ledger and named on the command line.
         symbol: ε or ρ.
         measure: the type of cap it serves.
-        counts_delta: whether releases may have a δ of their own.
+        counts_delta: whether releases may have their own δ.
         words: what is added up.
     """
 
@@ -171,7 +171,7 @@ class Accountant:
     words: str
 
     def limits(self, cap: Guarantee, *, delta_for_releases: object = None) -> Amount:
-        """A cap as limits on the sums."""
+        """Return a cap as limits on the sums."""
         if not isinstance(cap, self.measure):
             raise ParameterError(
                 f"the accountant {self.name!r} needs a cap in {self.measure.__name__}, got {cap!r}"
@@ -183,7 +183,7 @@ class Accountant:
         return limit(*cap.figures.values())
 
     def amount(self, event: Event) -> Amount:
-        """What an event costs: all of its releases together, rounded up to the grid once.
+        """Return what an event costs: all its releases together, rounded up to the grid once.
 
         Example:
             >>> ACCOUNTANTS["epsilon"].amount(Event(PureDP("1/3"), count=3))
@@ -230,7 +230,7 @@ _DEFAULTS = {PureDP: "epsilon", ZCDP: "rho", ApproxDP: "rho-delta"}
 
 
 def accountant_for(cap: object, name: str | None = None) -> Accountant:
-    """The accountant named, or the one that goes with the type of the cap."""
+    """Return the named accountant, or the default for this type of cap."""
     if type(cap) not in _DEFAULTS:
         raise refuse("cap", cap, "PureDP, ZCDP or ApproxDP")
     chosen = _DEFAULTS[type(cap)] if name is None else name  # type: ignore[index]  # checked above
@@ -240,14 +240,14 @@ def accountant_for(cap: object, name: str | None = None) -> Accountant:
 
 
 def cap_in_words(cap: Guarantee) -> dict[str, str]:
-    """A guarantee as plain data, figures rounded up to the shortest decimal."""
+    """Return a guarantee as plain data, with figures rounded up to the shortest decimal."""
     return {"measure": type(cap).__name__} | {
         name: shown(number) for name, number in cap.figures.items()
     }
 
 
 def _concentrated(cap: Guarantee, delta_for_releases: object) -> Amount:
-    """The largest ρ on the grid that, with what is left of δ, still implies the cap's ε."""
+    """Return the largest ρ on the grid that, together with the remaining δ, still implies the cap's ε."""
     assert isinstance(cap, ApproxDP)
     epsilon, delta = cap.exact
     if delta == 0:

@@ -21,14 +21,14 @@ _SMALLEST_DELTA = 1e-200  # far above underflow, so that no term that matters is
 _RELATIVE_SLACK = 1e-9
 _ABSOLUTE_SLACK = 1e-11
 _LARGEST_TOTAL = 10_000
-_LEFT_OUT = 1e-10  # so much of δ is granted to the outcomes that are not looked at
+_LEFT_OUT = 1e-10  # this much of δ is allotted to the outcomes that are not evaluated
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 
 def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact | None:
-    """The least ε' at which ``count`` releases of range ε cost at most δ, rounded up; None if not found.
+    """Return the least ε' at which ``count`` releases of range ε cost at most δ, rounded up, or None.
 
     Example:
         >>> float(homogeneous_epsilon(Fraction(1, 10), 100, Fraction(1, 10**6)))
@@ -43,7 +43,7 @@ def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact
     if pair.divergence(0.0, every) <= allowed:
         return Fraction(0)
     ceiling = math.nextafter(float(total), math.inf)
-    # A few leaders steer, then those near the worst of them; the answer is checked against all.
+    # A few leaders guide the search, then those near the worst of them; the answer is checked against all.
     near = every[:: max(1, count // 32)]
     high = pair.search(0.0, ceiling, allowed, near)
     worst = max(near, key=lambda leader: pair.divergence(high, np.array([leader])))
@@ -66,26 +66,26 @@ class _Pair:
     def __init__(self, epsilon: float, count: int, allowed: float) -> None:
         self._epsilon = epsilon
         self._count = count
-        # Hoeffding: further than this from the mean lies at most the part of δ that is left out.
+        # Hoeffding: at most the omitted part of δ lies further than this from the mean.
         self._left_out = allowed * _LEFT_OUT
         self._reach = math.ceil(math.sqrt(count * math.log(2 / self._left_out) / 2)) + 1
         self._log_binomials = _log_binomials(count)
 
     def search(self, low: float, high: float, allowed: float, leaders: Indices) -> float:
-        """Between an ε' that is too small and one that is enough: one that is enough, for ``leaders``."""
+        """Search between an ε' that is too small and one that is enough; return one that is enough."""
         return bisected(
             lambda target: self.divergence(target, leaders) <= allowed, low, high, relative=1e-9
         )[1]
 
     def divergence(self, target: float, leaders: Indices) -> float:
-        """An upper bound on δ(target), over the offsets t_ℓ of the ``leaders`` ℓ."""
+        """Return an upper bound on δ(target), over the offsets t_ℓ of the ``leaders`` ℓ."""
         steps = target + (leaders + 1) * self._epsilon
         offsets = np.clip(steps / (self._count + 1), 0.0, self._epsilon)
         blocks = np.array_split(offsets, max(1, len(offsets) // 256))
         return max(float(self._at(block, target).max()) for block in blocks)
 
     def _at(self, offsets: Floats, target: float) -> Floats:
-        """Upper bounds on the divergence of the k-fold two-point pair at each offset."""
+        """Return upper bounds on the divergence of the k-fold two-point pair at each offset."""
         epsilon, count = self._epsilon, self._count
         spread = -math.expm1(-epsilon)
         # e^−ε (e^t − 1), which no large offset overflows.

@@ -1,4 +1,4 @@
-"""How events add up: pure DP, zCDP and (ε, δ), by every bound that is valid for how they were chosen.
+"""How events compose in pure DP, zCDP and (ε, δ), by every bound that is valid for the list.
 
 The proofs are in ``docs/proofs/composition.md``.
 """
@@ -40,7 +40,7 @@ class Composition:
         approx: the cost in (ε, δ) at the δ asked for, by the best valid bound.
         best: the figure to report.
         reason: why that one, in words.
-        adaptive: True, ``"questions"`` or False, as it was said.
+        adaptive: True, ``"questions"`` or False, as given.
         count: how many releases.
         neighbours: the relation it holds for.
         bounds: every bound that was valid, with its name.
@@ -80,7 +80,7 @@ class Composition:
 def compose(
     events: Iterable[object], adaptive: bool | str = True, *, delta: object = None
 ) -> Composition:
-    """What releases cost together, never below the truth.
+    """Return what releases cost together, never less than the truth.
 
     Args:
         events: events, guarantees, releases, or (mechanism, scores) pairs.
@@ -90,8 +90,7 @@ def compose(
             False if the whole list was fixed in advance, questions included.
         delta: the δ allowed in ``approx``; without it the sum of the events' own δ.
 
-    With ``adaptive=True`` the figures hold for whoever fixed them as caps beforehand: that is what a
-    ledger does.
+    With ``adaptive=True`` the figures hold only if they were fixed as caps beforehand, as a ledger does.
 
     Example:
         >>> from discreet import BoundedRange
@@ -137,7 +136,7 @@ def compose(
 
 
 def sum_of_epsilon(events: Sequence[Event]) -> PureDP:
-    """The sum of ε with its proof, where that is all that is asked for; infinite where one is not pure.
+    """Return the sum of ε with its proof, if only that is needed; infinite if a release is not pure.
 
     Example:
         >>> sum_of_epsilon([Event(PureDP("0.1")), Event(PureDP("0.2"), count=2)])
@@ -149,7 +148,7 @@ def sum_of_epsilon(events: Sequence[Event]) -> PureDP:
 
 
 def _merged(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Equal promises with equal proofs as one event that happened more often."""
+    """Merge equal promises with equal proofs into one event with a larger count."""
     if len(events) == 1:
         return events
     counts: Counter[tuple[Guarantee, Proof | None]] = Counter()
@@ -164,7 +163,7 @@ def _merged(events: tuple[Event, ...]) -> tuple[Event, ...]:
 def _proof(
     events: Sequence[Event], measure: type[Guarantee], bound: EpsilonBound | None = None
 ) -> Proof | None:
-    """What proves every release's own promise, and their sum; a promise that nobody proved is assumed."""
+    """Return what proves each release's promise and their sum; an unproved promise is an assumption."""
     if bound is not None and bound.name == OF_RHO:
         measure = ZCDP
     needed = ZCDP if measure is ZCDP else PureDP
@@ -191,7 +190,7 @@ def _delta(event: Event) -> Fraction:
 
 
 def _total(costs: Iterable[tuple[Exact, int]]) -> Exact:
-    """The sum of costs times counts; infinity is a float, to which not every rational can be added."""
+    """Return the sum of costs times counts; infinity is a float, which cannot be added to every rational."""
     listed = [(cost, count) for cost, count in costs if count]
     if any(cost == math.inf for cost, _ in listed):
         return math.inf
@@ -199,7 +198,7 @@ def _total(costs: Iterable[tuple[Exact, int]]) -> Exact:
 
 
 def _sums(events: tuple[Event, ...], target: Fraction, lost: Fraction) -> tuple[EpsilonBound, ...]:
-    """The privacy filters: sums of ε, and of ρ, each with the sum of the δ."""
+    """Return the privacy filters: sums of ε and of ρ, each with the sum of δ."""
     if lost > target:
         return (EpsilonBound("the events' own δ add up to more than the δ allowed", math.inf),)
     epsilon = _total((core(e.guarantee).exact_in(PureDP), e.count) for e in events)

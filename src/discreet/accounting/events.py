@@ -1,4 +1,4 @@
-"""What happened: releases as frozen data, knowing nothing of how they add up."""
+"""What happened: releases as frozen data, independent of how they are added up."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Parameter = str | int | bool
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One kind of release that happened, or will: what it promised and how often.
+    """One kind of past or planned release: what it promises and how often.
 
     An event holds no data and no random bits: a parameter is a word, a whole number or a truth value,
     so scripted randomness has no way in.
@@ -54,7 +54,7 @@ class Event:
             raise refuse("guarantee", self.guarantee, "PureDP, BoundedRange, ZCDP or ApproxDP")
         object.__setattr__(self, "count", whole("count", self.count))
         for name in ("mechanism", "neighbours", "purpose"):
-            # Plain text, whatever kind of it was given: an event is written to ledgers as it is.
+            # Converted to plain text, because an event is written to ledgers.
             object.__setattr__(
                 self, name, str(text(name, getattr(self, name), empty=name == "purpose"))
             )
@@ -67,7 +67,7 @@ class Event:
 
     @staticmethod
     def of(thing: object) -> Event:
-        """The event meant by an event, a guarantee, a release, or a (mechanism, scores) pair.
+        """Return the event for an event, a guarantee, a release, or a (mechanism, scores) pair.
 
         Example:
             >>> from discreet import Exponential, Scores
@@ -111,12 +111,12 @@ class Event:
         neighbours: str = ADD_REMOVE,
         purpose: str = "",
     ) -> Event:
-        """What ``mechanism.select_each`` costs when a person is in at most ``rows_per_person`` rows.
+        """Return the event of ``mechanism.select_each`` if a person is in at most ``rows_per_person`` rows.
 
         State the sensitivity for adding or removing a person, under either relation. Adding or removing a
         person costs one release for each of their rows. Replacing one costs the same number of releases,
-        each at what it promises to two people (``docs/proofs/many-rows.md``). For a relation in other words
-        state the sensitivity and the number of rows that one step of that relation changes.
+        each at its price for two people (``docs/proofs/many-rows.md``). For a relation described in other
+        words, state the sensitivity and the number of rows that one step of that relation changes.
 
         Example:
             >>> from discreet import PermuteAndFlip, PureDP
@@ -142,7 +142,7 @@ class Event:
         )
 
     def under(self, neighbours: str) -> Event:
-        """The same event for another neighbour relation; an error where nothing follows.
+        """Return the same event for another neighbour relation; an error if nothing follows.
 
         Replacing a person is removing one and adding one, so it costs what two people cost. Nothing
         follows in the other direction.
@@ -157,8 +157,8 @@ class Event:
 
 
 def events_of(things: Iterable[object]) -> tuple[Event, ...]:
-    """Events under one neighbour relation."""
-    # Ten thousand equal guarantees are one event that is made once.
+    """Return events under one neighbour relation."""
+    # Ten thousand equal guarantees are one event that is built once.
     made: dict[tuple[Guarantee, Proof | None], Event] = {}
 
     def event(thing: object) -> Event:
@@ -180,7 +180,7 @@ def events_of(things: Iterable[object]) -> tuple[Event, ...]:
 
 
 def text(name: str, value: object, *, empty: bool = False) -> str:
-    """A short printable text."""
+    """Check a short printable text."""
     if not isinstance(value, str) or len(value) > LONGEST_TEXT or not (value or empty):
         raise refuse(name, value, f"a text of at most {LONGEST_TEXT} characters")
     if not value.isprintable():
@@ -189,7 +189,7 @@ def text(name: str, value: object, *, empty: bool = False) -> str:
 
 
 def shortened(words: str) -> str:
-    r"""Words that discreet made itself, as ``text`` takes them: on one line, cut off where they are long.
+    r"""Return discreet's own words in the form that ``text`` accepts: on one line, cut off if long.
 
     Example:
         >>> shortened("mode of code, where a = 1\nand b = 2")
@@ -210,5 +210,5 @@ def _parameter(name: str, value: object) -> Parameter:
 
 
 def core(guarantee: Guarantee) -> Guarantee:
-    """What is left of an (ε, δ) guarantee outside its event of probability δ: ε-DP."""
+    """Return the part of an (ε, δ) guarantee that holds outside its event of probability δ: ε-DP."""
     return PureDP(guarantee.exact[0]) if isinstance(guarantee, ApproxDP) else guarantee

@@ -31,7 +31,9 @@ OPTIMAL = "the optimal composition of bounded range"
 OFFSETS = "bounded range at its worst offsets, with the privacy loss distribution"
 
 Ranged = BoundedRange | AveragedRange
-"""What has a range, given the coins that nobody sees: a bound for all coins holds for their average."""
+"""Promises with a range given hidden coins; a bound that holds for every outcome of the coins holds on
+average.
+"""
 
 Kinds = Sequence[tuple[Guarantee, int]]
 Box = tuple[tuple[Fraction, Fraction], ...]
@@ -39,7 +41,7 @@ Box = tuple[tuple[Fraction, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class EpsilonBound:
-    """An ε that holds at the δ asked for, and what it follows from."""
+    """An ε that holds at the requested δ, and what it follows from."""
 
     name: str
     epsilon: Exact
@@ -48,9 +50,9 @@ class EpsilonBound:
 def fixed_list_bounds(
     events: Sequence[Event], delta: Fraction, *, questions_chosen: bool
 ) -> tuple[EpsilonBound, ...]:
-    """Every bound that needs the costs, or the whole list, to be fixed in advance.
+    """Return every bound that requires the costs, or the whole list, to be fixed in advance.
 
-    ``delta`` is what the events' own δ leave over.
+    ``delta`` is what remains after the events' own δ.
     """
     counts: Counter[Guarantee] = Counter()
     for event in events:
@@ -67,7 +69,7 @@ def fixed_list_bounds(
 def left_out(
     bounds: Sequence[EpsilonBound], guarantees: Iterable[Guarantee], adaptive: object
 ) -> str:
-    """Which tighter bound exists and was not computed, in words; nothing if none."""
+    """Name a tighter bound that exists but was not computed; empty if there is none."""
     found = {bound.name for bound in bounds}
     kinds = [guarantee for guarantee in guarantees if not _is_free(guarantee)]
     ranged = any(isinstance(guarantee, Ranged) for guarantee in kinds)
@@ -84,7 +86,7 @@ def _is_free(guarantee: Guarantee) -> bool:
 
 
 def _by_worst_curves(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
-    """Each release replaced by the worst curve its guarantee allows: the questions may be adaptive."""
+    """Replace each release by the worst curve its guarantee allows; the questions may be adaptive."""
     releases = [loss_curve_of(guarantee, count) for guarantee, count in kinds]
     known = [release for release in releases if release is not None]
     points = max(_POINTS, 2 * sum(release.count for release in known))
@@ -95,7 +97,7 @@ def _by_worst_curves(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
 
 
 def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
-    """Bounded range with one offset per release, which only a list fixed in advance has."""
+    """Return the bound for bounded range with one offset per release, which needs a list fixed in advance."""
     if len(kinds) == 1:
         guarantee, count = kinds[0]
         if isinstance(guarantee, Ranged | FlippedCoins):
@@ -126,7 +128,7 @@ def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
 def _worst_offset(
     ranged: Sequence[tuple[Fraction, int]], others: Sequence[LossCurve], delta: Fraction
 ) -> Exact:
-    """The largest ε over all offsets, from above: boxes of offsets, the worst box split again and again.
+    """Return an upper bound on the largest ε over all offsets, by splitting the worst box again and again.
 
     Releases of equal range have equal offsets in the worst case, so a box has one side per range. Every
     box's figure is an upper bound for its offsets, so stopping at any time is safe.
@@ -152,7 +154,7 @@ def _worst_offset(
 
 
 def _halves(box: Box, counts: Sequence[int]) -> tuple[Box, Box]:
-    """The box cut across the side that matters most: the widest, counted as often as it occurs."""
+    """Cut the box across the side that matters most: the widest, weighted by how often it occurs."""
     side = max(range(len(box)), key=lambda i: (box[i][1] - box[i][0]) * counts[i])
     low, high = box[side]
     middle = (low + high) / 2

@@ -30,7 +30,7 @@ Curve = Callable[[Fraction, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class LossCurve:
-    """One kind of release: its curve, the ε beyond which the curve is zero, and how often it happens."""
+    """One kind of release: its curve, the ε above which the curve is zero, and its count."""
 
     curve: Curve
     epsilon: Fraction
@@ -38,7 +38,7 @@ class LossCurve:
 
 
 def loss_curve_of(guarantee: Guarantee, count: int) -> LossCurve | None:
-    """The release with the worst curve that the guarantee allows; None if the guarantee gives none."""
+    """Return the worst curve that the guarantee allows; None if it has none."""
     if not isinstance(guarantee, PureDP | BoundedRange | LaplaceDominated):
         return None
     epsilon = guarantee.exact
@@ -80,7 +80,7 @@ def bounded_range_curve(epsilon: Fraction, lowest: Fraction, highest: Fraction) 
 
 
 def grid_step(releases: Sequence[LossCurve], points: int) -> Fraction:
-    """A step, about 1/``points`` of the largest loss; it divides every ε if it can."""
+    """Return a step of about 1/``points`` of the largest loss, which divides every ε if possible."""
     total = sum((release.epsilon * release.count for release in releases), Fraction(0))
     common = Fraction(0)
     for release in releases:
@@ -105,7 +105,7 @@ class Losses:
 
     @staticmethod
     def of(releases: Sequence[LossCurve], step: Fraction) -> Losses:
-        """Compose; a list without releases has no loss."""
+        """Compose the releases; an empty list has no loss."""
         from flint import arb_poly
 
         with precision(PRECISION):
@@ -114,21 +114,21 @@ class Losses:
                 reach = -(-release.epsilon // step)
                 factors.append(arb_poly(_masses(release.curve, reach, step)) ** release.count)
                 lowest -= reach * release.count
-            # Neighbours first, so that factors of a product are about equally long.
+            # Neighbours first, so that the factors of a product have similar lengths.
             while len(factors) > 1:
                 pairs = zip(factors[::2], [*factors[1::2], None], strict=False)
                 factors = [first if second is None else first * second for first, second in pairs]
             return Losses(factors[0], lowest, step)
 
     def times(self, other: Losses) -> Losses:
-        """Both lists together."""
+        """Return the composition of both lists."""
         with precision(PRECISION):
             return Losses(
                 self._polynomial * other._polynomial, self._lowest + other._lowest, self._step
             )
 
     def epsilon_at(self, delta: Fraction) -> Exact:
-        """An ε, at least zero, at which the divergence is at most δ; from the largest loss down."""
+        """Return an ε ≥ 0 at which the divergence is at most δ, searching from the largest loss down."""
         with precision(PRECISION):
             allowed, shrink = ball_of(delta), ball_of(-self._step).exp()
             above = weighted = 0 * allowed
@@ -144,7 +144,7 @@ class Losses:
 
     @cached_property
     def _suffixes(self) -> tuple[list[Any], list[Any]]:
-        """For each grid point, the sums of p and of p·e^−loss over it and all larger losses."""
+        """Return, for each grid point, the sums of p and of p·e^−loss over it and all larger losses."""
         with precision(PRECISION):
             masses = self._polynomial.coeffs()[::-1]
             top = ball_of(-(self._lowest + len(masses) - 1) * self._step).exp()
@@ -164,7 +164,7 @@ class Losses:
         return min(Fraction(1), max(Fraction(0), Fraction(found)))
 
     def _between(self, position: int, above: Any, weighted: Any, allowed: Any) -> Exact:
-        """The ε between one grid point, where δ is exceeded, and the next, where it is not."""
+        """Return the ε between a grid point where δ is exceeded and the next, where it is not."""
         next_point = (position + 1) * self._step
         if not weighted > 0:
             return next_point

@@ -109,7 +109,7 @@ class Comparison(Sequence[ComparisonRow]):
             self.chart().save(buffer, format="svg")
             picture = buffer.getvalue()
         except (DiscreetError, ImportError, ValueError):
-            # Without Altair or vl-convert, or with nothing to draw, the table says it all.
+            # Without Altair or vl-convert, or with nothing to draw, there is only the table.
             picture = ""
         rows = [
             (
@@ -134,7 +134,7 @@ class Comparison(Sequence[ComparisonRow]):
 def compare(
     scores: Scores, mechanisms: Family | Iterable[Family] | None = None, epsilons: object = None
 ) -> Comparison:
-    """The error of several mechanisms at several ε on the same scores. **Not private**.
+    """Compare the error of several mechanisms at several ε on the same scores. **Not private**.
 
     Args:
         scores: the scores to choose from.
@@ -155,7 +155,7 @@ def compare(
     amounts = epsilon_list(epsilons)
     rows: list[ComparisonRow] = []
     for family in families:
-        # Which errors there are does not depend on ε: they are sorted once.
+        # The possible errors do not depend on ε, so they are sorted once.
         errors = candidate_errors(member(family, 1), scores)
         distinct, group = np.unique(errors.values, return_inverse=True)
         for place, epsilon in enumerate(amounts):
@@ -180,7 +180,7 @@ def compare(
 
 
 def epsilon_list(epsilons: object) -> list[Fraction]:
-    """The ε meant: one number, several, or text: ``"1"``, ``"0.1,1"``, ``"0.1:2"``, ``"0.1:2:9"``.
+    """Return the ε of a number, several numbers, or text: ``"1"``, ``"0.1,1"``, ``"0.1:2"``, ``"0.1:2:9"``.
 
     A range gives up to ten round numbers, both ends included; with a count, that many points in equal steps
     on a logarithmic scale.
@@ -235,7 +235,7 @@ _MOST_ROUND = 10
 
 
 def _round_numbers(low: Fraction, high: Fraction) -> list[Fraction]:
-    """Both ends, and between them the most round numbers that make at most ten in all."""
+    """Return both ends and the most round numbers between them that make at most ten in all."""
     first, last = (
         math.floor(math.log10(end.numerator) - math.log10(end.denominator)) for end in (low, high)
     )

@@ -47,7 +47,7 @@ class DisclosureRisk:
         answer: the answer (a candidate) that causes it.
         guess: the probability that an attacker who guesses the likeliest world is right.
         blind: the same without any answer: the largest prior.
-        bound: what the guarantee promises that ``risk`` cannot exceed; 1 where there is no guarantee.
+        bound: what the guarantee promises that ``risk`` cannot exceed; 1 without a guarantee.
         steps: the largest distance between two worlds, in multiples of the range distance.
         warning: why the figures cannot be relied on, or None.
         posterior: one row per world, one column per candidate: the belief after that answer.
@@ -90,7 +90,7 @@ def disclosure_risk(
         >>> risk = disclosure_risk(Exponential(epsilon=1), worlds)
         >>> round(risk.risk, 3), round(risk.bound, 3), risk.steps
         (0.881, 0.881, 2.0)
-        >>> round(disclosure_bound(1), 3)  # as published: too small, they are two steps apart
+        >>> round(disclosure_bound(1), 3)  # as published: too small, because they are two steps apart
         0.731
     """
     listed = _worlds(worlds)
@@ -154,7 +154,7 @@ def epsilon_for_risk(risk: object, *, worlds: int = 2, steps: object = None) -> 
 
 
 def steps_between(worlds: int, steps: object) -> Fraction:
-    """How many neighbours apart any two of the worlds are; None for 1 between two of them, else 2."""
+    """Return how many neighbours apart two worlds are; by default 1 for two worlds, else 2."""
     return Fraction(min(worlds, 3) - 1) if steps is None else positive_distance("steps", steps)
 
 
@@ -184,7 +184,7 @@ def _prior(prior: Sequence[object] | None, count: int) -> Floats:
 
 
 def _bayes(log_joint: Floats) -> Floats:
-    """Each column normalised; an answer that no world can give teaches nothing and is left at zero."""
+    """Normalise each column; an answer that no world can give reveals nothing and stays zero."""
     top = log_joint.max(axis=0)
     possible = top > -math.inf
     weights = np.zeros_like(log_joint)
@@ -194,7 +194,7 @@ def _bayes(log_joint: Floats) -> Floats:
 
 
 def _distances(worlds: list[Scores]) -> list[list[Fraction]]:
-    """How far apart two candidates' scores move between each two worlds, exactly."""
+    """Return how far two candidates' scores move apart between each two worlds, exactly."""
     exact = [[Fraction(value) for value in world.values.tolist()] for world in worlds]
 
     def distance(one: list[Fraction], other: list[Fraction]) -> Fraction:

@@ -24,7 +24,7 @@ from discreet.mechanisms import Mechanism
 from discreet.mechanisms.facts import Floats
 from discreet.scores import Scores
 
-# Errors are float64 within a few units in the last place; nearer than this the exact gap decides.
+# Errors are float64 within a few units in the last place; for closer ones the exact gap decides.
 _DOUBTFUL = 2.0**-48
 # Scores may differ by more than float64 holds: then errors are kept in units of this.
 _LARGE_UNIT = 200
@@ -43,14 +43,14 @@ class CandidateErrors:
         return self.in_scores(float(mass @ self.values))
 
     def in_scores(self, value: float) -> float:
-        """A figure in these units, as a score difference; ``inf`` beyond float64."""
+        """Return a figure in these units as a score difference; ``inf`` beyond float64."""
         try:
             return math.ldexp(value, self.power)
         except OverflowError:
             return math.inf
 
     def at_least(self, least: Fraction, *, strictly: bool = False) -> npt.NDArray[np.bool_]:
-        """Which candidates have an error of at least ``least`` (or above it), compared exactly."""
+        """Return which candidates have an error of at least ``least`` (or above it), compared exactly."""
         threshold = float(min(least / Fraction(2) ** self.power, Fraction(PAIR_LIMIT)))
         margin = threshold * _DOUBTFUL
         reached: npt.NDArray[np.bool_] = self.values >= threshold
@@ -62,7 +62,7 @@ class CandidateErrors:
 
 
 def candidate_errors(mechanism: Mechanism, scores: Scores) -> CandidateErrors:
-    """The error of each candidate; it depends on the mechanism's direction only, not on its ε."""
+    """Return the error of each candidate; it depends only on the mechanism's direction, not on its ε."""
     largest = required(mechanism).optimize == "max"
     if not isinstance(scores, Scores):
         raise ParameterError(
@@ -142,7 +142,7 @@ def error_quantile(mechanism: Mechanism, scores: Scores, level: object) -> float
 
 
 def quantile_of(errors: Floats, mass: Floats, level: Fraction) -> float:
-    """The least error that is not exceeded with probability ``level``, of a distribution of errors."""
+    """Return the least error that is not exceeded with probability ``level``."""
     if level == 1:
         return float(errors[-1])
     # Tails summed from the far end keep their digits where 1 − Σ would lose them.
@@ -161,7 +161,7 @@ def error_distribution(mechanism: Mechanism, scores: Scores) -> tuple[Floats, Fl
     """
     errors = candidate_errors(mechanism, scores)
     mass = mechanism.probabilities(scores)
-    # A probability may have underflowed; only its logarithm says whether the error can occur.
+    # A probability may have underflowed; only its logarithm shows whether the error can occur.
     possible = mass > 0 if mass.all() else mechanism.log_probabilities(scores) > -math.inf
     distinct, place = np.unique(errors.values[possible], return_inverse=True)
     together = np.bincount(place, weights=mass[possible]).astype(np.float64)
@@ -170,7 +170,7 @@ def error_distribution(mechanism: Mechanism, scores: Scores) -> tuple[Floats, Fl
 
 
 def score_difference(name: str, value: object) -> Fraction:
-    """A number on the scale of the scores, exactly as given, 0 or above."""
+    """Return a number on the scale of the scores, exactly as given, 0 or above."""
     if isinstance(value, float | np.floating) and not isinstance(value, bool):
         if not math.isfinite(value) or value < 0:
             raise refuse(name, value, "a finite number, 0 or above")

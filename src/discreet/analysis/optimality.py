@@ -33,7 +33,7 @@ from discreet.mechanisms.registry import Family, member
 from discreet.scores import Scores
 
 Levels = tuple[int, ...]
-"""Gaps in steps of d, ascending; the first is 0. One such vector stands for its whole class."""
+"""Gaps in steps of d, ascending; the first is 0. Each represents its whole class."""
 
 Place = tuple[Levels, int]
 """A class of vectors and the level of one of its candidates."""
@@ -70,7 +70,7 @@ def orders(levels: Levels) -> int:
 
 
 def worst_neighbour(levels: Levels, level: int, k: int) -> Place | None:
-    """Where a candidate of this level is likeliest among neighbours, by Proposition 2 of the paper.
+    """Return the neighbour in which a candidate of this level is most likely, by Proposition 2 of the paper.
 
     Raise the candidate by one step; if it is a best one already, lower all others instead, which is the
     same up to a shift. None if that leaves the lattice.
@@ -89,7 +89,7 @@ def worst_neighbour(levels: Levels, level: int, k: int) -> Place | None:
 
 
 def all_neighbours(levels: Levels, level: int, k: int) -> Iterator[Place]:
-    """Every place on the lattice that a candidate of this level can have in a neighbouring vector.
+    """Return every place on the lattice that a candidate of this level can have in a neighbouring vector.
 
     Neighbours on the lattice differ, up to a shift, by lowering some of the candidates one step.
 

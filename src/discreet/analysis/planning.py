@@ -1,8 +1,8 @@
-"""How much ε a wanted accuracy takes: from the scores at hand, or from n alone before any data is read.
+"""The ε that a required accuracy takes: from given scores, or from n alone before any data is read.
 
-Every tail of the error falls as ε grows (``docs/proofs/worst-case-error.md``), so the least ε that meets
-a target is the root of a monotone function. The root is bracketed first and refined inside the bracket;
-the ε returned was evaluated and meets the target, and a target out of reach raises.
+Every tail of the error falls as ε grows (``docs/proofs/worst-case-error.md``), so the least ε that meets a
+target is the root of a monotone function. The root is bracketed first and refined inside the bracket; the
+returned ε was evaluated and meets the target, and an unreachable target raises an error.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _ENDS = (Fraction(2) ** 1400, Fraction(1, 2**1400))
 
 
 class ErrorBasis:
-    """What errors are measured on: scores at hand, or the worst of any data with n candidates.
+    """What errors are measured on: given scores, or the worst data with n candidates.
 
-    Exactly one of ``scores`` and ``n`` is given; the rest goes with ``n``.
+    Exactly one of ``scores`` and ``n`` is given; the other fields go with ``n``.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class ErrorBasis:
 
         @cache
         def errors(optimize: str) -> CandidateErrors:
-            """They depend on the direction only, not on ε."""
+            """The errors, which depend only on the direction, not on ε."""
             assert scores is not None
             return candidate_errors(PermuteAndFlip(epsilon=1, optimize=optimize), scores)
 
@@ -82,7 +82,7 @@ class ErrorBasis:
         return self._errors(mechanism.optimize).mean(mechanism.probabilities(self.scores))
 
     def tail(self, mechanism: Mechanism, limit: Fraction) -> float:
-        """The chance of an error above the limit; for any data, of that error at the least."""
+        """Return the chance of an error above the limit; for any data, of an error of at least the limit."""
         if self.scores is None:
             return worst_case_tail(mechanism, t=limit, **self._public)
         above = self._above(mechanism.optimize, limit)
@@ -112,9 +112,9 @@ def epsilon_for(
 ) -> float:
     """The least ε at which a mechanism is accurate enough; zero if a blind choice already is.
 
-    With ``scores`` it answers for these very scores, and is **not private**. With ``n`` and
-    ``sensitivity`` instead it holds for any data at all, or for any data whose runner-up lies at least
-    ``gap`` below the best, and reads nothing.
+    With ``scores`` it answers for exactly these scores, and is **not private**. With ``n`` and
+    ``sensitivity`` it holds for any data, or for any data whose runner-up lies at least ``gap`` below the
+    best, and reads nothing.
 
     Args:
         mechanism: a class, a registered name, or a mechanism whose ε is ignored.
@@ -207,7 +207,7 @@ def _least_epsilon(family: Family, goal: _Goal) -> float:
 
 
 def _with_scale(family: Family, scale: object) -> Mechanism:
-    """The family's member at a given noise scale: no noise at zero, blind choice at the far end."""
+    """Return the family's member at a noise scale: no noise at zero, a blind choice at the far end."""
     mechanism = member(family, 1)
     rest = {k: v for k, v in mechanism.parameters().items() if k not in ("epsilon", "scale")}
     return type(mechanism)(scale=scale, **rest)

@@ -1,4 +1,4 @@
-"""How far private quantiles are off, in people, before any data is read; and the ε for a wanted error.
+"""How far private quantiles are off, in people, before any data is read; and the ε for a given error.
 
 The rank error of an answer is the least e such that the level's rank lies within e of the people at or below
 the answer: none for a true quantile. The bounds are those of ``docs/proofs/quantiles.md``, for any data.
@@ -23,14 +23,15 @@ from discreet.errors import ParameterError
 from discreet.neighbours import REPLACE, Neighbours
 
 FINEST, USUAL = 10, 6
-"""People who share a value are spread over at most 2¹⁰ places, over 2⁶ on long lines."""
+"""People who share a value are spread over at most 2¹⁰ places, or 2⁶ on long lines."""
 LINE, LARGEST_LINE = 1 << 20, 1 << 22
-"""With more than 2⁶ places for each point the lines of all groups together have at most 2²⁰ places. A single
-line has at most 2²², unless the grid itself has more points."""
+"""If each point has more than 2⁶ places, the lines of all groups together have at most 2²⁰ places. A single
+line has at most 2²², unless the grid itself has more points.
+"""
 
 
 def fineness(points: int, groups: int = 1) -> int:
-    """How many fair coins tell apart people who share a grid point, where several quantiles are asked for.
+    """Return how many fair coins separate people who share a grid point, for several quantiles.
 
     Example:
         >>> fineness(121), fineness(121, groups=50), fineness(65_536), fineness(10**7)
@@ -41,7 +42,7 @@ def fineness(points: int, groups: int = 1) -> int:
 
 
 def most_sharing(people: int, *, points: int, groups: int = 1, fails: Fraction) -> int:
-    """How many of these people share a place at most, except with probability ``fails``.
+    """Return the most people who share a place, except with probability ``fails``.
 
     c people of N are all at one of M places with a chance of at most (N choose c)/M^c ≤ (eN/(cM))^c, and
     there are M places for each point.
@@ -72,7 +73,7 @@ def rank_error(
     neighbours: str = "add-remove",
     sharing: object = 0,
 ) -> float:
-    """The rank error that no answer exceeds with this probability, on any data in which no more people share.
+    """Return the rank error not exceeded with this probability, on any data with this much sharing.
 
     Args:
         points: how many points the public grid has.
@@ -98,7 +99,7 @@ def epsilon_for_rank_error(
     neighbours: str = "add-remove",
     sharing: object = 0,
 ) -> float:
-    """The ε that ``rank_error`` asks for such an error; enough for any data.
+    """Return an ε for which ``rank_error`` is at most this, on any data.
 
     Example:
         >>> round(epsilon_for_rank_error([0.5], points=121, at_most=10), 3)
@@ -117,7 +118,7 @@ def epsilon_for_rank_error(
 def _factor(
     at: Sequence[object], points: int, with_probability: object, neighbours: str, sharing: object
 ) -> tuple[Fraction, Fraction]:
-    """ε times the part of the error that falls with ε, and the part that does not."""
+    """Return ε times the part of the error that falls with ε, and the part that does not."""
     if isinstance(at, str) or not isinstance(at, Sequence) or not at:
         raise refuse("at", at, "a list of levels, such as [0.1, 0.5, 0.9]")
     levels = [probability("at", level) for level in at]
@@ -149,7 +150,7 @@ _NONE = (Fraction(0), Fraction(0))
 def _summed(
     levels: Sequence[Fraction], low: Fraction, high: Fraction, before: _Sum, after: _Sum
 ) -> _Sum:
-    """The largest sums of distances and of shared places, over the choices of a stretch.
+    """Return the largest sums of distances and of shared places, over the choices of a stretch.
 
     ``before`` and ``after`` are those of the cuts where the stretch for the levels from ``low`` to ``high``
     begins and ends: a choice inherits both in proportion.

@@ -1,8 +1,8 @@
 """Which mechanism to use for a budget and a number of releases, and why.
 
-For one release under pure DP permute-and-flip is never worse than the exponential mechanism. When many
-releases are composed under zCDP or (ε, δ) the exponential mechanism costs about a quarter of the ρ, may run
-at about twice the ε, and wins. Where the two cross is computed here, not guessed.
+For one release under pure DP, permute-and-flip is never worse than the exponential mechanism. When many
+releases are composed under zCDP or (ε, δ), the exponential mechanism costs about a quarter of the ρ, may
+run at about twice the ε, and wins. Where the two cross is computed here, not guessed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST_RELEASES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What one mechanism can do with the budget.
+    """What one mechanism achieves within the budget.
 
     Attributes:
         mechanism: its name.
@@ -92,7 +92,7 @@ class Recommendation:
 
     @property
     def advice(self) -> str:
-        """What to use, in one sentence; its ε is the figure to type."""
+        """Say in one sentence what to use; its ε is the figure to type."""
         best = self.options[0]
         return f"Use {best.mechanism} with ε = {best.epsilon:.{_DIGITS}g} for each release."
 
@@ -117,7 +117,7 @@ class _Setting:
     measured_on: ErrorBasis
 
     def composed(self, mechanism: Mechanism, releases: int) -> tuple[Guarantee, str | None]:
-        """What all releases cost under the budget, by the accountant that charges least."""
+        """Return what all releases cost under the budget, by the cheapest accountant."""
         promise = mechanism.promise_at(_ANY)
         own = promise.exact[1] if isinstance(promise, ApproxDP) else Fraction(0)
         lost = Fraction(math.ceil(own * DELTA_UNIT), DELTA_UNIT) * releases
@@ -161,7 +161,7 @@ def recommend(
     monotonic: bool = False,
     gap: object = None,
 ) -> Recommendation:
-    """Which mechanism to use for a number of releases under one budget.
+    """Recommend a mechanism for a number of releases under one budget.
 
     With ``scores`` the errors are those on these scores, and the advice is **not private**. With ``n`` they
     are the worst for any data, and nothing is read.
@@ -229,7 +229,7 @@ def _limit(budget: Guarantee) -> Exact:
 
 
 def _counted(cost: Exact) -> Exact:
-    """One release's cost as a budget counts it."""
+    """Return one release's cost as a budget counts it."""
     return cost if cost == math.inf else Fraction(math.ceil(cost * COST_UNIT), COST_UNIT)
 
 
@@ -265,7 +265,7 @@ def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanis
 
 
 def _cut(epsilon: Fraction, digits: int) -> Fraction:
-    """Rounded down to this many digits: whatever is below an affordable ε is affordable."""
+    """Round down to this many digits; anything below an affordable ε is affordable."""
     unit = Fraction(10) ** (math.floor(math.log10(epsilon)) + 1 - digits)
     return math.floor(epsilon / unit) * unit
 

@@ -1,7 +1,7 @@
-"""Thresholds before anything is spent: false alarms, misses, the ε that they take, and what else there is.
+"""Thresholds before anything is spent: false alarms, misses, the ε required, and alternatives.
 
-The data that is hardest among those whose values keep a margin: all values at T − margin and then one at
-T + margin. Lower values before it, or a higher one, only make the right answer likelier.
+Among data whose values keep a margin, the hardest is: all values at T − margin and then one at T + margin.
+Lower values before it, or a higher one, only make the right answer more likely.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ThresholdErrors:
 
     @property
     def wrong(self) -> float:
-        """Either of the two."""
+        """The chance of either error."""
         return self.false_alarm + self.miss
 
 
@@ -60,7 +60,7 @@ def threshold_errors(
     sensitivity: object = 1,
     monotonic: bool = False,
 ) -> ThresholdErrors:
-    """The chances of a false alarm and of a miss among ``n`` values that keep ``margin`` from the threshold.
+    """Return the chances of a false alarm and a miss among ``n`` values that keep the margin.
 
     A mechanism that chooses the largest value takes part with one more candidate, "none of them", whose
     score is the threshold; it must know all values at once. A rule brings its own sensitivity.
@@ -140,7 +140,7 @@ def _made(
 
 @dataclass(frozen=True, slots=True)
 class ThresholdAdvice:
-    """Who answers best about a threshold at one ε, with the figures.
+    """Which mechanism answers best about a threshold at one ε, with the figures.
 
     Example:
         >>> print(recommend_threshold(1, n=52, margin=20, monotonic=True).advice[:46])
@@ -152,12 +152,12 @@ class ThresholdAdvice:
 
     @property
     def best(self) -> ThresholdErrors:
-        """The least often wrong of those that need not know all values at once."""
+        """The mechanism that is least often wrong among those that need not know all values at once."""
         return min((o for o in self.options if not o.at_once), key=lambda option: option.wrong)
 
     @property
     def advice(self) -> str:
-        """What to use, and why, in sentences."""
+        """Say what to use and why."""
         overall = min(self.options, key=lambda option: option.wrong)
         said = (
             f"On a stream use {self.best.mechanism}: wrong with probability "

@@ -152,7 +152,7 @@ def worst_case_tail(
 def _public(
     mechanism: Mechanism, n: object, sensitivity: object, monotonic: object, gap: object
 ) -> tuple[int, Fraction, Fraction, Fraction]:
-    """n, the noise scale, Δ and the least gap, all checked."""
+    """Check n, the noise scale, Δ and the least gap."""
     count = whole("n", n)
     if not isinstance(monotonic, bool):
         raise ParameterError(f"⟨monotonic⟩{monotonic!r} is not allowed: it must be True or False")
@@ -163,7 +163,7 @@ def _public(
 
 
 def _noiseless(mechanism: Mechanism, n: int, delta: Fraction, least: Fraction) -> WorstCase:
-    """Without noise only a chain of exponential randomized response is ever wrong."""
+    """Return the error without noise: only a chain of exponential randomized response is ever wrong."""
     chained = (
         isinstance(mechanism, ExponentialRandomizedResponse) and mechanism.variant == "complete"
     )
@@ -206,7 +206,7 @@ def _worst_response(
     if naive:
         return found[0]
     if low > step:
-        # Nobody can join the best candidate in the top set: the exponential mechanism's proof applies.
+        # No other candidate can join the best in the top set: the exponential mechanism's proof applies.
         return WorstCase(found[0].error, found[0].gap, found[0].p, True)
     tied = float(delta) * chance(step)
     found.append(WorstCase(tied, float(delta), math.exp(-step), False))
@@ -230,7 +230,7 @@ _FAR = Fraction(10) ** 300
 def missed_chance(mechanism: Mechanism, n: int, *, step: Exact, distance: Exact) -> Chance:
     """The chance of missing the best, as a function of γ.
 
-    Most mechanisms see nothing but γ; a few also ask for Δ/s (``step``) or d/s (``distance``).
+    Most mechanisms depend only on γ; a few also need Δ/s (``step``) or d/s (``distance``).
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -253,7 +253,7 @@ def missed_chance(mechanism: Mechanism, n: int, *, step: Exact, distance: Exact)
 
 
 def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance:
-    """Any other mechanism, through its probability mass function at unit scale."""
+    """Return the same for any other mechanism, from its probabilities at unit scale."""
     if n > _LARGEST_GENERAL:
         raise refuse(
             "n", n, f"at most {_LARGEST_GENERAL} for {mechanism.name}, which has no closed form"
@@ -264,7 +264,7 @@ def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance
     unit = type(mechanism)(scale=1, **rest)
 
     def missed(gamma: float) -> float:
-        # Beyond this nothing is left of any probability, and infinity is no score.
+        # Beyond this every probability is zero, and infinity is not a score.
         values = np.full(n, -min(gamma, 1e300))
         values[0] = 0.0
         return float(
@@ -317,7 +317,7 @@ def error_bound(
     beta = 1 - probability("with_probability", with_probability)
     if beta == 0:
         raise refuse("with_probability", with_probability, "below 1")
-    # Of tuples and sets there are more than other numbers here may be.
+    # There are more tuples and sets than other numbers here may be.
     ways = n if type(n) is int and n > 1 else whole("n", n)
     return error_bound_at(_scale(epsilon, sensitivity, monotonic), ways, beta=beta)
 

@@ -1,4 +1,4 @@
-"""What an adapter is: how one mechanism of another library is found, named and audited."""
+"""Adapters: how a mechanism of another library is found, named and audited."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from discreet.audit.verdicts import Verdict
 from discreet.guarantees import Guarantee, PureDP
 
 _PACKAGES = {"wrong": "discreet"}
-"""Where the package has another name than the library."""
+"""Package names that differ from the library's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Adapter:
         epsilon: the ε at which the observatory looks.
         sampled: whether the code can only be run.
         tables: for a pipeline, the schema of the tables that it is recorded on.
-        options: what else the audit is told.
+        options: further options of the audit.
         about: what the claim is and who makes it.
 
     Example:
@@ -63,7 +63,7 @@ class Adapter:
 
     @property
     def version(self) -> str | None:
-        """The installed version; None if the library is not installed."""
+        """Return the installed version; None if the library is not installed."""
         try:
             spec = importlib.util.find_spec(self.module)
         except (ImportError, ValueError):
@@ -75,7 +75,7 @@ class Adapter:
             package = importlib.metadata.distribution(_PACKAGES.get(self.library, self.library))
         except importlib.metadata.PackageNotFoundError:
             return "a checkout"
-        # What is imported may come from another place than the package that is installed.
+        # The imported module may come from another place than the installed package.
         place = Path(str(package.locate_file(self.module))).resolve()
         editable = self.module == "discreet"
         return package.version if editable or place in origin.parents else "a checkout"
@@ -94,5 +94,5 @@ class Adapter:
 def adapter(
     library: str, mechanism: str, module: str | None = None, **told: Any
 ) -> Callable[[Callable[..., Any]], Adapter]:
-    """Make an adapter of a function of an input and of ``cost``; the module has the library's name."""
+    """Make an adapter from a function of an input and of ``cost``; the module has the library's name."""
     return lambda run: Adapter(library, mechanism, module or library, run, **told)

@@ -1,4 +1,4 @@
-"""The scores that a subject is given: also an array, and they note who asks how neighbours move."""
+"""The scores given to a subject: they also behave as an array, and record whether ``monotonic`` is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _VALUES: Any = vars(Scores)["values"]
 
 
 def _noted(name: str) -> Any:
-    """An attribute of scores that notes that it was read."""
+    """Return an attribute of scores that records that it was read."""
     slot = vars(Scores)[name]
 
     def read(scores: Scores) -> Any:
@@ -39,11 +39,11 @@ class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):
 
     @property
     def looked(self) -> bool:
-        """Whether somebody has read how neighbours move: ``monotonic``, or the distance that follows."""
+        """Whether the subject has read how neighbours move: ``monotonic`` or the distance."""
         return getattr(self, "_looked", False)
 
     def with_values(self, row: Floats) -> AuditedScores:
-        """The same with other finite values: nothing else is checked again."""
+        """Return the same scores with other finite values; nothing else is checked again."""
         other = object.__new__(AuditedScores)
         for slot in _SLOTS:
             slot.__set__(other, slot.__get__(self))
@@ -55,7 +55,7 @@ class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):
 
     @property
     def __array_struct__(self) -> Any:
-        # What NumPy asks for first: quicker than to be refused it.
+        # NumPy asks for this first; providing it is faster than being refused.
         return self.values.__array_struct__
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:

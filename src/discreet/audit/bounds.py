@@ -1,7 +1,7 @@
-"""What counts prove: lower confidence bounds on ε, δ or ρ from the tallies of two neighbours.
+"""Lower confidence bounds on ε, δ or ρ from the counts of two neighbours.
 
-A privacy loss bounds what any event or any two answers show (post-processing), so each event that is
-looked at gives a bound. The chance that a bound exceeds the truth is at most ``error``.
+A privacy loss limits what any event or any pair of answers can show (post-processing), so each event gives
+a bound. A bound exceeds the truth with probability at most ``error``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, Laplace
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """A set of answers that is likelier under the first tally; for bounded range, a pair of answers."""
+    """A set of answers that is more likely under the first tally; for bounded range, a pair of answers."""
 
     members: tuple[int, ...]
     other: int | None = None
@@ -31,11 +31,11 @@ class LossBound(Protocol):
     """A lower confidence bound, from counts, on the loss that a claim limits."""
 
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
-        """The value that the counts suggest, and roughly its standard deviation."""
+        """Return the value that the counts suggest, and roughly its standard deviation."""
         ...
 
     def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
-        """A value that the truth exceeds, except with probability at most ``error``."""
+        """Return a value that the truth exceeds, except with probability at most ``error``."""
         ...
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
@@ -54,24 +54,25 @@ def _chosen(counts: Counts, event: AnswerSet) -> int:
 
 
 def _ends(first: Counts, second: Counts, event: AnswerSet, error: float) -> tuple[float, float]:
-    """P(S) from below and Q(S) from above, both true except with probability at most ``error``."""
+    """Return a lower bound on P(S) and an upper one on Q(S), true except with probability ``error``."""
     low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
     return low, upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
 
 
 def _ranking(first: Counts, second: Counts) -> list[int]:
-    """The answers that were seen, and the first two in any case, the most telling first."""
+    """Return the answers that were seen, and always the first two, most informative first."""
     seen = np.flatnonzero((first + second > 0) | (np.arange(len(first)) < 2))
     ratios = (first[seen] + 0.5) / (second[seen] + 0.5)
     return list(seen[np.argsort(-ratios, kind="stable")].tolist())
 
 
 _MOST_SETS = 64
-"""Of each kind; where there are more answers than that, as many are tried, evenly spaced."""
+"""The largest number of sets of each kind; if there are more answers, this many evenly spaced ones are tried.
+"""
 
 
 class _OfSets:
-    """A bound on sets of answers: single ones, and all answers from the most telling down."""
+    """A bound on sets of answers: single ones, and all answers from the most informative down."""
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
         ranking = _ranking(first, second)
@@ -134,13 +135,13 @@ class _Excess(_OfSets):
 
 
 class _Divergence(_OfSets):
-    """Concentrated privacy: the divergence of a single event from its chance is at most ρ."""
+    """Concentrated privacy: the divergence between an event's two probabilities is at most ρ."""
 
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         p = (_chosen(first, event) + 0.5) / (first.sum() + 1)
         q = (_chosen(second, event) + 0.5) / (second.sum() + 1)
         slope = abs(math.log(p * (1 - q) / (q * (1 - p))))
-        # An event that is likelier under the second tally proves nothing, however far apart the two are.
+        # An event that is more likely under the second tally proves nothing, however far apart the two are.
         return _bernoulli(p, q) if p > q else 0.0, slope * math.sqrt(
             p * (1 - p) / first.sum() + q * (1 - q) / second.sum()
         )
@@ -152,13 +153,13 @@ class _Divergence(_OfSets):
 
 
 def _bernoulli(p: float, q: float) -> float:
-    """The divergence of a coin of chance p from one of chance q."""
+    """Return the divergence of a coin with probability p from one with probability q."""
     terms = ((p, q), (1 - p, 1 - q))
     return sum(math.inf if b <= 0 else a * math.log(a / b) for a, b in terms if a > 0)
 
 
 def bound_for(claim: Guarantee) -> tuple[LossBound, float]:
-    """How the claim is bounded, and the figure that must not be exceeded."""
+    """Return how the claim is bounded, and the figure that must not be exceeded."""
     if isinstance(claim, PureDP | LaplaceDominated):
         return _Ratio(), claim.epsilon
     if isinstance(claim, BoundedRange):
@@ -173,5 +174,5 @@ def bound_for(claim: Guarantee) -> tuple[LossBound, float]:
 
 
 def frequencies(counts: Counts) -> Floats:
-    """Counts as shares."""
+    """Return counts as shares."""
     return np.asarray(counts / max(1, int(counts.sum())), dtype=np.float64)

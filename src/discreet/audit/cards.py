@@ -39,7 +39,7 @@ def figures(verdict: Verdict) -> str:
 
 
 def explanation(verdict: Verdict) -> str:
-    """What the status does and does not say."""
+    """Return what the status does and does not mean."""
     if verdict.status == "refuted" and verdict.witness is not None:
         return f"The witness is certain by {verdict.witness.certainty}."
     if verdict.status == "suspect" and verdict.witness is not None:
@@ -50,7 +50,7 @@ def explanation(verdict: Verdict) -> str:
 
 
 def bars(witness: Witness) -> list[tuple[str, str, str]]:
-    """For each answer shown: its label and the two probabilities as little bars."""
+    """Return the label of each answer shown, with its two probabilities as small bars."""
     shown = list(range(len(witness.probabilities)))
     if len(shown) > _MOST_BARS:
         largest = np.maximum(witness.probabilities, witness.neighbour_probabilities)

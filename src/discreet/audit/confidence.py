@@ -8,12 +8,12 @@ from discreet._exact.numbers.balls import precision
 from discreet._exact.numbers.exact import refuse
 from discreet._exact.numbers.searches import bisected
 
-# Enough for counts in the millions; balls say so themselves if it is not.
+# Enough for counts in the millions; otherwise the balls show it.
 _BITS = 96
 
 
 def error_rate(value: object) -> float:
-    """The largest probability of a false alarm, checked."""
+    """Check the largest probability of a false alarm."""
     if not isinstance(value, float | int) or not 0 < value < 1:
         raise refuse("false_alarm", value, "a probability between 0 and 1")
     return float(value)
@@ -54,7 +54,7 @@ def lower_tail(successes: int, trials: int, chance: float) -> float:
 
 
 def lower_confidence(successes: int, trials: int, error: float) -> float:
-    """The largest p that is below the true probability, except with probability at most ``error``.
+    """Return the largest p that lies below the true probability, except with probability ``error``.
 
     Example:
         >>> 0.47 < lower_confidence(5000, 10000, 1e-6) < 0.48
@@ -71,7 +71,7 @@ def lower_confidence(successes: int, trials: int, error: float) -> float:
 
 
 def upper_confidence(successes: int, trials: int, error: float) -> float:
-    """The least p that is above the true probability, except with probability at most ``error``.
+    """Return the least p that lies above the true probability, except with probability ``error``.
 
     Example:
         >>> upper_confidence(0, 1000, 1e-9) < 0.021

@@ -1,7 +1,7 @@
-"""Crowds: score vectors of few levels, each with any number of candidates, and their neighbours.
+"""Crowds: score vectors with few levels, each with any number of candidates, and their neighbours.
 
-What holds with a handful of candidates can break with many: a mechanism's chance of choosing one of a
-crowd falls with the crowd, and what it adds to the leader does not.
+A property that holds with a handful of candidates can fail with many: a mechanism's chance of choosing one
+of a crowd falls with the crowd's size, but what it adds to the leader does not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOTALS = (7, 30, 300, LARGEST)
 FEW_TOTALS = (30, LARGEST)
 
 Block = tuple[float, float, int]
-"""A score, the neighbour's score, and how many candidates have them."""
+"""A score, the neighbour's score, and the number of candidates that have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Crowd:
         return np.repeat(first, counts), np.repeat(second, counts)
 
     def around(self, step: float, grow: float) -> Iterator[Crowd]:
-        """Crowds with one block moved (before, after or both), or with another number of candidates."""
+        """Return crowds with one block moved (before, after or both), or with another size."""
         for place, (here, there, count) in enumerate(self.blocks):
             rest = self.blocks[:place], self.blocks[place + 1 :]
             for move in (step, -step):
@@ -57,7 +57,7 @@ class Crowd:
                     yield Crowd((*rest[0], (here, there, many), *rest[1]))
 
     def clipped(self, relation: Relation, delta: float) -> Crowd:
-        """The nearest pair of neighbours."""
+        """Return the nearest pair of neighbours."""
         here = np.array([block[0] for block in self.blocks])
         there = relation.clip(here, np.array([block[1] for block in self.blocks]), delta)
         counts = [block[2] for block in self.blocks]
@@ -65,7 +65,7 @@ class Crowd:
 
 
 def crowds(total: int, grid: ScoreGrid, gaps: list[float], relation: Relation) -> Iterator[Crowd]:
-    """The catalogue: outsiders, two and three blocks, ladders, each against neighbours of every kind."""
+    """Return the catalogue: outsiders, two and three blocks, ladders, each with neighbours of every kind."""
     seen = set[tuple[tuple[float, int], ...]]()
     for gap in gaps:
         for levels in _shapes(total, gap):
@@ -91,7 +91,7 @@ def _shapes(total: int, gap: float) -> Iterator[tuple[tuple[float, int], ...]]:
 def _against(
     levels: tuple[tuple[float, int], ...], relation: Relation, delta: float
 ) -> Iterator[Crowd]:
-    """A block, one member of it, or the top of the ranking against the rest."""
+    """Move a block, one member of it, or the top of the ranking against the rest."""
     pieces: list[tuple[float, int]] = []
     places: list[int] = []
     for place, (value, count) in enumerate(levels):
@@ -114,7 +114,7 @@ def _against(
 
 
 def merged(blocks: list[Block]) -> Crowd:
-    """Blocks with the same two scores as one.
+    """Merge blocks that have the same two scores.
 
     Example:
         >>> merged([(0.0, 1.0, 1), (0.0, 1.0, 5), (2.0, 1.0, 1)]).blocks
@@ -136,19 +136,19 @@ _HUGE = (1e4, 2.0**31, 2.0**53, 1e16, 1e39, 1e100, 8e307, 1.7e308)
 
 
 def offsets(noise_scale: float, delta: float) -> list[float]:
-    """Common offsets to try, in increasing order: where exponentials end, and powers of two."""
+    """Return common offsets to try, in increasing order: near overflow of exponentials, and powers of two."""
     far = {round(part * noise_scale / delta) * delta for part in _OVERFLOWS}
     far |= {delta * 2.0**power for power in _POWERS} | {700 * delta, 1000 * delta}
     return [-value for value in sorted(far, reverse=True)] + [0.0, *sorted(far)]
 
 
 def far_bases(size: int, grid: ScoreGrid) -> list[Floats]:
-    """What is moved far out: a tie, and a lead of Δ."""
+    """Return the vectors that are moved far out: a tie, and a lead of Δ."""
     return [np.zeros(size), np.eye(1, size)[0] * grid.delta]
 
 
 def lopsided(size: int, delta: float) -> Floats:
-    """Vectors in which one or two scores are enormous and the others are not."""
+    """Return vectors in which one or two scores are enormous and the others are not."""
     rows = []
     for huge, sign in product(_HUGE, (1.0, -1.0)):
         for lead in (0.0, delta):

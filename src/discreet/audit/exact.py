@@ -25,7 +25,7 @@ from discreet.mechanisms.mechanism import facts_of
 from discreet.scores import Scores
 
 SIZES = (2, 3, 4, 5)
-"""How many candidates are tried by default."""
+"""The numbers of candidates that are tried by default."""
 
 _MOST_STEPS = 64
 
@@ -59,7 +59,7 @@ def audit(
             candidate, which says how many there are.
         monotonic: whether all scores move in one direction; None tries both.
         n: how many candidates, a number or several; None tries 2 to 5, and crowds of up to 10,000.
-        neighbours: a neighbour relation of one's own, from a score vector to the neighbours to try.
+        neighbours: your own neighbour relation, from a score vector to the neighbours to try.
         inputs: what the subject is a function of, if not of scores: a kind of input such as
             :class:`~discreet.audit.Tables`.
         effort: ``"quick"``, ``"usual"`` or ``"thorough"``, which looks several times as long and in more
@@ -152,7 +152,7 @@ def _steps_of(
     inputs: Inputs | None,
     claim: Guarantee | Regular,
 ) -> tuple[Fraction, ...] | None:
-    """One sensitivity for each candidate, where they differ; None where one number is given."""
+    """Return one sensitivity for each candidate if they differ; None if there is a single number."""
     if not isinstance(sensitivity, list | tuple):
         return None
     steps = Scores([0] * len(sensitivity), sensitivity=sensitivity).sensitivity
@@ -169,7 +169,7 @@ def _steps_of(
 
 
 def numbers_of_candidates(n: int | Iterable[int] | None) -> tuple[int, ...]:
-    """The sizes to try, checked."""
+    """Check the numbers of candidates to try."""
     if n is None:
         return SIZES
     given = (n,) if isinstance(n, int | np.integer) else tuple(n)
@@ -179,7 +179,7 @@ def numbers_of_candidates(n: int | Iterable[int] | None) -> tuple[int, ...]:
 
 
 def relations_for(monotonic: bool | None, neighbours: Neighbours | None) -> list[Relation]:
-    """The neighbour relations to try, checked."""
+    """Check the neighbour relations to try."""
     if monotonic not in (None, True, False):
         raise refuse("monotonic", monotonic, "True, False or None (both)")
     if neighbours is None:
@@ -199,7 +199,7 @@ def _epsilon_of(claim: Guarantee | Regular) -> Fraction | None:
 
 
 def _noise_scale(subject: Subject, claim: Guarantee, relation: Relation) -> float:
-    """The mechanism's own noise scale where it has one; at most 2¹² Δ, as the grid reaches no further."""
+    """Return the mechanism's own noise scale if it has one, at most 2¹² Δ (the limit of the grid)."""
     mechanism = subject.mechanism
     if mechanism is None or mechanism.scale == 0:
         return claimed_noise_scale(claim, relation, subject.sensitivity)
@@ -211,7 +211,7 @@ def _noise_scale(subject: Subject, claim: Guarantee, relation: Relation) -> floa
 
 
 def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fraction) -> float:
-    """About the noise scale that the claim asks for: gaps beyond a few of these are all alike."""
+    """Return roughly the noise scale that the claim implies; much larger gaps behave alike."""
     figures = claim.figures
     cost = math.sqrt(2 * figures["rho"]) if "rho" in figures else float(figures["epsilon"])
     distance = float(sensitivity) * (1 if relation.monotonic else 2)
@@ -219,7 +219,7 @@ def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fract
 
 
 def _proof(subject: Subject, claim: Guarantee, relations: list[Relation]) -> str | None:
-    """What proves this very class's guarantee, if that is within this very claim under every relation."""
+    """Return the proof of this class's guarantee, if it implies this claim under every relation."""
     mechanism = subject.mechanism
     # A subclass may do something else under the same promise.
     if mechanism is None or facts_of(mechanism) is None or not mechanism.private:

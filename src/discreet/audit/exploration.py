@@ -1,6 +1,6 @@
 """The pairs of neighbours that a statistical audit looks at: small vectors, crowds, and far out.
 
-The few that tell most are its suspects, to be judged on other draws.
+The few most informative pairs are suspects, to be judged on other draws.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ Proposal = tuple[tuple[float, ...], tuple[float, ...], Relation]
 """Two score vectors and the relation under which they are neighbours."""
 
 FEW = 16
-"""More candidates than this are a crowd."""
+"""With more candidates than this, a vector is a crowd."""
 
 FAR = 4
-"""Far out what breaks breaks visibly, and there are many places to look: a quarter of the draws for each."""
+"""Defects far out are obvious, and there are many places to look: each gets a quarter of the draws."""
 
 _PAIRS = 96
 _KEPT = (12, 3)
 _STANDS_OUT = 3.0
-"""Standard deviations by which a change of the law far out has to show before it is followed."""
+"""Standard deviations by which a change of the law far out must show before it is followed."""
 
 
 def proposed(size: int, relation: Relation, grid: ScoreGrid, noise_scale: float) -> list[Proposal]:
-    """Pairs of so many candidates; of very many, some of every kind."""
+    """Return pairs of this many candidates; if there are very many, some of every kind."""
     if size > FEW and relation.custom is None:
         outsiders = crowds(size, grid, [2 * grid.delta - grid.step], relation)
         found = [_pair_of(*crowd.rows(), relation) for crowd in outsiders]
@@ -51,9 +51,9 @@ def proposed(size: int, relation: Relation, grid: ScoreGrid, noise_scale: float)
 def far_out(
     size: int, relation: Relation, grid: ScoreGrid, noise_scale: float
 ) -> Iterator[Proposal]:
-    """Common offsets and enormous scores, against all scores moved together and the first against the rest.
+    """Return pairs with common offsets and enormous scores, moved together or the first against the rest.
 
-    There a sum of floats may be rounded: what is then no neighbour is left out.
+    Sums of floats may be rounded there: pairs that are then not neighbours are left out.
     """
     far = sorted(offsets(noise_scale, grid.delta), key=abs)
     rows = [base + offset for offset in far for base in far_bases(size, grid)]
@@ -74,7 +74,7 @@ def _pair_of(first: Floats, second: Floats, relation: Relation) -> Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A pair of neighbours and the event that tells them apart, the likelier side first."""
+    """A pair of neighbours and the event that tells them apart, the more likely side first."""
 
     pair: Proposal
     event: AnswerSet
@@ -82,7 +82,7 @@ class Suspect:
 
 @dataclass(slots=True)
 class Exploration:
-    """The search for pairs that tell most, with few draws each."""
+    """The search for the most informative pairs, with few draws each."""
 
     sampler: Sampler
     bound: LossBound
@@ -92,7 +92,7 @@ class Exploration:
     found: list[tuple[float, Suspect]] = field(default_factory=list)
 
     def look(self, name: str, relation: Relation, pairs: list[Proposal], part: int = 1) -> None:
-        """The most telling of these pairs join those found, with this part of the draws."""
+        """Add the most informative of these pairs to those found, using this share of the draws."""
         ranked, looked = self._ranked(pairs, self.size // part)
         self.found += ranked[: _KEPT[0] // part]
         if looked:
@@ -109,7 +109,7 @@ class Exploration:
             )
 
     def _ranked(self, pairs: list[Proposal], size: int) -> tuple[list[tuple[float, Suspect]], int]:
-        """Both directions of the pairs, the most telling first, and how many there was time for."""
+        """Return both directions of the pairs, most informative first, and the number there was time for."""
         found = list[tuple[float, Suspect]]()
         for looked, (scores, neighbour, relation) in enumerate(pairs):
             try:
@@ -125,7 +125,7 @@ class Exploration:
         return _sorted(found), len(pairs)
 
     def _best_event(self, first: Counts, second: Counts, claimed: float) -> tuple[float, AnswerSet]:
-        """The event that suggests more than the claim by most standard deviations, and by how many."""
+        """Return the event that exceeds the claim by most standard deviations, and by how many."""
         ranked = [
             ((value - claimed) / max(spread, 1e-12), event)
             for event in self.bound.events(first, second)
@@ -136,7 +136,7 @@ class Exploration:
     def look_for_boundaries(
         self, candidates: int, relation: Relation, grid: ScoreGrid, far: list[float]
     ) -> None:
-        """Between two offsets at which answers differ: the common move of one Δ where they change."""
+        """Between two offsets where answers differ, find the common move of one Δ at which they change."""
         try:
             pairs = [
                 self._boundary(base, relation, grid, side)
@@ -170,7 +170,7 @@ class Exploration:
         return (tuple(first), tuple(second), relation) if near else None
 
     def finalists(self) -> list[Suspect]:
-        """The few that still stand out after sixteen times as many draws, made afresh."""
+        """Return the few pairs that still stand out after sixteen times as many new draws."""
         self.sampler.forget()
         suspects = [suspect for _, suspect in _sorted(self.found)]
         pairs = list(dict.fromkeys(suspect.pair for suspect in suspects))

@@ -1,4 +1,4 @@
-"""Does a sampler draw from the distribution that it states?"""
+"""Test whether a sampler draws from its stated distribution."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def fidelity_test(
 
 
 def _tail(counts: Any, stated: Any, event: tuple[int, ...], size: int) -> float:
-    """The smaller tail of the event's count; a stated probability is trusted to a relative 10⁻¹²."""
+    """Return the smaller tail of the event's count; a stated probability is trusted to a relative 10⁻¹²."""
     seen, chance = int(counts[list(event)].sum()), float(stated[list(event)].sum())
     above = upper_tail(seen, size, min(1.0, chance * (1 + 1e-12)))
     return min(above, lower_tail(seen, size, min(1.0, chance) * (1 - 1e-12)))

@@ -1,8 +1,8 @@
-"""Other people's mechanisms: one small adapter each, from the library as it is installed to a verdict.
+"""Adapters for other libraries' mechanisms, each from the installed library to a verdict.
 
-An adapter runs the library's own code. Where that code computes its probabilities they are audited as they
-are; where it only draws, the adapter either puts itself in the place of the random generator and is asked
-for every draw (then every path is followed, and the law is exact), or samples.
+An adapter runs the library's own code. If that code computes its probabilities, these are audited as they
+are. If it only draws, the adapter either replaces the random generator and controls every draw (then every
+path is followed, and the law is exact), or samples.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.scores import Scores
 
 _CHECKED: dict[str, Any] = {"n": (2, 3, 100), "effort": "quick"}
-"""Where every utility is checked, which takes time."""
+"""Makes diffprivlib check every utility, which takes time."""
 
 # ---- diffprivlib ---------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ def _diffprivlib_exponential(scores: Any, cost: Fraction) -> list[Any]:
     from flint import arb
 
     mechanism = _diffprivlib_on(scores, "Exponential", cost)
-    # It draws against running sums, each of which is rounded.
+    # It draws against cumulative sums, each of which is rounded.
     return [arb(float(part), 2.0**-48) for part in np.diff(mechanism._probabilities, prepend=0.0)]
 
 
@@ -72,7 +72,7 @@ _GROUPS = {"A0": "A", "A1": "A", "B0": "B", "B1": "B", "B2": "B"}
     about="one person's value is replaced by any other",
 )
 def _diffprivlib_categorical(table: tuple[str, ...], cost: Fraction) -> dict[str, float]:
-    """Two groups whose weights are balanced at ε/2, which is where the library tests for balance."""
+    """Build two groups whose weights are balanced at ε/2, where the library tests for balance."""
     epsilon = float(cost)
     near, apart = 0.999999, math.exp(-epsilon / 2)
     # The same total for every row: 1 + w(A,A) + 3·w(A,B) = 1 + 2·w(B,B) + 2·w(A,B).
@@ -99,7 +99,7 @@ _VALUES = Schema(_column, value=(0.0, 10.0))
 
 
 def _bounded(name: str) -> Adapter:
-    """A tool of diffprivlib's that takes public bounds."""
+    """Return a tool of diffprivlib that takes public bounds."""
 
     @adapter(
         "diffprivlib",
@@ -178,7 +178,7 @@ def _mbi(scores: Any, cost: Fraction) -> Any:
 
 
 class _Asked:
-    """A generator that notes the probabilities that it is asked to draw with."""
+    """A generator that records the probabilities it is asked to draw with."""
 
     probabilities: Any = None
 
@@ -206,7 +206,7 @@ def _pipeline_dp(scores: Any, cost: Fraction) -> Any:
     about="one selection step, the first query measured before",
 )
 def _smartnoise_mwem(scores: Any, cost: Fraction) -> dict[Any, Any]:
-    """One selection step, with the first query already measured; scores are the queries' errors."""
+    """Run one selection step, with the first query already measured; scores are the queries' errors."""
     module = importlib.import_module("snsynth.mwem")
     errors = [abs(float(value)) for value in scores]  # an error is never negative
 
@@ -241,7 +241,7 @@ class _Query:
 
 
 def _drawing(**functions: Any) -> Any:
-    """Other functions for a while in the generator that a library draws from; nothing here draws from it."""
+    """Temporarily replace functions of the generator that a library draws from."""
     return patch.multiple(importlib.import_module("numpy.random"), **functions)
 
 
@@ -252,7 +252,7 @@ def _drawing(**functions: Any) -> Any:
     about="a person replaced",
 )
 def _dp_topk_peeling(scores: Any, cost: Fraction) -> dict[Any, Any]:
-    """The best of the counts under replacement of a person, where two counts move by one each."""
+    """Choose the largest count under replacement of a person, where two counts move by one each."""
     module = importlib.import_module("dp_topk.baseline_mechanisms")
     values = np.array(scores.values)
 
@@ -288,8 +288,8 @@ def _reported_by_dp_accounting(cost: Fraction) -> ApproxDP:
     about="the exponential mechanism composed a hundred times",
 )
 def _dp_accounting_rdp(scores: Any, cost: Fraction) -> dict[int, Any]:
-    """A hundred runs of the exponential mechanism, told as how often the first of two won."""
-    # A lead is cut off far out: neighbours stay neighbours, and what is left is no float's fault.
+    """Run the exponential mechanism a hundred times and report how often the first of two won."""
+    # A lead is cut off far out: neighbours stay neighbours, and the rest is not due to floats.
     lead = min(max(float(scores[0]) - float(scores[1]), -50.0), 50.0)
     first, second = Exponential(epsilon=cost).ball_probabilities(
         Scores([lead, 0.0], sensitivity=scores.sensitivity)
@@ -307,7 +307,7 @@ ADAPTERS: dict[str, Adapter] = {
 
 
 def adapter_named(name: str) -> Adapter:
-    """The adapter of this name, its library being installed."""
+    """Return the adapter of this name, if its library is installed."""
     adapter = ADAPTERS[name]
     if adapter.version is None:
         raise ParameterError(

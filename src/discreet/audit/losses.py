@@ -1,8 +1,8 @@
 """The privacy loss of a pair of neighbours in each measure: in floats for the search, in balls for certainty.
 
-Every loss looks at both directions of a pair. In floats: rows of log-probabilities in, one number per row
-out; infinite where one neighbour can give an answer that the other cannot. What balls show of a witness is
-then a proof (docs/proofs/auditing.md).
+Every loss considers both directions of a pair. In floats, rows of log-probabilities go in and one number
+per row comes out; it is infinite if one neighbour can give an answer that the other cannot. What balls show
+for a witness is then a proof (docs/proofs/auditing.md).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LOG_FLOOR = math.log(FLOOR)
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """Where the loss of one pair comes from.
+    """Which answers cause the loss of one pair.
 
     ``swapped`` says that the loss is that of the neighbour against the scores.
     """
@@ -44,24 +44,24 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Loss(ABC):
-    """A measure of loss, and the claim: no pair of neighbours loses more than this."""
+    """A measure of loss, and the claim that no pair of neighbours loses more than this."""
 
     claimed: Exact
     symbol: ClassVar[str] = "ε"
 
     @abstractmethod
     def values(self, first: Floats, second: Floats) -> Floats:
-        """The loss of each pair of rows, the larger of both directions."""
+        """Return the loss of each pair of rows, the larger of both directions."""
 
     @abstractmethod
     def detail(self, first: Floats, second: Floats) -> Detail:
-        """Where the loss of one pair comes from."""
+        """Return which answers cause the loss of one pair."""
 
     @abstractmethod
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """A ball around the loss that ``detail`` points at, its lower end certain; None where infinite.
+        """Return a ball around the loss that ``detail`` names, with a certain lower end; None if infinite.
 
-        ``first`` is the likelier side already.
+        ``first`` is already the more likely side.
         """
 
 
@@ -73,7 +73,7 @@ class _TwoWayLoss(Loss):
         return np.maximum(self._one_way(first, second), self._one_way(second, first))
 
     def detail(self, first: Floats, second: Floats) -> Detail:
-        """The direction that loses more, and where that comes from."""
+        """Return the direction with the larger loss, and the answers that cause it."""
         swapped = bool(self._finest(second, first) > self._finest(first, second))
         if swapped:
             first, second = second, first
@@ -84,16 +84,16 @@ class _TwoWayLoss(Loss):
         """The loss of the first rows against the second."""
 
     def _finest(self, first: Floats, second: Floats) -> Any:
-        """The same for a single row, as well as it can be found."""
+        """Return the same for a single row, as precisely as possible."""
         return self._one_way(first, second)
 
     @abstractmethod
     def _shown_by(self, first: Floats, second: Floats) -> Detail:
-        """Where that comes from, for a single row."""
+        """Return which answers cause it, for a single row."""
 
 
 def log_ratios(first: Floats, second: Floats) -> Floats:
-    """The log-ratios ln P − ln Q, and NaN where neither is known to be possible."""
+    """Return the log-ratios ln P − ln Q, with NaN where neither is known to be possible."""
     with np.errstate(invalid="ignore"):
         ratios: Floats = np.subtract(first, second)
     unknown = (first <= _LOG_FLOOR) & (first == second)
@@ -131,12 +131,12 @@ class RangeLoss(Loss):
         return np.asarray(high - low)
 
     def detail(self, first: Floats, second: Floats) -> Detail:
-        """The two answers whose ratios lie furthest apart."""
+        """Return the two answers whose log-ratios lie furthest apart."""
         ratios = log_ratios(first, second)
         return Detail(int(np.nanargmax(ratios)), other=int(np.nanargmin(ratios)))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """The log-ratio of one answer, less that of the other."""
+        """Return the log-ratio of one answer minus that of the other."""
         assert detail.other is not None
         high = ball_log_ratio(first[detail.outcome], second[detail.outcome])
         low = ball_log_ratio(second[detail.other], first[detail.other])
@@ -162,14 +162,14 @@ class HockeyStickLoss(_TwoWayLoss):
 
 
 def _event(first: Floats, second: Floats, epsilon: float) -> Detail:
-    """All answers that are likelier by more than e^ε."""
+    """Return all answers that are more likely by more than a factor e^ε."""
     excess = _excess(first, second, epsilon)
     event = tuple(int(place) for place in np.flatnonzero(excess > 0))
     return Detail(int(excess.argmax()), event=event, threshold=epsilon)
 
 
 def _excess(first: Floats, second: Floats, epsilon: float | Floats) -> Floats:
-    # As P·(1 − e^(ε − L)): an e^ε of its own could overflow.
+    # As P·(1 − e^(ε − L)): e^ε by itself could overflow.
     with np.errstate(invalid="ignore", over="ignore"):
         factor = -np.expm1(np.minimum(epsilon - (first - second), 1.0))
         return np.where(first == -np.inf, 0.0, np.exp(first) * np.nan_to_num(factor, nan=0.0))
@@ -197,7 +197,7 @@ class RenyiLoss(_TwoWayLoss):
         return self._best_order(first, second)[0]
 
     def _shown_by(self, first: Floats, second: Floats) -> Detail:
-        """By the order that loses most; 1 is the limit."""
+        """Return the order with the largest loss; 1 is the limit."""
         ratios = log_ratios(first, second)
         return Detail(int(np.nanargmax(ratios)), order=self._best_order(first, second)[1])
 
@@ -227,7 +227,7 @@ class RenyiLoss(_TwoWayLoss):
             if q.is_zero():
                 return None
             if not p > 0 or not q > 0:
-                # x·ln(x/y) ≥ −y/e, and x^α·y^(1−α) ≥ 0: what is unknown can only lower the sum this far.
+                # x·ln(x/y) ≥ −y/e, and x^α·y^(1−α) ≥ 0: unknown terms can lower the sum only this far.
                 total = total - (q.upper() if order == 1 else arb(0))
                 continue
             ratio = p / q
@@ -308,7 +308,7 @@ class LaplaceLoss(_TwoWayLoss):
 
 
 def ball_log_ratio(first: Any, second: Any) -> Any:
-    """The log-ratio ln P − ln Q, None for infinity; where Q may be zero only its upper end is used."""
+    """Return the log-ratio ln P − ln Q, None for infinity; if Q may be zero, only its upper end is used."""
     from flint import arb
 
     if second.is_zero() and first > 0:
@@ -335,14 +335,14 @@ def exceeds(value: Any, claimed: Any) -> bool:
 
 
 def as_float(value: Any) -> float:
-    """A loss ball as a figure: its middle, or its lower end where the ball is wide."""
+    """Return a loss ball as a figure: its middle, or its lower end if the ball is wide."""
     if value is None:
         return math.inf
     return float(value.mid() if value.rad() < 1e-6 else value.lower())
 
 
 def loss_for(claim: Guarantee) -> Loss:
-    """How the claim is measured."""
+    """Return the loss that measures the claim."""
     if isinstance(claim, PureDP):
         return PureLoss(claim.exact)
     if isinstance(claim, BoundedRange):

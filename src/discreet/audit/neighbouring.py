@@ -1,7 +1,7 @@
-"""Neighbouring tables with nasty values, from a schema or from a table: to try pipelines on.
+"""Neighbouring tables with unusual values, from a schema or from a table, to try pipelines on.
 
-A person is added, removed or replaced; a nasty value is one that a column may hold and whoever wrote the
-pipeline may not have thought of: at and beyond the bounds, not a number, infinite, enormous, empty.
+A person is added, removed or replaced. An unusual value is one that a column may hold but that the
+pipeline's author may not have thought of: at and beyond the bounds, NaN, infinite, enormous, empty.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Row = dict[Any, Any]
 
 _BASES = {"quick": (0, 3), "usual": (0, 1, 3, 20), "thorough": (0, 1, 3, 20, 200)}
 _MANY = 50
-"""How many rows the most eager person has."""
+"""The number of rows of the person with the most rows."""
 
 _NUMBERS = (float("nan"), float("inf"), -float("inf"), 1.7e308, -1.7e308, 5e-324, -0.0, 1e16)
 _WHOLES = (2**53 + 1, 2**63 - 1, -(2**63), 0)
@@ -42,19 +42,19 @@ _KINDS: dict[type, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
         (datetime.datetime.min, datetime.datetime.max),
     ),
 }
-"""Plain and nasty values of a type."""
+"""Plain and unusual values of each type."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """The values that a column holds in ordinary rows, and the nasty ones."""
+    """A column's ordinary and unusual values."""
 
     plain: tuple[Any, ...]
     nasty: tuple[Any, ...]
 
 
 class Schema:
-    """What the columns of a table hold: made-up tables are made from it.
+    """The columns of a table, from which made-up tables are generated.
 
     Args:
         make: turns a list of rows, each a dictionary, into what the pipeline takes, such as
@@ -92,7 +92,7 @@ class Schema:
     def pairs(
         self, *, user: str | None = None, neighbours: str = ADD_REMOVE, effort: str = "usual"
     ) -> Iterator[tuple[Any, Any]]:
-        """Made-up tables of a few people and of some more, against neighbours of every kind.
+        """Return made-up tables of a few people and of more, each with neighbours of every kind.
 
         Args:
             user: a further column that says whose row it is.
@@ -163,10 +163,10 @@ class _Given:
     def pairs(
         self, *, user: Any = None, neighbours: str = ADD_REMOVE, effort: str = "usual"
     ) -> Iterator[tuple[Any, Any]]:
-        """The table against neighbours of every kind."""
+        """Return the table with neighbours of every kind."""
         checked_effort(effort)
         for first, second in _neighbours(self._rows, self._columns, user, neighbours):
-            # A value that this kind of table cannot hold is not tried.
+            # A value that this kind of table cannot hold is skipped.
             with suppress(TypeError, ValueError, OverflowError):
                 yield self._make(first), self._make(second)
 
@@ -186,7 +186,7 @@ def _bare(row: Any) -> Callable[[Row], Any]:
 
 
 def _seen(values: list[Any]) -> _Column:
-    """A column as its values show it: their type, the least and the largest."""
+    """Infer a column from its values: their type, the least and the largest."""
     kind = next((type(value) for value in values if value is not None), str)
     _, nasty = next(
         (both for one, both in _KINDS.items() if issubclass(kind, one)), ((), _KINDS[str][1])
@@ -197,14 +197,14 @@ def _seen(values: list[Any]) -> _Column:
 
 
 def tables_of(data: Any) -> Schema | _Given:
-    """A schema as it is; a table as one to change."""
+    """Return a schema unchanged; wrap a table so that it can be varied."""
     return data if isinstance(data, Schema) else _Given(data)
 
 
 def _neighbours(
     rows: list[Row], columns: Mapping[Any, _Column], user: Any, neighbours: str
 ) -> Iterator[tuple[list[Row], list[Row]]]:
-    """Rows against the same with a person more, fewer, or different."""
+    """Return the rows with the same rows where a person is added, removed or changed."""
     relation = Neighbours.named(neighbours)
     people: dict[Any, list[Row]] = {}
     for place, row in enumerate(rows):
@@ -233,7 +233,7 @@ def _neighbours(
 
 
 def _newcomers(columns: Mapping[Any, _Column], user: Any) -> Iterator[list[Row]]:
-    """One further person: plain, with one nasty value or with nothing else, or with many rows."""
+    """Return one more person: plain, with one unusual value or only such values, or with many rows."""
     plain = {name: column.plain[0] for name, column in columns.items()}
     if user is not None:
         plain[user] = "another person"

@@ -1,4 +1,4 @@
-"""NumPy's generators as steps of a recording: noise notes what it is added to."""
+"""NumPy's generators as steps of a recording: noise records what it is added to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet._exact.sampling.seeding import replaced
 from discreet.audit.traces import CURRENT, Step, Trace
 
 _CENTRED = {"laplace": "l1", "normal": "l2", "gumbel": "linf", "logistic": "l1"}
-"""Noise that has a centre, and how the distance of what it is added to is measured."""
+"""Noise that has a centre, and the norm for what it is added to."""
 
 _OTHERS = (
     "exponential",
@@ -35,11 +35,11 @@ _BLIND = (
     "permutation",
     "shuffle",
 )
-"""Draws from which any answer may be made: what they were compared with is not seen."""
+"""Draws from which any answer may be made, so that what they are compared with is not seen."""
 
 
 class WatchedNoise(np.ndarray[Any, Any]):
-    """Noise that notes what it is added to; scaled by plain numbers it is noise still."""
+    """Noise that records what it is added to; after scaling by plain numbers it is still noise."""
 
     step: Step | None
     seen_by: Trace | None
@@ -99,9 +99,9 @@ def _fields(step: Step) -> dict[str, Any]:
 
 
 def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callable[..., Any]:
-    """A draw of a generator: with a centre that is the step, else where it is added to something.
+    """Record a draw: a draw with a centre is the step itself; otherwise the step is where it is added.
 
-    Of the arguments the first ``skip`` are not the draw's.
+    The first ``skip`` arguments do not belong to the draw.
     """
     signature = _signature(name)
 
@@ -130,7 +130,7 @@ def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callabl
             answer = trace.take(Step(**(_fields(step) | {"value": around})), drawn)
             if around.any():
                 return answer
-        # Noise around zero is a step where it is added to something.
+        # Noise around zero becomes a step when it is added to something.
         noise: WatchedNoise = np.array(answer, dtype=np.float64).view(WatchedNoise)
         noise.step, noise.seen_by = step, trace
         return noise
@@ -159,7 +159,7 @@ def _noise(name: str, scale: Any, size: Any) -> Step:
 
 
 def _signature(name: str) -> inspect.Signature:
-    """Arguments of a draw by their names; those of compiled functions cannot be asked for."""
+    """Return a draw's arguments by name; compiled functions do not report theirs."""
     orders = {
         "choice": "a size replace p axis shuffle",
         "exponential": "scale size",
@@ -183,7 +183,7 @@ _DRAWS = (*_CENTRED, *_OTHERS, *_BLIND, "choice")
 
 
 def watched(generator: Any) -> Any:
-    """A generator of NumPy that draws what this one would, and is watched."""
+    """Return a watched generator that draws what this one would."""
     place = importlib.import_module("numpy.random")
     if hasattr(generator, "bit_generator"):
         return _watched_kind(place.Generator)(generator.bit_generator)
@@ -200,7 +200,7 @@ def _watched_kind(kind: Any) -> Any:
 
 
 def numpy_generators() -> ExitStack:
-    """Watch NumPy's functions, and the generators that are made while a recording runs."""
+    """Watch NumPy's functions, and the generators created while a recording runs."""
     place = importlib.import_module("numpy.random")
     started = place.default_rng
     stack = ExitStack()

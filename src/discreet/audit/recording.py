@@ -1,8 +1,8 @@
-"""Record and replay: what reaches each noise or selection step of a pipeline, on neighbouring tables.
+"""Record and replay: compare what reaches each noise or selection step on neighbouring tables.
 
-The first run is recorded; the second is given the first run's noisy answers, so that both take the same path.
-Whatever then differs, differs by the one person: how far the inputs of a step lie apart is held against what
-the pipeline states, and parameters, steps and answers must not differ at all
+The first run is recorded; the second is given the first run's noisy answers, so that both take the same
+path. Any remaining difference is due to the one person: the distance between a step's inputs is compared
+with what the pipeline states, and parameters, steps and answers must not differ at all
 (docs/proofs/auditing.md, record and replay).
 """
 
@@ -27,10 +27,10 @@ from discreet.guarantees import ZCDP, Guarantee, PureDP
 from discreet.neighbours import ADD_REMOVE
 
 _CONTROLS = 8
-"""So many pairs are replayed on the first table too: with the same noise the answer must be the same."""
+"""This many pairs are replayed on the first table too: with the same noise the answer must be the same."""
 
 _ROUNDING = 1e-9
-"""Sums of floats in another order are this far apart, relative to their size."""
+"""The relative difference that a different order of summation can cause in floats."""
 
 _NORMS: dict[str, Callable[[Any], Any]] = {
     "l1": lambda moved: np.abs(moved).sum(),
@@ -41,7 +41,7 @@ _NORMS: dict[str, Callable[[Any], Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Something by which two neighbours differ and must not.
+    """A difference between two neighbours that must not exist.
 
     Attributes:
         what: "distance", "parameters", "steps", "fails", "answer" or "total".
@@ -71,7 +71,7 @@ class Difference:
 
     @property
     def excess(self) -> float:
-        """How much more was found than stated; infinite where nothing may differ."""
+        """Return how much more was found than stated; infinite if nothing may differ."""
         if self.stated is None or self.found is None or not self.stated:
             return math.inf
         return self.found / self.stated
@@ -166,11 +166,11 @@ def recording(
     seed: int | None = None,
     show: bool | None = None,
 ) -> Recording:
-    """Run a pipeline on neighbouring tables and hold what reaches its noise against what it states.
+    """Run a pipeline on neighbouring tables and compare what reaches its noise with what it states.
 
-    Watched are NumPy's generators, the mechanisms of diffprivlib, PipelineDP, PyDP and discreet, and OpenDP's
-    measurements as they are called from Python; what happens inside a compiled chain is invisible. A
-    pipeline must draw its noise inside the call: a generator that it keeps elsewhere is named with
+    It watches NumPy's generators, the mechanisms of diffprivlib, PipelineDP, PyDP and discreet, and
+    OpenDP's measurements as called from Python; what happens inside a compiled chain is invisible. A
+    pipeline must draw its noise inside the call: name a generator kept elsewhere with
     ``steps=[step_at("package.module:rng")]``.
 
     Args:
@@ -219,7 +219,7 @@ def recording(
             if pairs == 1:
                 Trace().run(
                     pipeline, couple[1]
-                )  # what is imported or kept on first use is not recorded
+                )  # what is imported or cached on first use is not recorded
             first = Trace().run(pipeline, couple[0])
             if pairs <= _CONTROLS and not _alike(
                 first.answer, Trace(first).run(pipeline, couple[0]).answer
@@ -264,7 +264,7 @@ def _told(finding: Difference, couple: tuple[Any, Any] | None, values: Any) -> D
 def _compared(
     first: Trace, second: Trace, sensitivity: Any, claim: Guarantee | None
 ) -> Iterator[tuple[Difference, Any]]:
-    """All findings of one pair, each with the two values that differ."""
+    """Return all findings of one pair, each with the two values that differ."""
 
     def finding(what: str, step: str, words: str, **told: Any) -> Difference:
         return Difference(
@@ -322,23 +322,23 @@ def _compared(
 
 
 def _distance(one: Step, two: Step) -> float:
-    """How far apart the inputs are; what rounding explains is not counted."""
+    """Return how far apart the inputs are, not counting rounding."""
     if one.norm == "rows":
         return float(((one.value - two.value) + (two.value - one.value)).total())
     here, there = (np.asarray(step.value, dtype=np.float64) for step in (one, two))
     with np.errstate(all="ignore"):
-        # The same infinity, or no number, on both sides is no distance.
+        # The same infinity, or NaN, on both sides is no distance.
         same = (here == there) | (np.isnan(here) & np.isnan(there))
         moved = np.where(same, 0.0, here - there)
         size = np.abs(here) + np.abs(there)
         moved = np.where(np.abs(moved) <= _ROUNDING * size, 0.0, moved)
         distance = float(_NORMS[one.norm](moved))
-    # Not a number on one side only: no bound holds.
+    # NaN on one side only: no bound holds.
     return math.inf if math.isnan(distance) else distance * (1 - _ROUNDING)
 
 
 def _loss(step: Step, distance: float, claim: Guarantee | None) -> float:
-    """What the step may cost at this distance, in the measure of the claim."""
+    """Return what the step may cost at this distance, in the measure of the claim."""
     if distance == 0 or claim is None:
         return 0.0
     if isinstance(claim, PureDP):

@@ -18,7 +18,7 @@ from discreet.mechanisms.mechanism import facts_of
 
 _MOST_ROWS = 32
 _PROOF = "docs/proofs/auditing.md"
-DUST = 2.0**-100  # what 200 bits may leave of a log-ratio that is zero
+DUST = 2.0**-100  # the log-ratio that 200 bits may leave of zero
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Regular:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Change:
-    """A change of scores after which ``outcome``'s probability must be (at least) that of ``image``."""
+    """A change of scores after which ``outcome`` must be (at least) as likely as ``image``."""
 
     rule: str
     scores: Floats
@@ -61,7 +61,7 @@ class _Change:
 
 @dataclass(slots=True)
 class Changes:
-    """Changes of scores that a regular mechanism ignores, for the search; the loss is a log-ratio."""
+    """Changes of scores that must not matter to a regular mechanism; the loss is a log-ratio."""
 
     subject: Subject
     claim: Regular
@@ -87,7 +87,7 @@ class Changes:
                 yield rule, size, [Batch(losses, changes.__getitem__, len(changes))]
 
     def around(self, _pair: _Change, _step: float) -> Iterable[Batch]:
-        """Nothing: a rule is broken or it is not."""
+        """Return nothing: a rule is either broken or not."""
         return ()
 
     def size(self, pair: _Change) -> int:
@@ -95,12 +95,12 @@ class Changes:
         return len(pair.scores)
 
     def certified(self, pair: _Change) -> tuple[Witness, bool]:
-        """The change in balls."""
+        """Return the change in balls."""
         return _certified(self.subject, pair, self.among)
 
 
 def regular_by_proof(subject: Subject) -> str | None:
-    """The page that proves the subject regular."""
+    """Return the page that proves the subject regular."""
     facts = facts_of(subject.audited)
     return _PROOF if facts is not None and facts.regular else None
 
@@ -114,13 +114,13 @@ def _rows(size: int, grid: ScoreGrid) -> Floats:
 
 
 def _changes(claim: Regular, row: Floats, grid: ScoreGrid, largest: bool) -> Iterator[_Change]:
-    """Changes of one score vector, each with the rule that it tries."""
+    """Return changes of one score vector, each with the rule it tests."""
     places = range(len(row))
     if claim.symmetric:
         for place in places[1:]:
             changed = row.copy()
             changed[[0, place]] = row[[place, 0]]
-            # Everyone's probability must move with them.
+            # All probabilities must be permuted with them.
             for outcome in places:
                 image = {0: place, place: 0}.get(outcome, outcome)
                 yield _Change("symmetry", row, changed, outcome, image)

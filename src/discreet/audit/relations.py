@@ -1,4 +1,4 @@
-"""Which score vectors are neighbours, and which of them an audit looks at.
+"""Which score vectors are neighbours, and which of them an audit tries.
 
 Scores move on a dyadic grid, so that sums and differences of float64 are exact and a pair that the
 search calls neighbours *is* one (``docs/proofs/neighbours.md`` has the definitions).
@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Neighbours = Callable[[tuple[float, ...]], Iterable[Sequence[float]]]
-"""A neighbour relation of one's own: from one score vector to the neighbours to try."""
+"""A user's own neighbour relation: from one score vector to the neighbours to try."""
 
-# A sensitivity of few bits leaves room for a fine grid; any other is shortened (down) to 32 bits.
+# A sensitivity with few bits leaves room for a fine grid; any other is rounded down to 32 bits.
 _SHORT, _LONG = 20, 32
 _FINE, _COARSE = 20, 12
 _FEW = 8
@@ -34,7 +34,7 @@ class ScoreGrid:
 
     @classmethod
     def for_sensitivity(cls, sensitivity: Fraction) -> ScoreGrid:
-        """The grid for a sensitivity; every number on it up to 2⁹·delta is an exact float64.
+        """Return the grid for a sensitivity; every number on it up to 2⁹·delta is an exact float64.
 
         Example:
             >>> ScoreGrid.for_sensitivity(Fraction(1)).delta
@@ -52,13 +52,13 @@ class ScoreGrid:
         raise AssertionError("the loop returns at its last turn")
 
     def snap(self, value: float) -> float:
-        """The nearest point of the grid."""
+        """Return the nearest point of the grid."""
         return round(value / self.step) * self.step
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Neighbours: every score moves by at most Δ, and if ``monotonic`` all in one direction."""
+    """A neighbour relation: every score moves by at most Δ, and if ``monotonic``, all in one direction."""
 
     monotonic: bool
     custom: Neighbours | None = None
@@ -71,7 +71,7 @@ class Relation:
         return "monotonic" if self.monotonic else "general"
 
     def lattice_moves(self, size: int, reach: int) -> Iterator[tuple[int, ...]]:
-        """Moves in lattice steps, each pair of neighbours once (a loss looks at both directions)."""
+        """Return moves in lattice steps, each pair of neighbours once; a loss considers both directions."""
         low = 0 if self.monotonic else -reach
         for move in product(range(low, reach + 1), repeat=size):
             first = next((part for part in move if part), 0)
@@ -79,7 +79,7 @@ class Relation:
                 yield move
 
     def clip(self, scores: Floats, neighbours: Floats, delta: float) -> Floats:
-        """The nearest neighbours of ``scores`` to ``neighbours`` (row by row)."""
+        """Return the neighbours of ``scores`` nearest to ``neighbours``, row by row."""
         low = scores if self.monotonic else scores - delta
         return np.clip(neighbours, low, scores + delta)
 
@@ -89,10 +89,10 @@ class Relation:
         neighbour: Sequence[float],
         bound: Fraction | Sequence[Fraction],
     ) -> bool:
-        """Whether the two are neighbours, in exact arithmetic; ``bound`` is for all scores or for each."""
+        """Return whether the two are neighbours, exactly; ``bound`` is one number or one per score."""
         if self.custom is not None:
             return True
-        # In a crowd most are alike.
+        # Most are equal in a crowd.
         if isinstance(bound, Fraction):
             alike = [(*pair, bound) for pair in set(zip(scores, neighbour, strict=True))]
         else:
@@ -103,7 +103,7 @@ class Relation:
         return not self.monotonic or min(moves) >= 0 or max(moves) <= 0
 
     def structured(self, scores: Floats, delta: float) -> Floats:
-        """The neighbours that the papers' worst cases are made of, one per row.
+        """Return the neighbours used in the papers' worst cases, one per row.
 
         For sets S that are one candidate or the top of the ranking: S up and the rest down, the
         reverse, and S alone up or down, each as far as allowed.
@@ -126,7 +126,7 @@ class Relation:
         return rows
 
     def ways(self, delta: float) -> list[tuple[float, float]]:
-        """How a set of candidates and the rest move, each as far as allowed."""
+        """Return the ways a set of candidates and the rest can move, each as far as allowed."""
         if self.monotonic:
             return [(delta, 0.0), (0.0, delta)]
         return [(delta, -delta), (-delta, delta), (delta, 0.0), (-delta, 0.0)]
@@ -138,11 +138,11 @@ class Relation:
 # candidate first; the search turns them around as well.
 
 _LATTICES = {2: (4, 25), 3: (2, 9), 4: (1, 6), 5: (1, 4), 6: (1, 3)}
-"""Candidates: steps to a Δ, and points to a side, of the exhaustive lattice."""
+"""For each number of candidates: lattice steps per Δ, and points per side."""
 
 
 def lattice_shape(size: int) -> tuple[int, int] | None:
-    """Steps per Δ and points per side, or None where a lattice would be too large."""
+    """Return steps per Δ and points per side, or None if a lattice would be too large."""
     return _LATTICES.get(size)
 
 
@@ -164,7 +164,7 @@ def shapes(
     """The structured vectors for ``size`` candidates, one per row, without repetition.
 
     ``both_ways`` adds each in reverse order, for subjects that may treat candidates differently;
-    ``both_sides`` adds each below zero, where its neighbours reach, for subjects that may know a bound.
+    ``both_sides`` adds each below zero, for subjects that may know a bound.
     """
     delta, hair = grid.delta, grid.step
     gaps = [delta, delta + hair, 2 * delta]
@@ -175,7 +175,7 @@ def shapes(
             row = np.zeros(size)
             row[:leaders] = gap
             rows.append(row)
-    # Two contenders and a rest far behind: whatever two candidates can show, more can.
+    # Two contenders and the rest far behind: anything two candidates can show, more can.
     for lead in (0.0, delta / 2, delta, 2 * delta):
         row = np.zeros(size)
         row[:2] = max(gaps) + lead, max(gaps)
@@ -194,7 +194,7 @@ def _places(size: int) -> list[int]:
 
 
 def _staircases(size: int, step: float, extras: list[float]) -> list[Floats]:
-    """A staircase, and the same with one link longer (or closed): where a chain breaks."""
+    """Return a staircase, and the same with one step longer (or closed), where a chain breaks."""
     stairs = step * np.arange(size - 1, -1, -1, dtype=np.float64)
     rows = [stairs]
     for link in _places(size):

@@ -1,9 +1,9 @@
 """Does a float implementation leak through its rounding? Adjacent floats must give the same answers.
 
-Two inputs that differ in the last bit are nearer than any two people's data, so that a private mechanism
-answers both alike: every answer that one can give the other gives as often. Floats betray their input in two
-ways: an answer that only one of the two inputs reaches, and the grain of the answers (the last bit that is
-set), which depends on the size of the numbers that were added.
+Two inputs that differ in the last bit are closer than any two people's data, so a private mechanism treats
+them alike: every answer is equally likely for both. Floats betray their input in two ways: an answer that
+only one of the two inputs reaches, and the grain of the answers (the last bit that is set), which depends
+on the size of the numbers that were added.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _EVENTS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundingVerdict:
-    """The outcome of a test of rounding.
+    """The result of a rounding test.
 
     Attributes:
-        leaks: whether some event is certainly likelier than the distance of the two inputs allows.
-        inputs: the two inputs that are told apart best.
+        leaks: whether some event is certainly more likely than the distance of the two inputs allows.
+        inputs: the two inputs that differ most clearly.
         event: what tells them apart: an answer, or a grain.
         shares: how often it was seen with each of the two, on fresh draws.
         loss: a lower confidence bound on the loss.
@@ -61,11 +61,13 @@ def rounding_test(
     """Compare the answers to adjacent floats: which can be reached, how often, and with which last bit.
 
     Args:
-        sampler: ``sampler(value, size)`` returns so many answers (numbers, positions, labels) to one value.
+        sampler: ``sampler(value, size)`` returns this many answers (numbers, positions, labels) to one
+            value.
         pairs: pairs of inputs; by default some floats and the next float above each.
         epsilon: the loss that is allowed for each unit of distance between the two inputs.
         size: draws of each input, as many to find events as to judge them.
-        false_alarm: the largest probability of calling a leak what is none (Bonferroni over all events).
+        false_alarm: the largest probability of reporting a leak where there is none (Bonferroni over all
+            events).
 
     Example:
         >>> from discreet.testing import scripted
@@ -124,7 +126,7 @@ def _judged(
 
 
 def _seen(answers: Any) -> Counter[tuple[str, Hashable]]:
-    """How often every answer, and every grain of an answer that is a float, was given."""
+    """Count every answer, and every grain of an answer that is a float."""
     tally: Counter[tuple[str, Hashable]] = Counter()
     for answer in answers.tolist() if isinstance(answers, np.ndarray) else answers:
         if isinstance(answer, float) and math.isnan(answer):
@@ -137,7 +139,7 @@ def _seen(answers: Any) -> Counter[tuple[str, Hashable]]:
 
 
 def _grain(answer: float) -> int:
-    """The exponent of the last bit that is set.
+    """Return the exponent of the last bit that is set.
 
     Example:
         >>> _grain(0.75), _grain(6.0)

@@ -1,4 +1,4 @@
-"""Black boxes that only sample: how they are called, and counts of their answers."""
+"""Black boxes that can only be sampled: how they are called, and counts of their answers."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _BRIEF = 0.05
 
 
 class OutOfTime(Exception):  # noqa: N818 (it is no error)
-    """The time for drawing is over."""
+    """The time for drawing has run out."""
 
 
 class Sampler:
-    """Anything that samples, with a tally of its answers for every score vector it was asked about.
+    """Anything that samples, with a tally of its answers for each score vector.
 
-    No draw begins after ``until`` (of ``time.perf_counter``): :class:`OutOfTime` is raised instead. Answers
-    that are floats are rounded down to multiples of ``grain``.
+    No draw begins after ``until`` (of ``time.perf_counter``): :class:`OutOfTime` is raised instead. Float
+    answers are rounded down to multiples of ``grain``.
     """
 
     def __init__(
@@ -55,14 +55,14 @@ class Sampler:
         self.until = math.inf
         self.cut_short = False
         self._grain = grain
-        # What is to be repeated is drawn in batches that do not depend on the clock.
+        # A repeatable audit draws in batches that do not depend on the clock.
         self._steady = randomness is not None
         self._batch = _STEADY if self._steady else _FIRST
         self._answers: dict[int, dict[Hashable, int]] = {}
         self._tallies: dict[tuple[bool, tuple[float, ...]], Counts] = {}
 
     def tally(self, row: Sequence[float] | Floats, size: int, *, monotonic: bool) -> Counts:
-        """Counts of each answer over ``size`` draws in all: those remembered, and new ones."""
+        """Return counts of each answer over ``size`` draws in all, remembered and new."""
         key = (monotonic, tuple(float(value) for value in row))
         counts = self._tallies.get(key, np.zeros(len(key[1]), dtype=np.int64))
         missing = size - int(counts.sum())
@@ -76,23 +76,23 @@ class Sampler:
     def both(
         self, first: Sequence[float], second: Sequence[float], size: int, *, monotonic: bool
     ) -> tuple[Counts, Counts]:
-        """The tallies of two score vectors, over the same answers."""
+        """Return the tallies of two score vectors, over the same answers."""
         one = self.tally(first, size, monotonic=monotonic)
         two = self.tally(second, size, monotonic=monotonic)
         nothing = np.zeros(len(first) + len(self._answers.get(len(first), ())), dtype=np.int64)
         return _sum(one, nothing), _sum(two, nothing)
 
     def answers(self, size: int) -> tuple[Any, ...]:
-        """What the entries of a tally count; empty where they are positions."""
+        """Return the answers that a tally's entries count; empty if they are positions."""
         known = tuple(self._answers.get(size, ()))
         return (*range(size), *known) if known else ()
 
     def forget(self) -> None:
-        """Drop all tallies: what follows is independent of what was seen."""
+        """Drop all tallies, so that what follows is independent of what was seen."""
         self._tallies.clear()
 
     def count(self, scores: Any, size: int) -> Counts:
-        """Counts of each answer over fresh draws on these very scores."""
+        """Count each answer over new draws on exactly these scores."""
         counts = np.zeros(len(scores), dtype=np.int64)
         others = self._answers.setdefault(len(scores), {})
         while size > 0:
@@ -103,7 +103,7 @@ class Sampler:
             batch = min(size, self._batch)
             answers = self._draw(scores, batch)
             counts = _sum(counts, _counted(answers, len(scores), batch, others, self._grain))
-            # Batches of a fraction of a second keep a time limit.
+            # Batches of a fraction of a second respect the time limit.
             took = _BRIEF if self._steady else time.perf_counter() - began
             if took < _BRIEF and batch == self._batch:
                 self._batch = min(4 * batch, _AT_ONCE)
@@ -117,7 +117,7 @@ class Sampler:
 def _counted(
     answers: Any, candidates: int, expected: int, others: dict[Hashable, int], grain: float
 ) -> Counts:
-    """Counts of each candidate among answers given as positions; ``others`` numbers the other answers."""
+    """Count each candidate among answers given as positions; ``others`` numbers the other answers."""
     array = np.asarray(answers) if not isinstance(answers, list) else None
     if array is None or array.dtype.kind not in "iu":
         told = answers if array is None or array.ndim != 1 else array.tolist()
@@ -156,7 +156,7 @@ def _counted_others(
 
 
 def _coarse(answer: Any, grain: float) -> Any:
-    """An answer in which floats are multiples of the grain; one NaN is as good as another."""
+    """Round floats in an answer to the grain, and treat all NaNs as equal."""
     if isinstance(answer, tuple):
         return tuple(_coarse(part, grain) for part in answer)
     if not isinstance(answer, float):
@@ -171,7 +171,7 @@ def _is_position(answer: Any) -> bool:
 
 
 def _sum(first: Counts, second: Counts) -> Counts:
-    """The sum of two tallies; what one does not know it has not seen."""
+    """Add two tallies; answers missing from one count as zero."""
     long, short = (first, second) if len(first) >= len(second) else (second, first)
     total = long.copy()
     total[: len(short)] += short
@@ -185,7 +185,7 @@ def _drawing(
     if callable(method) and not isinstance(function, type):
         if randomness is not None and isinstance(function, Mechanism):
             method = partial(method, randomness=randomness)
-        # The usual repr is an address in memory, which tells nobody anything.
+        # The default repr is a memory address, which tells nothing.
         kind: Any = type(function)
         name = kind.__name__ if kind.__repr__ is object.__repr__ else repr(function)
         return name, _Answering(method, many=True)
@@ -199,7 +199,7 @@ def _drawing(
 
 
 class _Answering:
-    """Answers of a function, errors among them; one that has nothing but errors is refused."""
+    """Collects a function's answers, errors included; a function that only raises is refused."""
 
     def __init__(self, function: Callable[..., Any], *, many: bool) -> None:
         self._function = function
@@ -207,10 +207,10 @@ class _Answering:
         self._failures = 0
         self._answered = False
 
-    @np.errstate(all="ignore")  # what overflows shows in the answers
+    @np.errstate(all="ignore")  # overflow shows in the answers
     def __call__(self, scores: Any, size: int) -> Any:
         if self._many and size > 1:
-            # An error in a batch is that of some draw in it: which, only single draws can tell.
+            # An error in a batch comes from some draw in it; only single draws can show which.
             with suppress(Exception):
                 answers = self._function(scores, size)
                 self._answered = True
@@ -230,7 +230,7 @@ class _Answering:
 
 
 def takes_size(function: Any) -> bool:
-    """Whether a sampler is told how many answers to draw."""
+    """Return whether a sampler takes the number of answers to draw."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

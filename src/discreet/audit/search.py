@@ -1,8 +1,8 @@
 """The search for the worst pair of neighbours: one loop for every kind of input.
 
 A kind of input (score vectors, crowds, tables, streams, changes that a regular mechanism ignores) proposes
-pairs of neighbours in batches, with their losses in floats, and says which pairs lie near a given one. The
-loop keeps the worst, climbs from them, and has those that matter certified in balls.
+pairs of neighbours in batches, with their losses in floats, and says which pairs are near a given one. The
+loop keeps the worst, climbs from them, and has the decisive ones certified in balls.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from discreet.audit.verdicts import Stage, Verdict, Witness
 Progress = Callable[[str, float], None]
 
 EFFORTS = {"quick": 1, "usual": 6, "thorough": 18}
-"""How many climbs are made for each kind of input, by the effort."""
+"""The number of climbs for each kind of input, by effort."""
 
 _KEPT = 4
 _CERTIFIED = 5
@@ -32,11 +32,11 @@ _WORTHWHILE = 1e-9
 
 
 def silent(_stage: str, _share: float) -> None:
-    """Progress is not reported."""
+    """Ignore progress reports."""
 
 
 def checked_effort(effort: object) -> str:
-    """A known effort."""
+    """Check the effort."""
     if effort not in EFFORTS:
         raise refuse("effort", effort, " or ".join(f'"{each}"' for each in EFFORTS))
     return str(effort)
@@ -47,9 +47,9 @@ class Batch(NamedTuple):
 
     losses: Floats
     pair: Callable[[int], Any]
-    """The pair at a place: a hashable value that the kind of input understands."""
+    """Return the pair at a position, as a hashable value that the kind of input understands."""
     compared: int
-    """How many pairs were compared, where fewer than that are listed."""
+    """The number of pairs compared, if fewer are listed."""
     magnitude: float = 0.0
     """The largest score among them."""
 
@@ -62,14 +62,14 @@ class Kind(Protocol):
         """The neighbour relation in a word or two."""
 
     finest: float
-    """The smallest step of a climb, in units of the sensitivity; 1 where there is only one step."""
+    """The smallest step of a climb, in units of the sensitivity; 1 if there is only one step."""
     patience: int
-    """How many pairs a climb compares before it ends."""
+    """The number of pairs that a climb compares before it ends."""
     part: int
-    """The part of the effort's climbs that is made: 3 for a third, where a pair takes long."""
+    """The divisor of the number of climbs, such as 3 if evaluating a pair takes long."""
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """What to try in turn: a name, the size of the inputs, and pairs of neighbours."""
+        """Yield what to try: a name, the size of the inputs, and pairs of neighbours."""
         ...
 
     def around(self, pair: Any, step: float) -> Iterable[Batch]:
@@ -81,7 +81,7 @@ class Kind(Protocol):
         ...
 
     def certified(self, pair: Any) -> tuple[Witness, bool]:
-        """The pair with its loss in balls, and whether that certainly exceeds the claim."""
+        """Return the pair with its loss in balls, and whether that certainly exceeds the claim."""
         ...
 
 
@@ -103,7 +103,7 @@ class Search:
     found: list[Found] = field(default_factory=list)
 
     def run(self, kind: Kind, *, begun: float, share: float) -> None:
-        """All stages of a kind, then a climb from each of the worst pairs."""
+        """Run all stages of a kind, then climb from each of the worst pairs."""
         found = list[Found]()
         for many, (name, size, batches) in enumerate(kind.stages()):
             self.tell(f"{name}, size {size:,}, {kind.relation}", begun + share * (1 - 0.9**many))
@@ -115,14 +115,14 @@ class Search:
         self.found += found
 
     def _climb(self, start: Found) -> list[Found]:
-        """Pattern search: to the worst pair nearby while the loss grows, then with smaller steps."""
+        """Pattern search: move to the worst pair nearby while the loss grows, then use smaller steps."""
         kind, best, step, total, largest = start.kind, start, 0.5, 0, 0.0
         patience = kind.patience * (4 if self.effort == "thorough" else 1)
         while np.isfinite(best.value) and step >= kind.finest and total < patience:
             kept, compared, magnitude = _worst(kind, kind.around(best.pair, step))
             total, largest = total + compared, max(largest, magnitude)
             if kept and kept[0].value > best.value * (1 + _WORTHWHILE):
-                # Where the loss only nears its supremum, long strides get there.
+                # If the loss only approaches its supremum, long strides get there.
                 best, step = kept[0], min(2 * step, 4.0)
             else:
                 step /= 4
@@ -145,11 +145,11 @@ class Search:
 
 
 def _worst(kind: Kind, batches: Iterable[Batch]) -> tuple[list[Found], int, float]:
-    """The few pairs that lose most; how many were compared, and the largest score among them."""
+    """Return the pairs with the largest losses, the number compared, and the largest score among them."""
     kept, compared, magnitude = list[Found](), 0, 0.0
     for batch in batches:
         compared, magnitude = compared + batch.compared, max(magnitude, batch.magnitude)
-        # Of pairs that lose the same the first is kept.
+        # Among pairs with equal loss the first is kept.
         for place in np.argsort(-batch.losses, kind="stable")[:_KEPT].tolist():
             value = float(batch.losses[place])
             if len(kept) == _KEPT and not value > kept[-1].value * (1 + _WORTHWHILE):
@@ -163,7 +163,7 @@ def _ranked(found: Iterable[Found]) -> list[Found]:
 
 
 def _different(kind: Kind, found: list[Found]) -> list[Found]:
-    """Each pair once, the worst of each size first."""
+    """Remove duplicates, keeping the worst of each size first."""
     ranked = list({one.pair: one for one in _ranked(found)}.values())
     first = {kind.size(one.pair): one for one in reversed(ranked)}
     leaders = _ranked(first.values())
@@ -186,16 +186,17 @@ def verdict_on(
     covered: Callable[[list[Stage]], str] = lambda _stages: "",
     dust: float = 0.0,
 ) -> Verdict:
-    """Search all kinds of input and say what was found.
+    """Search all kinds of input and return the verdict.
 
-    ``proof`` is asked only where nothing was found above the claim, but for ``dust`` that is left of a zero.
+    ``proof`` is used only if nothing above the claim was found, apart from ``dust``: rounding residue of a
+    zero.
     """
     began = time.perf_counter()
     search = Search(effort, progress or silent)
     for number, kind in enumerate(kinds):
         search.run(kind, begun=1 - 0.5**number, share=0.5 ** (number + 1))
     search.tell("certificate", 1.0)
-    # Rounding can put a pair first in floats that the balls put second.
+    # Rounding can rank a pair first in floats that is second in balls.
     checked = [one.kind.certified(one.pair) for one in _doubtful(search.found, claimed)]
     worst, refuted = max(checked, key=lambda pair: (pair[1], pair[0].value), default=(None, False))
     allowed = float_up(claimed)
@@ -221,10 +222,10 @@ def verdict_on(
 
 
 def _doubtful(found: list[Found], claimed: Exact) -> list[Found]:
-    """The pairs whose loss is worth a look in balls, the largest in floats first.
+    """Return the pairs worth checking in balls, largest float loss first.
 
-    Only a pair at the very edge of the claim can change the verdict by being looked at. Of pairs that lose
-    the same the smaller is easier to read, and to certify.
+    Only a pair at the very edge of the claim can change the verdict. Among pairs with the same loss, the
+    smaller one is easier to read and to certify.
     """
     edge, beyond = (float(claimed) * (1 + part) for part in (-1e-12, 1e-12))
 
@@ -284,7 +285,7 @@ def certified(
 
 
 def _middles(balls: Sequence[Any]) -> tuple[float, ...]:
-    """What probabilities are shown as: zero where they may be zero. A crowd shares its balls."""
+    """Return probabilities for display, zero where they may be zero. Members of a crowd share balls."""
     different = {id(ball): ball for ball in balls}
     shown = {key: float(ball.mid()) if ball > 0 else 0.0 for key, ball in different.items()}
     return tuple(shown[id(ball)] for ball in balls)

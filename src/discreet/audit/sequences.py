@@ -26,23 +26,23 @@ from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee, PureDP
 
 Answer: TypeAlias = bool | Fraction
-"""False for below, True for above, or the number that was released in place of "above"."""
+"""False for below, True for above, or the number released in place of "above"."""
 
 LENGTHS = (1, 2, 3, 4, 5, 6)
 BLOCKS = (10, 30, 100, 300)
-"""How many equal values a block of a longer list has."""
+"""The number of equal values in a block of a longer list."""
 
 _BITS = 100
 _DIGITS = 9
 _FAINTEST = -345.0
-"""Lists of answers less likely than e^this on the first data set are left out: nobody could read them."""
+"""Lists of answers less likely than e^this on the first data set are left out, as too unlikely to matter."""
 
 _STEPS = (-2, -1, 0, 1, 2, 3)
 
 
 @runtime_checkable
 class StreamSubject(Protocol):
-    """What is audited: the law of a stream's answers, in floats for the search and in balls to be certain.
+    """The law of a stream's answers, in floats for the search and in balls for certainty.
 
     Example:
         >>> from discreet.mechanisms import CrossingRule
@@ -56,14 +56,14 @@ class StreamSubject(Protocol):
 
     @property
     def middle(self) -> Fraction:
-        """Where the threshold is: values are tried around it."""
+        """The threshold; values around it are tried."""
 
     @property
     def crossings(self) -> int | None:
-        """How many answers "above" end the stream; None if it never ends."""
+        """The number of "above" answers that end the stream; None if it never ends."""
 
     def sequence_logs(self, rows: Floats, answers: Sequence[Any], times: Sequence[int]) -> Floats:
-        """Logarithms of the probabilities of these answers to each row of values, each ``times`` in a row."""
+        """Return log-probabilities of these answers for each row of values, each asked ``times`` in a row."""
 
     def sequence_ball(
         self, values: Any, answers: Sequence[Any], times: Sequence[int] | None = None, *, bits: int
@@ -78,7 +78,7 @@ class StreamWitness(Witness):
     Attributes:
         scores: the values of one stream.
         neighbour: the values of the other.
-        answers: what was said, in order.
+        answers: the answers, in order.
         times: how often in a row each value was asked.
         outcome: zero, since these answers are the one outcome that is looked at.
 
@@ -94,7 +94,7 @@ class StreamWitness(Witness):
     times: tuple[int, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """The witness as plain values; its answers are told in order, so that none stands out."""
+        """Return the witness as plain values; its answers are listed in order."""
         told = Witness.as_dict(self)
         del told["outcome"]
         return told
@@ -186,7 +186,7 @@ def _sizes(lengths: int | Iterable[int] | None) -> tuple[int, ...]:
 
 
 def _proof(subject: StreamSubject, claim: PureDP, monotonic: bool) -> str | None:
-    """What proves the subject's own guarantee, if that is within this claim under this relation."""
+    """Return the proof of the subject's own guarantee, if it implies this claim under this relation."""
     guarantee = getattr(subject, "guarantee", None)
     if guarantee is None or (getattr(subject, "monotonic", False) and not monotonic):
         return None
@@ -216,7 +216,7 @@ class Streams:
         self._sizes = sizes
         self._blocks = blocks
         self._step = float(subject.sensitivity)
-        # A number near the threshold in place of "above", where the subject releases one.
+        # A number near the threshold in place of "above", if the subject releases one.
         released = getattr(subject, "releases_numbers", False)
         middle, step = subject.middle, subject.sensitivity
         self._above: tuple[Answer, ...] = (middle, middle + step) if released else (True,)
@@ -230,7 +230,7 @@ class Streams:
             yield "blocks", sum(times), [self._nearby(answers, times)]
 
     def _lists(self, size: int) -> Iterator[tuple[Answer, ...]]:
-        """All lists of answers to so many values, up to their order where that does not matter."""
+        """Return all lists of answers to this many values, up to their order if that does not matter."""
         seen = set()
         for answers in product((False, *self._above), repeat=size):
             ended = [place for place, answer in enumerate(answers) if answer is not False]
@@ -247,7 +247,7 @@ class Streams:
             yield answers
 
     def _long_lists(self) -> Iterator[tuple[tuple[Answer, ...], tuple[int, ...]]]:
-        """Many "below" and then as many "above" as there may be, or one after another."""
+        """Return lists of many "below" followed by as many "above" as allowed, or the two alternating."""
         most = self.subject.crossings
         for many in self._blocks:
             ends = many if most is None else min(most, many)
@@ -257,7 +257,7 @@ class Streams:
                 yield (False, above), (1, ends)
 
     def _nearby(self, answers: tuple[Answer, ...], times: tuple[int, ...]) -> Batch:
-        """The worst of all pairs of neighbours on the lattice, for one list of answers."""
+        """Return the worst pair of neighbours on the lattice, for one list of answers."""
         places = len(answers)
         steps = np.array(_STEPS if places <= 4 else _STEPS[1:5] if places <= 6 else _STEPS[2:5])
         lattice = float(self.subject.middle) + self._step * steps
@@ -269,7 +269,7 @@ class Streams:
             least, taken = _least_nearby(logs, moves)
             with np.errstate(invalid="ignore"):
                 found = np.where(logs < _FAINTEST, -np.inf, logs - least)
-            best = int(np.argmax(found.round(_DIGITS)))  # of equal ones the first, on any machine
+            best = int(np.argmax(found.round(_DIGITS)))  # the first of equal ones, on any machine
             place = np.unravel_index(best, logs.shape)
             moved = tuple(taken[(slice(None), *place)].tolist())
             losses.append(float(found[place]))
@@ -278,7 +278,7 @@ class Streams:
         return Batch(np.array(losses), finds.__getitem__, pairs)
 
     def around(self, pair: _Find, step: float) -> Iterator[Batch]:
-        """The values moved by a step: all together in every way, or one by one where there are many."""
+        """Move the values by a step: all together in every way, or one by one if there are many."""
         values = np.array(pair.values)
         ways = np.concatenate([np.eye(len(values)), -np.eye(len(values))])
         if len(values) <= 3:
@@ -311,7 +311,7 @@ class Streams:
             for values in (first, second)
         ]
         with precision(2 * _BITS):
-            # A zero is exactly zero: whatever has a probability there has an infinite loss.
+            # A zero is exactly zero: any positive probability against it is an infinite loss.
             value = None if balls[1].is_zero() and balls[0] > 0 else (balls[0] / balls[1]).log()
             refutes = exceeds(value, self.claim.exact)
         return (
@@ -342,14 +342,14 @@ def _said(answer: Answer) -> str:
 
 
 def _least_nearby(logs: Floats, moves: Sequence[int]) -> tuple[Floats, Any]:
-    """The least value among the neighbours of each place, and the moves that lead there, axis by axis."""
+    """Return the least value among the neighbours of each place, and the moves that lead to it."""
     least = logs
     taken = np.zeros((logs.ndim, *logs.shape), dtype=np.int64)
     for axis in range(logs.ndim):
         shifted = []
         for move in moves:
             rolled, came = np.roll(least, -move, axis), np.roll(taken, -move, axis + 1).copy()
-            # What rolled over the edge is no neighbour.
+            # Values that rolled over the edge are not neighbours.
             edge = [slice(None)] * logs.ndim
             edge[axis] = slice(-move, None) if move > 0 else slice(0, -move)
             if move:

@@ -1,4 +1,4 @@
-"""The statistical audit: a black box that only samples, against a claimed guarantee."""
+"""The statistical audit: test a black box that only samples against a claimed guarantee."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from discreet.guarantees import Guarantee
 
 SIZES = (2, 3, 5)
 _DRAWS = {"quick": (50_000, 200), "usual": (500_000, 500), "thorough": (2_000_000, 1000)}
-"""Samples, and draws for exploring, by the effort."""
+"""Numbers of samples, and of draws for exploring, by effort."""
 _CROWD = 30
 _FIRST_ROUND = 20_000
 _UNTIL = (0.3, 0.5, 0.65, 1.0)
-"""Shares of the time limit: for small vectors and crowds, far out, looking again, judging."""
+"""Shares of the time limit: for small vectors and crowds, far out, a second look, and judging."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatisticalVerdict(Verdict):
     """The outcome of a statistical audit.
 
-    ``measured`` is a lower confidence bound: the true loss is larger, but for a chance of at most
+    ``measured`` is a lower confidence bound: the true loss is larger, except with probability at most
     ``false_alarm`` over the whole audit. ``estimate`` is what the same draws suggest.
 
     Example:
@@ -73,7 +73,7 @@ def statistical_audit(
     seconds: float | None = None,
     progress: Progress | None = None,
 ) -> StatisticalVerdict:
-    """Make a claim suspect by sampling: a lower confidence bound on the loss, on the worst pairs found.
+    """Test a claim by sampling, with a lower confidence bound on the loss for the worst pairs found.
 
     Pairs are found with ``explore`` draws for each score vector, small ones, crowds, and far out, where
     powers of e overflow; the most telling few are then judged on fresh draws only, in rounds of growing
@@ -221,7 +221,7 @@ def _symbol(claim: Guarantee) -> str:
 
 
 def _rounds(samples: int) -> list[int]:
-    """Sizes that grow fourfold up to ``samples``."""
+    """Return sizes that grow fourfold up to ``samples``."""
     sizes = [samples]
     while sizes[0] // 4 >= _FIRST_ROUND:
         sizes.insert(0, sizes[0] // 4)
@@ -243,7 +243,7 @@ def _witness(
     outcome = max(
         suspect.event.members, key=lambda place: float(shares[0][place] - shares[1][place])
     )
-    # An event that was chosen on earlier draws may name answers that these draws have not seen.
+    # An event chosen on earlier draws may name answers that these draws have not seen.
     witness = Witness(
         scores=plain(scores),
         neighbour=plain(neighbour),

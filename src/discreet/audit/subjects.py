@@ -1,8 +1,8 @@
-"""What is audited: a mechanism, anything with ``probabilities``, or a function, and how it is evaluated.
+"""Subjects: a mechanism, anything with ``probabilities``, or a function, and how each is evaluated.
 
-A subject answers with probabilities of positions, or with a mapping from answers of any kind (labels,
-tuples, sets, a winner with a count) to their probabilities. An exception or a NaN is an answer like any
-other: whoever waits for the result sees it.
+A subject returns probabilities of positions, or a mapping from answers of any kind (labels, tuples, sets, a
+winner with a count) to their probabilities. An exception or a NaN is an answer like any other, because the
+caller sees it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism, facts_of
 
 TOLERANCE = 1e-9
-"""Relative error that a float probability from somebody else's code is allowed to have."""
+"""The relative error allowed in a float probability from other people's code."""
 
 FLOOR = 1e-290
-"""Below this a float probability may have lost its digits: only "at most this" is believed."""
+"""A float probability below this may have lost its digits, so it counts only as "at most this"."""
 
 BITS = 200
 BALLS = "ball arithmetic"
@@ -34,13 +34,13 @@ EXACT = "exact probabilities from the subject"
 FLOATS = f"floats, each trusted to a relative error of {TOLERANCE:g}"
 
 _TOGETHER = 64
-"""Rows of so many candidates or fewer are evaluated together."""
+"""Rows of at most this many candidates are evaluated together."""
 
 PATIENCE = 100
-"""What fails on so many inputs, and has answered none, is taken to be broken."""
+"""A subject that fails on this many inputs and has answered none is considered broken."""
 
 _LARGE_CROWD = 4096
-"""Laws of so many candidates or more are not remembered."""
+"""Laws with at least this many candidates are not cached."""
 
 
 _Blocks = tuple[bool, tuple[float, ...], tuple[int, ...]]
@@ -49,7 +49,7 @@ _Blocks = tuple[bool, tuple[float, ...], tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What was seen in place of an answer.
+    """A failure in place of an answer.
 
     Example:
         >>> Failure("raises ValueError")
@@ -67,10 +67,10 @@ MALFORMED = Failure("no distribution")
 
 
 class Subject:
-    """The audited thing, evaluated on inputs and remembered.
+    """The audited subject, with cached evaluations.
 
-    Our own mechanisms depend on the sorted gaps only (which ``Regular()`` audits without this
-    shortcut), so vectors that differ by an order or a shift are evaluated once.
+    Our own mechanisms depend only on the sorted gaps (which ``Regular()`` audits without this shortcut), so
+    vectors that differ by an order or a shift are evaluated once.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Subject:
     ) -> None:
         self.audited = _instance(audited, epsilon)
         self.sensitivity = sensitivity
-        # Where sensitivities differ, the search sees each score in units of its own.
+        # If sensitivities differ, the search sees each score in units of its own sensitivity.
         self.steps = steps
         self._units = None if steps is None else np.array(list(map(_short, steps)))
         self.evaluations = 0
@@ -95,7 +95,7 @@ class Subject:
         self._laws: dict[_Blocks, Floats | None] = {}
         self._answers: dict[int, dict[Hashable, int]] = {}
         facts = facts_of(self.audited)
-        # A subclass of a mechanism inherits its logarithms and its balls, and may have another law.
+        # A subclass of a mechanism inherits its logarithms and its balls, but may have another law.
         self._ours = facts is not None
         self._function: Callable[[Any], Any] = getattr(self.audited, "probabilities", self.audited)
         own = getattr(self.audited, "log_probabilities", None)
@@ -106,7 +106,7 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """How the subject is called in a report."""
+        """The subject's name in a report."""
         if isinstance(self.audited, Mechanism):
             return repr(self.audited)
         given = getattr(self.audited, "__name__", None)
@@ -116,11 +116,11 @@ class Subject:
 
     @property
     def mechanism(self) -> Mechanism | None:
-        """The subject if it is one of the library's kind of mechanism."""
+        """The subject, if it is a mechanism of this library."""
         return self.audited if isinstance(self.audited, Mechanism) else None
 
     def scores(self, values: Sequence[float] | Floats, *, monotonic: bool) -> AuditedScores:
-        """These values as the scores that the subject is given."""
+        """Return these values as the scores given to the subject."""
         row = self.in_scores(values)
         return self._template(len(row), monotonic).with_values(row)
 
@@ -133,16 +133,16 @@ class Subject:
         return known
 
     def in_scores(self, values: Sequence[float] | Floats) -> Floats:
-        """A row of the search as scores."""
+        """Return a row of the search as scores."""
         row = np.asarray(values, dtype=np.float64)
         return row if self._units is None else row * self._units
 
     def answers(self, size: int) -> list[Hashable]:
-        """The answers seen so far on inputs of this size, in the order of the columns."""
+        """The answers seen so far on inputs of this size, in column order."""
         return list(self._columns(size))
 
     def log_masses(self, rows: Floats, *, monotonic: bool, plainly: bool = False) -> Floats:
-        """Log-probabilities, one row per row of scores; ``plainly`` without the shortcut."""
+        """Return log-probabilities, one row per row of scores; ``plainly`` skips the shortcut."""
         if not self.canonical or plainly:
             return stacked(self._each(rows, monotonic))
         signed = rows if self.largest_is_best else -rows
@@ -158,7 +158,7 @@ class Subject:
     def _together(
         self, rows: Floats, monotonic: bool, counts: Sequence[int] | None = None
     ) -> Floats | None:
-        """The same of all these rows at once; None where the mechanism cannot, or something is wrong."""
+        """Return the same for all these rows at once; None if the mechanism cannot do it."""
         mechanism = self.mechanism
         if mechanism is None or not self.canonical or rows.shape[1] > _TOGETHER:
             return None
@@ -239,7 +239,7 @@ class Subject:
                 yield from zip(part, laws, strict=True)
 
     def _each(self, rows: Floats, monotonic: bool, *, together: bool = False) -> list[Floats]:
-        """Log-probabilities of each row, different rows evaluated once and remembered."""
+        """Return log-probabilities of each row, evaluating each distinct row once."""
         size = rows.shape[1]
         if size >= _LARGE_CROWD:
             return [self._logs(self.scores(row, monotonic=monotonic), size) for row in rows]
@@ -254,7 +254,7 @@ class Subject:
         return [self._cache[key] for key in keys]
 
     def _in_turn(self, rows: Floats, monotonic: bool) -> list[Floats]:
-        """One evaluation after the other; what comes in the usual form is checked in the end, together."""
+        """Evaluate one after the other; results in the usual form are checked together at the end."""
         many, size = rows.shape
         masses, usual = np.empty(rows.shape), list[int]()
         found = list[Floats]()
@@ -263,7 +263,7 @@ class Subject:
             told = self._answer(template.with_values(row))
             shaped = isinstance(told, np.ndarray) and told.shape == (size,)
             if self._answered and shaped and told.dtype == np.float64:
-                masses[place] = told  # a copy: a subject may write over its own array
+                masses[place] = told  # a copy: a subject may overwrite its own array
                 usual.append(place)
                 found.append(masses[place])
             else:
@@ -275,14 +275,14 @@ class Subject:
         sums = (np.exp(parts) if own else parts).sum(axis=1)
         ends = parts.max(axis=1) <= 1e-6 if own else parts.min(axis=1) >= 0
         logs = parts if own else np.log(np.maximum(parts, FLOOR))
-        # What is not finite does not sum to one.
+        # Probabilities that are not finite do not sum to one.
         right = ends & (np.abs(sums - 1) <= 1e-6)
         for place, log, fine in zip(usual, logs, right.tolist(), strict=True):
             found[place] = log if fine else self._read(found[place], size)
         return found
 
     def log_laws(self, inputs: Sequence[Hashable]) -> Floats:
-        """Log-probabilities on inputs of any other kind, one row each."""
+        """Return log-probabilities on inputs of any other kind, one row each."""
         for given in inputs:
             if given not in self._cache:
                 self._cache[given] = self._logs(given, 0)
@@ -291,19 +291,19 @@ class Subject:
     # ---- one evaluation ------------------------------------------------------------------------
 
     def _columns(self, size: int) -> dict[Hashable, int]:
-        # Positions come first, so that a column is its own answer.
+        # Positions come first, so that a column number is its own answer.
         return self._answers.setdefault(size, {place: place for place in range(size)})
 
     def _logs(self, given: Any, size: int) -> Floats:
         return self._read(self._answer(given), size or len(given) if self._own_logs else size)
 
     def _answer(self, given: Any) -> Any:
-        """What the subject says on this input: its log-probabilities where it has them."""
+        """Return the subject's answer to this input: its log-probabilities, if it has them."""
         self.evaluations += 1
         return self._told(self._own_logs or self._function, given)
 
     def _read(self, told: Any, size: int) -> Floats:
-        """Log-probabilities by column, from what the subject said."""
+        """Return log-probabilities by column, from the subject's answer."""
         if self._own_logs:
             if not isinstance(told, Failure):
                 told = self._well_formed(_checked_logs(told, size))
@@ -326,9 +326,9 @@ class Subject:
         return row
 
     def law(self, given: Any, size: int) -> Mapping[Hashable, Any] | Floats:
-        """The possible answers on this input with their probabilities in the subject's own numbers.
+        """Return the possible answers to this input with probabilities in the subject's own numbers.
 
-        Floats for positions come as an array, the rest as a mapping.
+        Floats for positions are returned as an array, everything else as a mapping.
         """
         return self._checked(self._told(self._function, given), size)
 
@@ -351,7 +351,7 @@ class Subject:
             self.sees_relation |= getattr(given, "looked", True)
 
     def _well_formed(self, told: Any) -> Any:
-        """What was told, or a failure; a subject that has never answered properly is refused."""
+        """Return the subject's result or a failure; raise if it has never answered properly."""
         if isinstance(told, ParameterError):
             if not self._answered:
                 raise told
@@ -365,7 +365,7 @@ class Subject:
         return told
 
     def balls(self, given: Any, size: int) -> tuple[list[Any], str]:
-        """Balls around the probabilities of all answers, by column, and what makes them certain."""
+        """Return balls around the probabilities of all answers, by column, and why they are certain."""
         from flint import arb
 
         own = getattr(self.audited, "ball_probabilities", None)
@@ -391,7 +391,7 @@ _CONTRACT = (
 
 
 def _short(step: Fraction) -> float:
-    """A sensitivity in 16 bits, rounded down: multiples of it by the search's numbers are exact."""
+    """Return a sensitivity in 16 bits, rounded down, so that its multiples in the search are exact."""
     if not step:
         return 0.0
     power = Fraction(2) ** (16 - step.numerator.bit_length() + step.denominator.bit_length())
@@ -408,7 +408,7 @@ def _in_levels(law: Floats, counts: Sequence[int]) -> Floats | None:
 
 
 def stacked(rows: Sequence[Floats]) -> Floats:
-    """Rows of one width; what an earlier row does not know has probability zero there."""
+    """Stack rows to one width; answers unknown to an earlier row have probability zero in it."""
     width = max(map(len, rows))
     result = np.full((len(rows), width), -np.inf)
     for place, row in enumerate(rows):
@@ -417,9 +417,9 @@ def stacked(rows: Sequence[Floats]) -> Floats:
 
 
 def _instance(audited: Any, epsilon: Fraction | None) -> Any:
-    """An instance of a class: made with the claim's ε where the class takes one."""
+    """Make an instance of a class, with the claim's ε if it takes one."""
     if isinstance(audited, type):
-        # Somebody else's class is given a float: it may know nothing of fractions.
+        # Another library's class gets a float: it may not accept fractions.
         cost = epsilon if epsilon is None or issubclass(audited, Mechanism) else float(epsilon)
         try:
             return audited(epsilon=cost) if cost is not None else audited()
@@ -449,17 +449,17 @@ def _is_exact(value: Any) -> bool:
 
 def _float(part: Any) -> float:
     if _is_ball(part):
-        # The middle of a ball below the range of floats is no number to NumPy; it is next to nothing.
+        # The middle of a ball below the range of floats is not a number to NumPy; it is nearly zero.
         middle = float(part.mid())
         return 0.0 if math.isnan(middle) and part.is_finite() else middle
     return float(part)
 
 
 def _checked_law(told: Any, size: int) -> Any:
-    """A mapping from answers to probabilities, ``NAN``, or the error that says what is wrong."""
+    """Check a mapping from answers to probabilities; return it, ``NAN``, or an error."""
     usual = isinstance(told, np.ndarray) and told.shape == (size,) and told.dtype == np.float64
     if usual and abs(float(told.sum()) - 1) <= 1e-6 and told.min() >= 0:
-        return told  # what is not finite does not sum to one
+        return told  # probabilities that are not finite do not sum to one
     positions = not isinstance(told, Mapping)
     parts = told if positions else list(told.values())
     try:
@@ -496,7 +496,7 @@ def _checked_logs(given: Any, size: int) -> Any:
 
 
 def _are_logs(logs: Floats, counts: Any) -> bool:
-    """Whether each row holds the logarithms of probabilities that sum to one."""
+    """Return whether each row holds logarithms of probabilities that sum to one."""
     sums = (counts * np.exp(logs)).sum(axis=1)
     return bool(logs.max() <= 1e-6 and (np.abs(sums - 1) <= 1e-6).all())
 

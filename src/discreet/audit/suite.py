@@ -1,4 +1,4 @@
-"""What the fixture ``audited`` does: audit, tell the report, and fail with the witness."""
+"""The fixture ``audited``: audit, add to the report, and fail with the witness."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Audited:
     Attributes:
         test: the name of the test.
         effort: how long audits look.
-        seed: of the whole suite; every test has one of its own that follows from it.
+        seed: of the whole suite; each test's own seed is derived from it.
         false_alarm: this test's share of the error rate; its audits by sampling get a half, a quarter, ….
         suspects_fail: whether a claim that sampling makes suspect fails the test.
         tell: is given the properties of the test, for the report and for JUnit.
@@ -127,7 +127,7 @@ class Audited:
         return recorded
 
     def _own_seed(self, what: object) -> int:
-        """A seed of this audit of this test, whatever runs before it."""
+        """Return a seed for this audit of this test, independent of what runs before it."""
         digest = hashlib.sha256(f"{self.seed} {self.test} {what}".encode()).digest()
         return int.from_bytes(digest[:4])
 
@@ -150,14 +150,14 @@ _TOLD = (
     *("subject", "claim", "status", "measured", "claimed"),
     *("symbol", "witness", "findings", "seconds"),
 )
-"""What of a verdict or a recording stands at the top of its record."""
+"""The parts of a verdict or a recording that come first in its record."""
 
 
 def only_samples(subject: Any, options: Mapping[str, Any]) -> bool:
-    """Whether the subject draws answers; otherwise it tells their probabilities.
+    """Return whether the subject draws answers rather than returning their probabilities.
 
-    A function of scores alone is tried on two of them: what it returns is a law if it is a mapping, or as
-    many numbers as candidates that sum to one.
+    A function of scores alone is tried on two of them: its result is a law if it is a mapping, or as many
+    numbers as candidates that sum to one.
 
     Example:
         >>> only_samples(lambda scores: [0.5, 0.5], {}), only_samples(lambda scores: 0, {})
@@ -173,7 +173,7 @@ def only_samples(subject: Any, options: Mapping[str, Any]) -> bool:
     try:
         told = subject(AuditedScores([1.0, 0.0], sensitivity=1))
     except Exception:
-        return False  # the audit will see it again
+        return False  # the audit will raise it again
     try:
         return not isinstance(told, Mapping) and abs(sum(map(float, told)) - 1) > 1e-6
     except (TypeError, ValueError):
@@ -186,7 +186,7 @@ def _failure(summary: str, told: list[str], lines: list[str]) -> str:
 
 
 def _imported(subject: Any, words: str) -> tuple[str, str]:
-    """The name of a subject in three lines of Python, and the line that brings it."""
+    """Return a subject's name in three lines of Python, and its import line."""
     name, module = getattr(subject, "__qualname__", ""), getattr(subject, "__module__", "")
     if isinstance(subject, Mechanism):
         return "subject", f"subject = {subject!r}"

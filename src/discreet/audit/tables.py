@@ -1,9 +1,9 @@
-"""Audits of what is no vector of scores: the seam at which a kind of input joins, its search, and tables.
+"""Audits of inputs other than score vectors: the interface of a kind of input, its search, and tables.
 
-A kind of input says which inputs are tried, which are neighbours and how to climb; the rest (answers of
-any kind, losses, certificates, verdicts) is the same for all. With tables a whole question is audited from
-rows to answer: a table is a bag of people, each with one of a few values (a label, a number, or the tuple of
-all the rows of one person), and neighbours are tables with a person added or removed, or replaced.
+A kind of input says which inputs are tried, which are neighbours and how to climb; everything else (answers
+of any kind, losses, certificates, verdicts) is shared. Tables audit a whole question from rows to answer: a
+table is a bag of people, each with one of a few values (a label, a number, or the tuple of all rows of one
+person), and neighbours are tables with a person added, removed or replaced.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from discreet.errors import ParameterError
 from discreet.neighbours import ADD_REMOVE, REPLACE
 
 Couple = tuple[Any, Any]
-"""Two neighbouring inputs, which are hashable values."""
+"""Two neighbouring inputs, as hashable values."""
 
 _AT_ONCE = 256
 
 
 class Inputs(Protocol):
-    """A kind of input: which are tried, which are neighbours."""
+    """A kind of input: which inputs are tried and which are neighbours."""
 
     relation: str
     """The neighbour relation in a word or two."""
@@ -38,7 +38,7 @@ class Inputs(Protocol):
     """What the size of an input counts, such as "rows"."""
 
     def stages(self, *, thorough: bool) -> Iterator[tuple[str, int, Iterable[Couple]]]:
-        """What to try in turn: a name, the size of the inputs, and pairs of neighbours."""
+        """Yield what to try: a name, the size of the inputs, and pairs of neighbours."""
         ...
 
     def around(self, couple: Couple) -> Iterable[Couple]:
@@ -54,7 +54,7 @@ class Inputs(Protocol):
         ...
 
     def shown(self, one: Any) -> tuple[Any, ...]:
-        """An input as a tuple that people can read."""
+        """Return an input as a readable tuple."""
         ...
 
 
@@ -74,20 +74,20 @@ class OfInputs:
         return self.inputs.relation
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """Those of the inputs."""
+        """Yield the stages of the inputs."""
         for name, size, couples in self.inputs.stages(thorough=self.thorough):
             yield name, size, self._batches(couples)
 
     def around(self, pair: Couple, _step: float) -> Iterator[Batch]:
-        """Where the inputs climb to."""
+        """Return the pairs that the inputs propose nearby."""
         return self._batches(self.inputs.around(pair))
 
     def size(self, pair: Couple) -> int:
-        """How large the first of the two is."""
+        """Return the size of the first of the two."""
         return self.inputs.size(pair[0])
 
     def certified(self, pair: Couple) -> tuple[Witness, bool]:
-        """The pair in balls."""
+        """Return the pair in balls."""
         if not self.inputs.contains(pair):
             raise AssertionError("the search left the neighbour relation")
         shown = [self.inputs.shown(one) for one in pair]
@@ -107,7 +107,7 @@ class OfInputs:
 # ---- tables ---------------------------------------------------------------------------------------------
 
 Choose = Callable[[Any], Any]
-"""From probabilities to one of the places, or from a mapping to one of its keys, in one of all paths."""
+"""Takes probabilities and returns a position, or takes a mapping and returns a key, on one of all paths."""
 
 
 class Tables:
@@ -115,7 +115,7 @@ class Tables:
 
     Args:
         values: what a person can have.
-        rows: tables of up to so many people are all tried.
+        rows: all tables of up to this many people are tried.
         most: the most people in a table that a climb reaches.
         neighbours: ``"add-remove"`` or ``"replace"``.
 
@@ -154,7 +154,7 @@ class Tables:
         self.relation = neighbours
 
     def stages(self, *, thorough: bool) -> Iterator[tuple[str, int, Iterable[Couple]]]:
-        """All tables of each size, against all their neighbours of at most that size."""
+        """Yield all tables of each size with all their neighbours of at most that size."""
         for size in range(1, self._rows + 1 + thorough):
             yield "all tables", size, self._all(size)
 
@@ -170,7 +170,7 @@ class Tables:
                         yield table, self._with(rest, other)
 
     def around(self, couple: Couple) -> Iterator[Couple]:
-        """The same two tables with a person more, fewer or different, or with everyone twice."""
+        """Return the same two tables with a person added, removed or changed, or with everyone twice."""
         first, second = couple
         both = [one for one in dict.fromkeys(first) if one in second]
         changed: list[Couple] = [
@@ -202,7 +202,7 @@ class Tables:
         return len(one)
 
     def shown(self, one: Any) -> tuple[Any, ...]:
-        """The people, in the order of the values."""
+        """Return the people, in the order of the values."""
         return tuple(one)
 
     def _with(self, table: tuple[Hashable, ...], *more: Hashable) -> tuple[Hashable, ...]:
@@ -215,11 +215,11 @@ class Tables:
 
 
 def unrolled(run: Callable[[Any, Choose], Hashable]) -> Callable[[Any], dict[Hashable, Any]]:
-    """The exact law of a program that makes all its random choices through ``choose``.
+    """Return the exact law of a program that makes all its random choices through ``choose``.
 
-    ``run(given, choose)`` is run once for every path that its choices can take. ``choose`` is given
-    probabilities (fractions and balls stay exact) and returns a place, or a mapping's key. An exception is
-    the answer of its path.
+    ``run(given, choose)`` runs once for every path of choices. ``choose`` takes probabilities (fractions
+    and balls stay exact) and returns a position, or a mapping's key. An exception is the answer of its
+    path.
 
     Example:
         >>> from fractions import Fraction
@@ -249,7 +249,7 @@ def unrolled(run: Callable[[Any, Choose], Hashable]) -> Callable[[Any], dict[Has
 
 
 class _Path:
-    """One run: the choices it must make first, what it chose beyond them, and how likely that is."""
+    """One run: the choices fixed for it, the further choices it made, and their probability."""
 
     def __init__(self, forced: tuple[int, ...]) -> None:
         self.probability: Any = 1
@@ -275,7 +275,7 @@ class _Path:
 
 
 def _product(first: Any, second: Any) -> Any:
-    # A ball does not know how to multiply a fraction.
+    # Balls cannot be multiplied with fractions.
     if isinstance(first, Fraction) and not isinstance(second, int | float | Fraction):
         return ball_of(first) * second
     if isinstance(second, Fraction) and not isinstance(first, int | float | Fraction):
@@ -284,5 +284,5 @@ def _product(first: Any, second: Any) -> Any:
 
 
 def _impossible(part: Any) -> bool:
-    # A ball that only contains zero is neither equal to it nor different.
+    # A ball that contains zero is neither equal to it nor different.
     return bool(part == 0)

@@ -1,6 +1,6 @@
-"""Where the steps of a pipeline are watched: NumPy, other libraries, our own mechanisms, and one's own code.
+"""Where the steps of a pipeline are watched: NumPy, other libraries, discreet's mechanisms, and user code.
 
-A tap stands in for a function while a recording runs. It reads what the step is given and what it states, and
+A tap replaces a function while a recording runs. It reads the step's input and stated parameters, and
 leaves the drawing to the library.
 """
 
@@ -25,7 +25,7 @@ from discreet.errors import ParameterError
 
 Watching = AbstractContextManager[Any]
 Read = Callable[..., Step]
-"""From the arguments of a call to the step that it is."""
+"""Returns the step for the arguments of a call."""
 
 
 def _tapped(function: Callable[..., Any], read: Read) -> Callable[..., Any]:
@@ -40,7 +40,7 @@ def _tapped(function: Callable[..., Any], read: Read) -> Callable[..., Any]:
 
 
 def _module(name: str) -> ModuleType | None:
-    """A module that somebody has imported, or that can be; None where the library is not installed."""
+    """Return a module that is imported or can be; None if the library is not installed."""
     if name in sys.modules:
         return sys.modules[name]
     try:
@@ -50,7 +50,7 @@ def _module(name: str) -> ModuleType | None:
 
 
 def _methods(module: ModuleType, method: str, read: Callable[[Any, str], Read]) -> Watching:
-    """Every class of a module that defines this method itself."""
+    """Return every class of a module that defines this method itself."""
     stack = ExitStack()
     for kind in {each for each in vars(module).values() if isinstance(each, type)}:
         if callable(vars(kind).get(method)):
@@ -91,7 +91,7 @@ def _diffprivlib() -> Watching | None:
 
 
 def _numeric(value: Any) -> Any:
-    """A value as numbers; None where it is none, such as a label."""
+    """Return a value as numbers; None if it is not numeric, such as a label."""
     try:
         return np.asarray(value, dtype=np.float64) if value is not None else None
     except (TypeError, ValueError):
@@ -99,7 +99,7 @@ def _numeric(value: Any) -> Any:
 
 
 def _adding(module_name: str, library: str) -> Callable[[], Watching | None]:
-    """Mechanisms with ``add_noise(value)`` that know their sensitivity: those of PyDP and PipelineDP."""
+    """Watch mechanisms with ``add_noise(value)`` that know their sensitivity (PyDP, PipelineDP)."""
 
     def read(_kind: Any, _name: str) -> Read:
         def step(self: Any, value: Any, *_more: Any, **_named: Any) -> Step:
@@ -155,12 +155,12 @@ _OF_TABLES = ("Symmetric", "InsertDelete", "ChangeOne", "Hamming")
 
 
 def _counted(table: Any) -> Any:
-    """A table as how often it has each row; None where it has none that can be counted."""
+    """Return how often a table has each row; None if its rows cannot be counted."""
     return Counter(map(repr, table)) if isinstance(table, list | tuple | np.ndarray) else None
 
 
 def _map_of(measurement: Any) -> Any:
-    """The loss at distance 1, as the measurement states it: it must not depend on the data."""
+    """Return the loss at distance 1 that the measurement states; it must not depend on the data."""
     for one in (1, 1.0):
         try:
             return measurement.map(one)
@@ -194,7 +194,7 @@ TAPS: tuple[Tap, ...] = (
     _opendp,
     _ours,
 )
-"""What every recording watches."""
+"""The taps used by every recording."""
 
 
 def step_at(
@@ -205,7 +205,7 @@ def step_at(
     norm: str = "l1",
     scale: str | None = None,
 ) -> Tap:
-    """Name a noise or selection step of one's own, for the ``steps`` of a recording.
+    """Name a noise or selection step in your own code, for the ``steps`` of a recording.
 
     Args:
         place: a function or method, as in ``"package.module:Class.method"``; or a generator of NumPy that
@@ -213,7 +213,7 @@ def step_at(
         value: the argument with what is made noisy, or with the scores.
         sensitivity: the argument or the attribute of the object with the stated sensitivity; or a number.
         norm: how distances are measured: "l1", "l2" or "linf".
-        scale: the argument or attribute with the scale of Laplace noise, where there is one.
+        scale: the argument or attribute with the scale of Laplace noise, if there is one.
 
     Example:
         >>> step_at("statistics:fmean", value="data", sensitivity=None)() is not None

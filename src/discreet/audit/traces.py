@@ -1,4 +1,4 @@
-"""One run of a pipeline: the noise and selection steps that it takes, recorded or replayed."""
+"""One run of a pipeline: its noise and selection steps, recorded or replayed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One noise or selection step as it was reached.
+    """One noise or selection step as the run reached it.
 
     Attributes:
         name: the library's name for it.
@@ -22,7 +22,7 @@ class Step:
         norm: how distances are measured: "l1", "l2", "linf", or "rows" for tables, which are counted.
         pure: ε for each unit of distance, where the step is purely private.
         concentrated: ρ for each squared unit of distance.
-        parameters: what else the step was told, which may not depend on the data.
+        parameters: the step's other parameters, which must not depend on the data.
     """
 
     name: str
@@ -48,9 +48,9 @@ class Trace:
         self.inside = False
 
     def take(self, step: Step, draw: Callable[[], Any]) -> Any:
-        """Note a step and answer it: by drawing, or as the first run was answered."""
+        """Record a step and answer it: by drawing, or with the first run's answer."""
         if self.inside:
-            return draw()  # a step inside a step is the library's own business
+            return draw()  # a step inside a step belongs to the library
         place = len(self.steps)
         self.steps.append(step)
         first = self._first
@@ -67,7 +67,7 @@ class Trace:
         return copy.copy(self._outputs[-1])
 
     def run(self, pipeline: Callable[[Any], Any], table: Any) -> Trace:
-        """Run the pipeline; an exception is its answer, of which only the kind is kept."""
+        """Run the pipeline; if it raises, the exception's type is its answer."""
         token = CURRENT.set(self)
         try:
             with np.errstate(all="ignore"):
@@ -82,4 +82,4 @@ class Trace:
 CURRENT: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 Tap = Callable[[], Any]
-"""Begins to watch some steps: returns a context manager, or None where the library is not installed."""
+"""Starts watching some steps: returns a context manager, or None if the library is not installed."""

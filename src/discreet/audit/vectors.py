@@ -36,7 +36,7 @@ Row = tuple[float, ...]
 Pair = tuple[Row, Row]
 
 _FEW = 64
-"""Beyond this many candidates a vector is a crowd: few levels."""
+"""A vector with more candidates than this is a crowd: few levels."""
 _DEEPEST = -1e5
 _FARTHEST = 2**20
 
@@ -61,11 +61,11 @@ class Scored:
     def masses(self, rows: Floats, *, plainly: bool = False) -> Floats:
         """Log-probabilities, one row per row of scores."""
         logs = self.subject.log_masses(rows, monotonic=self.among.monotonic, plainly=plainly)
-        # A logarithm beyond this is rounded too coarsely for a difference to mean anything.
+        # A logarithm beyond this is rounded too coarsely for differences to mean anything.
         return np.where((logs < _DEEPEST) & (logs > -np.inf), _DEEPEST, logs) if plainly else logs
 
     def in_balls(self, rows: Floats) -> tuple[Witness, bool]:
-        """Two rows with their loss in balls, and whether that certainly exceeds the claim."""
+        """Return two rows with their loss in balls, and whether that certainly exceeds the claim."""
         subject, monotonic = self.subject, self.among.monotonic
         shown = [_shown(subject.in_scores(row).tolist()) for row in rows]
         if not self.among.contains(shown[0], shown[1], subject.steps or subject.sensitivity):
@@ -93,9 +93,9 @@ class Vectors(Scored):
         for size in sizes:
             if lattice_shape(size) is not None:
                 yield "lattice", size, self._lattice(size)
-            # Our own mechanisms see sorted gaps only; the lattice does for their middle sizes.
+            # Our own mechanisms depend only on sorted gaps; the lattice suffices for their middle sizes.
             if anything or size in (sizes[0], sizes[-1]) or lattice_shape(size) is None:
-                # Whoever knows a bound shows it with few candidates.
+                # A subject that uses a bound shows it with few candidates.
                 sides = anything and (self.thorough or size == sizes[0])
                 rows = shapes(
                     size, self.grid, self.noise_scale, both_ways=anything, both_sides=sides
@@ -103,7 +103,7 @@ class Vectors(Scored):
                 signed = rows if self.subject.largest_is_best else -rows
                 yield "structured vectors", size, [self._near(signed)]
         far = {sizes[0], sizes[-1]} if self.thorough else {min(sizes[0], 8)}
-        # In units that differ there is no common offset, and large products would be rounded.
+        # With different units there is no common offset, and large products would be rounded.
         for size in sorted(far) if self.subject.steps is None else ():
             yield "far out", size, self._far_out(size)
         for size in sizes:
@@ -111,7 +111,7 @@ class Vectors(Scored):
             yield "scattered vectors", size, [self._near(rows)]
 
     def around(self, pair: Pair, step: float) -> Iterator[Batch]:
-        """One coordinate of either vector, or of both, moved by a step either way."""
+        """Return pairs with one coordinate of either vector, or of both, moved by a step."""
         scores, neighbour = map(np.array, pair)
         size, delta = len(scores), self.grid.delta
         if np.abs(scores).max() > _FARTHEST * delta or step * delta < self.grid.step:
@@ -120,7 +120,7 @@ class Vectors(Scored):
         still = np.zeros_like(moves)
         here = scores + np.concatenate([moves, still, moves])
         there = neighbour + np.concatenate([still, moves, moves])
-        # Beyond a dozen noise scales nothing changes any more but the number of digits.
+        # Beyond a dozen noise scales only the number of digits changes.
         reach = max(12 * self.noise_scale + 4 * size * delta, float(np.ptp(scores)))
         near = np.ptp(here, axis=1) <= reach
         if self.among.custom is not None:
@@ -134,11 +134,11 @@ class Vectors(Scored):
         return len(pair[0])
 
     def certified(self, pair: Pair) -> tuple[Witness, bool]:
-        """The pair in balls."""
+        """Return the pair in balls."""
         return self.in_balls(np.array(pair))
 
     def _lattice(self, size: int) -> Iterator[Batch]:
-        """Every point of a lattice against every neighbour on it."""
+        """Compare every point of a lattice with every neighbour on it."""
         points = lattice(size, self.grid)
         if self.among.custom is not None:
             yield self._near(points)
@@ -159,12 +159,12 @@ class Vectors(Scored):
             yield _of_rows(losses, *ends, float(points.max()))
 
     def _near(self, rows: Floats, *, plainly: bool = False) -> Batch:
-        """Rows against the neighbours that the relation proposes."""
+        """Compare rows with the neighbours that the relation proposes."""
         here, there = list[Floats](), list[Floats]()
         for row in rows:
             neighbours = self.among.structured(row, self.grid.delta)
             if plainly:
-                # Far out a sum of floats is rounded: what is no neighbour then is left out.
+                # Far out, sums of floats are rounded: pairs that are then not neighbours are left out.
                 neighbours = neighbours[[self._is_neighbour(row, other) for other in neighbours]]
             here += [row] * len(neighbours)
             there += list(neighbours)
@@ -187,21 +187,21 @@ class Vectors(Scored):
         )
 
     def _far_out(self, size: int) -> Iterator[Batch]:
-        """Common offsets, enormous scores, and the places between offsets where the law changes."""
+        """Try common offsets, enormous scores, and the offsets between them where the law changes."""
         delta = self.grid.delta
         far, bases = offsets(self.noise_scale, delta), far_bases(size, self.grid)
         rows = np.concatenate(
             [[base + c for c in sorted(far, key=abs) for base in bases], lopsided(size, delta)]
         )
         if self.subject.canonical and not self.thorough:
-            rows = rows[::7]  # the law is proved to know no offset; only floats could
+            rows = rows[::7]  # the law provably ignores offsets; only floats could depend on them
         yield self._near(rows, plainly=True)
         if self.among.custom is None:
             for base in bases:
                 yield self._boundary(base, far)
 
     def _boundary(self, base: Floats, far: list[float]) -> Batch:
-        """Two vectors that differ by a common Δ, where the law changes most along the common offset."""
+        """Return two vectors that differ by a common Δ, at the offset where the law changes most."""
         masses = self.masses(np.array([base + offset for offset in far]), plainly=True)
         values = self.loss.values(masses[:-1], masses[1:])
         place, nothing = int(np.argmax(values)), np.empty((0, len(base)))
@@ -220,7 +220,7 @@ class Vectors(Scored):
 
 
 def _shown(row: list[float]) -> tuple[Any, ...]:
-    """Scores as people write them; in a crowd most are alike."""
+    """Return scores as people write them; most are equal in a crowd."""
     different = list(set(row))
     short = dict(zip(different, plain(different), strict=True))
     return tuple(map(short.__getitem__, row))
@@ -234,7 +234,7 @@ def _of_rows(losses: Floats, here: Floats, there: Floats, magnitude: float) -> B
 
 
 class Crowds(Scored):
-    """Vectors of few levels, each with any number of candidates."""
+    """Vectors with few levels, each with any number of candidates."""
 
     finest, patience, part = 2.0**-8, 100, 3
 
@@ -245,7 +245,7 @@ class Crowds(Scored):
         every = [2 * delta - hair, wide, delta, 2 * delta + hair, wider]
         known = self.subject.canonical and not self.thorough
         for total in self.sizes:
-            # Large crowds take time: of them two gaps, and of our own, whose law is proved, a part.
+            # Large crowds take time: only two gaps are tried, and for our own proved laws only a part.
             gaps = every if self.thorough or total == TOTALS[1] else every[:2]
             several = list(crowds(total, self.grid, every[:2] if known else gaps, self.among))
             yield "crowds", total, [self._batch(several[:: 5 if known else 1])]
@@ -264,7 +264,7 @@ class Crowds(Scored):
         return pair.size
 
     def certified(self, pair: Crowd) -> tuple[Witness, bool]:
-        """The pair in balls."""
+        """Return the pair in balls."""
         return self.in_balls(self._sign * np.stack(pair.rows()))
 
     @property
@@ -305,7 +305,7 @@ def scored(
     usual: tuple[int, ...],
     thorough: bool,
 ) -> Iterator[Kind]:
-    """Small vectors and crowds of these sizes; None for the usual sizes and crowds."""
+    """Return small vectors and crowds of these sizes; None for the default ones."""
     custom = relation.custom is not None
     few = tuple(size for size in sizes or usual if size <= _FEW or custom)
     if few:

@@ -1,4 +1,4 @@
-"""What an audit reports: a verdict, the witness that refutes, and how it was sought."""
+"""What an audit reports: a verdict, the witness, and what was searched."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from discreet._exact.numbers.printing import jsonable
 
 _MOST_TOLD = 6
-"""More candidates than this are told block by block."""
+"""More candidates than this are shown block by block."""
 
 
 def plain(values: Any) -> tuple[Any, ...]:
-    """Scores as people write them: whole numbers without a decimal point."""
+    """Return scores as people write them: whole numbers without a decimal point."""
     return tuple(
         int(value)
         if isinstance(value, float) and value.is_integer() and abs(value) < 2**53
@@ -96,7 +96,7 @@ class Witness:
 
 
 def in_blocks(witness: Witness) -> Witness:
-    """A witness in a crowd told block by block, if few blocks tell it all.
+    """Show a witness in a crowd block by block, if a few blocks suffice.
 
     Example:
         >>> crowd = Witness(scores=(0, *[1] * 20), neighbour=(1, *[0] * 20), relation="general", outcome=3,
@@ -144,7 +144,7 @@ class Stage:
         size: how many candidates, or rows.
         pairs: how many pairs were compared.
         largest: the largest loss among them.
-        magnitude: the largest score in absolute value; 0 where inputs are no scores.
+        magnitude: the largest score in absolute value; 0 if inputs are not scores.
 
     Example:
         >>> Stage(name="lattice", relation="general", size=2, pairs=9, largest=0.5).pairs
@@ -176,12 +176,12 @@ class Verdict:
         worst: the pair with the largest loss found, whether it refutes or not.
         proof: the page that proves the claim, where status is "proved", and which theorem Coq has checked,
             or that it is proved on paper.
-        stages: how it was sought.
+        stages: what was searched.
         evaluations: how many inputs were evaluated.
         seconds: how long it took.
-        notes: what else is to be said.
+        notes: further remarks.
         counted: what the sizes of the stages count.
-        covered: what was searched, where that is no search among candidates.
+        covered: what was searched, if it was not a search among candidates.
 
     Example:
         >>> from discreet import BoundedRange, PermuteAndFlip
@@ -256,11 +256,11 @@ _TOLD = (
     *("subject", "claim", "status", "holds", "measured", "claimed", "symbol", "witness", "worst"),
     *("proof", "coverage", "stages", "evaluations", "pairs", "seconds", "notes"),
 )
-"""What of a verdict is told as JSON, in this order."""
+"""The parts of a verdict in its JSON, in this order."""
 
 
 def _told(value: Any) -> Any:
-    """Plain values for JSON; an answer of another kind as Python writes it."""
+    """Return plain values for JSON; answers of other types as their ``repr``."""
     if isinstance(value, tuple | list):
         return [_told(part) for part in value]
     if isinstance(value, Witness):

@@ -1,6 +1,6 @@
-"""Mechanisms that are known to be wrong, with their exact laws: the audit must convict every one.
+"""Mechanisms known to be wrong, with their exact laws; the audit must refute every one.
 
-Each states the guarantee that its author believed in.
+Each states the guarantee that its author believed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _randomized_response(scores: Any, cost: Fraction) -> Any:
     options={"inputs": Tables("ab", rows=2, most=4)},
 )
 def _with_its_maximum(table: tuple[str, ...], cost: Fraction) -> dict[Any, Any]:
-    """One-sided geometric noise on two counts; the winner comes with its noisy count."""
+    """One-sided geometric noise on two counts; the winner is released with its noisy count."""
     from flint import arb
 
     ratio = (-ball_of(cost)).exp()
@@ -83,7 +83,7 @@ def _delta_for_passing(cost: Fraction) -> ApproxDP:
     options={"inputs": Tables(["rare"], rows=2, most=_THRESHOLD)},
 )
 def _delta_without_the_threshold(table: tuple[str, ...], cost: Fraction) -> dict[Any, Any]:
-    """A value that nobody listed is shown if its noisy count reaches T; δ was computed for passing T."""
+    """An unlisted value is shown if its noisy count reaches T, but δ was computed for exceeding T."""
     shown = _passes(len(table), _THRESHOLD, cost) if table else ball_of(0)
     return {"rare": shown, NOTHING: 1 - shown}
 

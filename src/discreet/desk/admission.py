@@ -1,8 +1,8 @@
-"""The desk itself: who is admitted, that it is paid before a row is read, and when an answer leaves.
+"""The desk: who is admitted, payment before any row is read, and when an answer is sent.
 
-Admission, queue and every refusal come before the spend, and follow from the owner's file, the ledger and
-other people's questions, never from data. A question that is admitted has a worker of its own until its slot
-ends; its answer, or the one text for a question that failed, leaves then and not earlier
+Admission, queueing and every refusal happen before the spend, and depend only on the owner's file, the
+ledger and other people's questions, never on data. An admitted question has its own worker until its slot
+ends; its answer, or the single text for a failed question, is sent then and not earlier
 (``docs/desk-threats.md``).
 """
 
@@ -53,7 +53,7 @@ UNKNOWN = (
 
 
 class DeskError(DiscreetError):
-    """A refusal of the desk, with its HTTP status; nothing was spent unless it says so."""
+    """A refusal by the desk, with its HTTP status; nothing was spent unless it says so."""
 
     def __init__(self, status: int, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -95,7 +95,7 @@ class Desk:
             self._idle.put_nowait(worker)
 
     async def close(self) -> None:
-        """End: questions under way stay paid, and are lost."""
+        """Shut down: questions in progress stay paid, and are lost."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -110,18 +110,18 @@ class Desk:
                 self._settled(question)
 
     def _settled(self, question: AskedQuestion) -> AskedQuestion:
-        """Record what the ledger says of a question that nobody works on any more."""
+        """Record what the ledger says about a question that no worker is working on any more."""
         entry = question.entry or self._entry_for(question)
         state = REFUSED if entry is None else LOST
         self.store.record(question.id, state, entry=entry)
         return self.store.one(question.id)
 
     def _is_stranded(self, question: AskedQuestion) -> bool:
-        """Whether the ledger was gone when the desk looked whether this question was paid."""
+        """Return whether the ledger was unavailable when the desk checked if this question was paid."""
         return question.state in (ADMITTED, PAID) and question.analyst not in self._asking
 
     def _entry_for(self, question: AskedQuestion) -> int | None:
-        """The ledger's entry that paid for a question whose worker has ended, if one did."""
+        """Return the ledger's entry that paid for a question whose worker has ended, if any."""
         for dataset in self._datasets(question):
             with suppress(NoBudgetError):  # an analyst who has none of this one
                 part = part_of(dataset, question.analyst)
@@ -132,7 +132,7 @@ class Desk:
         return None
 
     def _datasets(self, question: AskedQuestion) -> set[str]:
-        """Whose budget may have paid: any, if the owner's file has lost the table since."""
+        """Return the data sets whose budget may have paid: all, if the table is no longer in the file."""
         table = self.owner.table.get(question.asked["table"])
         tables = self.owner.table.values() if table is None else [table]
         return {each.dataset for each in tables}
@@ -178,7 +178,7 @@ class Desk:
     # ---- limits ----------------------------------------------------------------------------------
 
     def require_calm(self, who: str, *, requests: int = 1) -> None:
-        """Refuse more requests in a minute than the owner allows one analyst; some count as several."""
+        """Refuse an analyst's requests beyond the owner's limit per minute; some count as several."""
         now = time.monotonic()
         if len(self._requests) > _STRANGERS:  # so many addresses at once are not kept for ever
             recent = {name: times for name, times in self._requests.items() if times[-1] > now - 60}
@@ -191,7 +191,7 @@ class Desk:
         times.extend([now] * requests)
 
     def require_trusted(self, analyst: str) -> None:
-        """Refuse an analyst of whose questions too many were not done in their slots."""
+        """Refuse an analyst with too many questions that missed their slots."""
         allowed = self.owner.desk.failures_allowed
         if self.store.failures(analyst) >= allowed:
             raise DeskError(
@@ -204,7 +204,7 @@ class Desk:
     # ---- asking ----------------------------------------------------------------------------------
 
     async def ask(self, analyst: str, request: Request, *, key: str | None = None) -> AskedQuestion:
-        """Admit, pay, answer at the end of the slot; or give the stored answer for the same key."""
+        """Admit, pay, and answer at the end of the slot; or return the stored answer for the same key."""
         table, question = permitted(self.owner, analyst, request)
         if key is not None:
             known = self.store.find(analyst, key=key)
@@ -229,7 +229,7 @@ class Desk:
             question=question,
             terms=table.terms(question.kind),
         )
-        # Whoever asked may hang up: what is paid is finished and kept all the same.
+        # The client may disconnect: what is paid is finished and kept all the same.
         task = self._background(
             self._work(
                 worker,
@@ -252,7 +252,7 @@ class Desk:
         raise DeskError(409, "this question is being worked on", retry_after=1)
 
     async def _admitted(self) -> Worker:
-        """A worker, at once or after a wait in line; unpaid as long as it lasts."""
+        """Wait for a worker, unpaid, at once or in the queue."""
         if self._idle.empty() and self._waiting >= self.owner.desk.queue:
             raise DeskError(503, "the desk is full; nothing was spent", retry_after=5)
         self._waiting += 1
@@ -305,7 +305,7 @@ class Desk:
             part = job.dataset
             if outcome.answer is None:
                 raise await asyncio.to_thread(self._failed, name, part, paid, outcome.reason)
-            # The ledger's own number would count what others asked, and whether they failed.
+            # The ledger's own number would reveal how much others asked, and whether they failed.
             number = self.store.one(name).number
             answer = {**outcome.answer, "entry": f"{part}, question {number}"}
             self.store.record(name, ANSWERED, answer=answer)
@@ -321,7 +321,7 @@ class Desk:
         await asyncio.sleep(until - asyncio.get_running_loop().time())
 
     def _failed(self, name: str, part: str, paid: int | None, reason: str | None) -> DeskError:
-        """The one error for a question that was paid and has no answer."""
+        """Return the one error for a question that was paid and has no answer."""
         try:
             if paid is None:  # ended before the ledger had answered, or while it did
                 paid = self._entry_for(self.store.one(name))
@@ -343,12 +343,12 @@ class Desk:
     # ---- what is public --------------------------------------------------------------------------
 
     async def look(self, read: Callable[[], T]) -> T:
-        """Something from the ledger, away from the loop."""
+        """Look something up in the ledger, outside the event loop."""
         return await asyncio.to_thread(read)
 
 
 def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
-    """For each table a job of each kind of question that it can be asked: all but paying and reading rows."""
+    """Return a job for each table and kind of question, with everything except payment and reading rows."""
     return {
         name: [
             Job(
@@ -367,9 +367,9 @@ def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
 
 
 async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], float]:
-    """The seconds of a slot that pass for each table and kind of question, however few rows there are.
+    """Return the seconds of a slot that pass for each table and kind of question, however few the rows.
 
-    Paying comes on top of them, and so do rows.
+    Payment and reading rows come on top.
     """
     found = {}
     for name, jobs in dry_jobs(owner).items():
@@ -390,5 +390,5 @@ def _stays_paid(said: str, question: AskedQuestion) -> DeskError:
 
 
 def tell_owner(what: str) -> None:
-    """Say something to the owner of the desk: where it was started, never to an analyst."""
+    """Report something to the owner where the desk was started, never to an analyst."""
     _LOG.error("%s", what)

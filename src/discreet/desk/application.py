@@ -1,7 +1,7 @@
-"""The desk over HTTP: who is asking, the four requests there are, and the page.
+"""The desk over HTTP: authentication, its requests, and the page.
 
-A program shows its token in a header, a browser in a cookie that no script can read. Every request must name
-a host of the owner's list; one that comes with a cookie must come from the desk's own page. Replies carry
+A program sends its token in a header, a browser in a cookie that no script can read. Every request must
+name a host on the owner's list; a request with a cookie must come from the desk's own page. Replies contain
 public facts, released answers, or one of a few texts.
 """
 
@@ -73,7 +73,7 @@ class DoorKeeper:
         self._origins = {f"http{'s' if secure else ''}://{host}" for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or pass on."""
+        """Refuse the request, or pass it on."""
         if not await is_request(self._app, scope, receive, send):
             return
         refusal = self._refusal(Headers(scope=scope), scope["method"], scope["path"])
@@ -111,7 +111,7 @@ class DeskApplication:
     # ---- who -------------------------------------------------------------------------------------
 
     async def _analyst(self, request: Request) -> str:
-        """Whose request this is; one that a browser's cookie vouches for must come from the page itself."""
+        """Return the analyst of a request; one with a browser's cookie must come from the page itself."""
         given = request.headers.get("authorization", "")
         scheme, _, token = given.partition(" ")
         if given and not hmac.compare_digest(scheme.lower().encode(), b"bearer"):
@@ -130,13 +130,13 @@ class DeskApplication:
         return analyst
 
     def _require_calm_stranger(self, request: Request) -> None:
-        """Count a request of somebody who has shown no token, by where it comes from."""
+        """Count a request without a valid token, by its source address."""
         self.desk.require_calm(
             f"?{connections.network(request.client.host if request.client else '')}"
         )
 
     async def _holder(self, token: str) -> str | None:
-        """The analyst of the owner's file whose token this is: the desk's own, or one of the provider's."""
+        """Return the analyst in the owner's file who has this token: the desk's own, or the provider's."""
         if token.startswith(TOKEN) or self.provider is None:
             analyst = self.desk.store.holder(token)
         else:
@@ -216,12 +216,12 @@ class DeskApplication:
         return self.provider
 
     def _back(self, request: Request) -> str:
-        """The address to which the provider sends a browser back, by the host name that it came by."""
+        """Return the address to which the provider sends a browser back, by the host name it used."""
         scheme = "https" if self.desk.owner.desk.secure else "http"
         return f"{scheme}://{request.headers['host'].lower()}/api/signed-on"
 
     async def leave(self, request: Request) -> Response:
-        """Forget the cookie, and end the session that the office's sign-on began."""
+        """Delete the cookie, and end the session that single sign-on began."""
         if self.provider is not None:
             self.desk.store.end_session(request.cookies.get(COOKIE, ""))
         response = JSONResponse({"left": True})
@@ -231,12 +231,12 @@ class DeskApplication:
     # ---- what ------------------------------------------------------------------------------------
 
     async def about(self, request: Request) -> Response:
-        """What this analyst may ask, and what is left."""
+        """Reply with what this analyst may ask, and what is left."""
         analyst = await self._analyst(request)
         return JSONResponse(await self.desk.look(lambda: described(self.desk, analyst)))
 
     async def plan(self, request: Request) -> Response:
-        """What a question would cost."""
+        """Reply with what a question would cost."""
         analyst = await self._analyst(request)
         question = await _question(request)
         return JSONResponse(await self.desk.look(lambda: planned(self.desk, analyst, question)))
@@ -251,32 +251,32 @@ class DeskApplication:
         return JSONResponse(as_reply(answered))
 
     async def answers(self, request: Request) -> Response:
-        """One's own questions, the newest first, with the answers that were released."""
+        """Reply with the analyst's own questions, newest first, with the released answers."""
         analyst = await self._analyst(request)
         asked = await self.desk.look(lambda: self.desk.store.asked(analyst))
         return JSONResponse([as_reply(each) for each in asked])
 
     async def suggest(self, request: Request) -> Response:
-        """The least ε at which a question is worth asking."""
+        """Reply with the least ε at which a question is worth asking."""
         analyst = await self._analyst(request)
         question = await _question(request)
         return JSONResponse(await self.desk.look(lambda: suggested(self.desk, analyst, question)))
 
     async def rehearse(self, request: Request) -> Response:
-        """Ask invented rows, for nothing."""
+        """Ask invented rows, at no cost."""
         analyst = await self._analyst(request)
         question = await _question(request)
         return JSONResponse(await self.desk.look(lambda: rehearsed(self.desk, analyst, question)))
 
     async def invented(self, request: Request) -> Response:
-        """Invented rows of a table, by the owner's public facts."""
+        """Reply with invented rows of a table, from the owner's public facts."""
         analyst = await self._analyst(request)
         given = _json(await request.body())
         found = await self.desk.look(lambda: invented(self.desk, analyst, given))
         return JSONResponse(found)
 
     async def study(self, request: Request) -> Response:
-        """What a study will cost; planning counts as one request for each of its questions."""
+        """Reply with what a study will cost; planning counts as one request for each question."""
         analyst = await self._analyst(request)
         given = _json(await request.body())
         return JSONResponse(
@@ -284,21 +284,21 @@ class DeskApplication:
         )
 
     async def health(self, request: Request) -> Response:
-        """Whether a question could be asked now: the ledger and the store answer."""
+        """Reply whether a question could be asked now: the ledger and the store respond."""
         self._require_calm_stranger(request)
         ready = await is_ready(self.desk)
         return JSONResponse({"ready": ready}, status_code=200 if ready else 503)
 
     async def ways_in(self, _request: Request) -> Response:
-        """How an analyst may sign in: with a token, or with the office's sign-on too."""
+        """Reply with the ways to sign in: with a token, or also with single sign-on."""
         return JSONResponse({"sign_on": self.provider is not None})
 
     async def interface(self, _request: Request) -> Response:
-        """The OpenAPI description: the same for every desk."""
+        """Reply with the OpenAPI description, which is the same for every desk."""
         return JSONResponse(openapi())
 
     async def proof(self, request: Request) -> Response:
-        """A proof page, as it is installed with the package."""
+        """Reply with a proof page, as installed with the package."""
         name = request.path_params["name"]
         shown = _proof_page(name) if re.fullmatch(r"[a-z][a-z-]{0,60}", name) else None
         if shown is None:
@@ -306,7 +306,7 @@ class DeskApplication:
         return Response(shown, media_type="text/html")
 
     async def page(self, request: Request) -> Response:
-        """A file of the page."""
+        """Reply with a file of the page."""
         name = request.path_params.get("name") or "index.html"
         found = _static(name) if re.fullmatch(r"[a-z][a-z_]{0,40}\.[a-z]{1,5}", name) else None
         if found is None:
@@ -314,7 +314,7 @@ class DeskApplication:
         return Response(found[0], media_type=found[1])
 
     def application(self) -> Watched:
-        """All of it, behind the door keeper, whose refusals are written down too."""
+        """Return the whole application behind the door keeper, whose refusals are logged too."""
 
         @contextlib.asynccontextmanager
         async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -372,7 +372,7 @@ class DeskApplication:
 
 
 def as_reply(question: AskedQuestion) -> dict[str, Any]:
-    """A question and what became of it, as its own analyst is told."""
+    """Return a question and its outcome, as its own analyst sees it."""
     return {
         "id": question.id,
         "state": question.state,
@@ -466,7 +466,7 @@ async def _wrong_method(request: Request, _error: Exception) -> Response:
 
 
 async def _broken(_request: Request, _error: Exception) -> Response:
-    # Whatever an unexpected error says may quote what it should not.
+    # The message of an unexpected error may quote something confidential.
     return _problem(
         500, "something failed in the desk; your list of questions shows whether one was paid"
     )

@@ -1,7 +1,7 @@
-"""An analyst's side of a desk: tables to ask as if they were in hand, without a row of them.
+"""The analyst's side of a desk: ask its tables as if they were local, without seeing a row.
 
-Needs nothing but Python's own library. A question that was sent and whose reply was lost on the way is asked
-again under its key, at no further cost.
+Needs only Python's own library. If the reply to a question was lost, it is asked again under its key, at no
+further cost.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from discreet.questions.read_back import release_from
 
 _KEY = re.compile(r"[!-~]{1,200}")
 _TRIES = 4
-_PATIENCE = 3700  # the longest slot, and some
+_PATIENCE = 3700  # the longest slot plus a margin
 
 
 def require_key(key: str) -> str:
-    """A key that may go with a question, or an error."""
+    """Check a key that goes with a question."""
     if not _KEY.fullmatch(key):
         raise ParameterError(
             "the key (Idempotency-Key) must be 1 to 200 printable ASCII characters"
@@ -43,7 +43,7 @@ def require_key(key: str) -> str:
 
 
 def connect(url: str | None = None, *, token: str | None = None) -> RemoteDesk:
-    """A desk, to ask its tables.
+    """Connect to a desk, to ask its tables.
 
     Args:
         url: its address, such as ``"https://desk.example.org:8443"``; by default $DISCREET_DESK.
@@ -68,12 +68,12 @@ def connect(url: str | None = None, *, token: str | None = None) -> RemoteDesk:
 
 
 class RemoteDesk:
-    """A desk that was reached; ``connect`` makes it."""
+    """A connected desk; ``connect`` makes it."""
 
     def __init__(self, url: str, token: str) -> None:
         self._url = url
         self._token = token
-        # What is in the clear goes to this machine and not to a proxy.
+        # Unencrypted traffic goes to this machine and not to a proxy.
         inside = [] if url.startswith("https") else [urllib.request.ProxyHandler({})]
         self._opener = urllib.request.build_opener(_NoRedirect(), *inside)
 
@@ -95,7 +95,7 @@ class RemoteDesk:
         return RemoteTable(self, name)
 
     def answers(self) -> list[dict[str, Any]]:
-        """One's own questions with their released answers, the newest first; at no cost."""
+        """Return your own questions with their released answers, newest first; at no cost."""
         found: list[dict[str, Any]] = self.call("/api/answers")
         return found
 
@@ -105,7 +105,7 @@ class RemoteDesk:
     def call(
         self, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None
     ) -> Any:
-        """One request and its reply; what the desk refuses is raised in its own words."""
+        """Send one request and return its reply; a refusal is raised in the desk's own words."""
         headers = {"authorization": f"Bearer {self._token}", "content-type": "application/json"}
         if key is not None:
             headers["idempotency-key"] = require_key(key)
@@ -124,9 +124,9 @@ class RemoteDesk:
         raise problem
 
     def ask(self, question: Mapping[str, Any], *, key: str | None = None) -> TableRelease:
-        """Ask, and pay; asked again under the same key where the reply was lost on the way.
+        """Ask, and pay; ask again under the same key if the reply was lost.
 
-        A key of one's own gives the same answer again, at no further cost, whenever it is asked.
+        Your own key gives the same answer again, at no further cost, whenever it is used.
         """
         key = key or f"{SecureBits().integer(128):032x}"
         for attempt in range(_TRIES):
@@ -143,18 +143,18 @@ class RemoteDesk:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A desk sends nobody elsewhere; followed, a redirect would take the token along."""
+    """Refuse redirects: a desk sends none, and following one would leak the token."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 class DeskUnreachableError(DiscreetError):
-    """No reply came; if the question had arrived, its answer will stand in ``answers()``."""
+    """No reply came; if the question had arrived, its answer will be in ``answers()``."""
 
 
 class DeskRefusalError(DiscreetError):
-    """The desk refused, in its own words; ``status`` is the one of HTTP."""
+    """The desk refused, in its own words; ``status`` is the HTTP status."""
 
     status = 503
 
@@ -184,7 +184,7 @@ else:  # without the owner's fields in their signatures, and only the kinds that
 
 
 def as_sent(table: str, question: Question) -> dict[str, Any]:
-    """A question as a table of a desk is asked it, or an error that names what is the owner's to decide."""
+    """Return a question as a desk's table is asked it, or an error that names what the owner decides."""
     sent = question.to_dict()
     own = {each.name for each in fields_of(type(question)) if each.metadata["analyst"]}
     for name in sent.keys() - own - {"kind"}:
@@ -203,25 +203,25 @@ class RemoteTable(_Methods):
         self.name = name
 
     def plan(self, question: Question) -> dict[str, Any]:
-        """What a question would cost, whether that is left, and how good its answer will be; for nothing."""
+        """Return what a question would cost, whether that is left, and how good its answer will be; free."""
         found: dict[str, Any] = self._desk.call("/api/plan", self.request(question))
         return found
 
     def rehearse(self, question: Question) -> TableRelease:
-        """Ask invented rows, for nothing; the answer is marked as such, and says nothing about the data."""
+        """Ask invented rows, at no cost; the answer is marked as such, and says nothing about the data."""
         return release_from(self._desk.call("/api/rehearse", self.request(question)))
 
     def invented(self, rows: int = 1000) -> dict[str, list[str]]:
-        """Rows that nobody has, by column, to try a program with: from the owner's public facts alone."""
+        """Return invented rows by column, to try a program with, made only from the owner's public facts."""
         found = self._desk.call("/api/invented", {"table": self.name, "rows": rows})
         return dict(found["columns"])
 
     def ask(self, question: Question, *, key: str | None = None) -> TableRelease:
-        """Ask, and pay; under a key that was asked before, at no further cost."""
+        """Ask, and pay; under a key that was used before, at no further cost."""
         return self._desk.ask(self.request(question), key=key)
 
     def request(self, question: Question) -> dict[str, Any]:
-        """A question as it is sent: only what an analyst may set."""
+        """Return a question as it is sent: only what an analyst may set."""
         return as_sent(self.name, question)
 
     @property

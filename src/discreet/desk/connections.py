@@ -37,7 +37,7 @@ class Places:
         self._per_address = per_address
 
     def enter(self, connection: Connection, host: str) -> None:
-        """Give a new connection a place, if need be that of the oldest one."""
+        """Give a new connection a place, if necessary that of the oldest one."""
         origin = network(host)
         own = [each for each, where in self._strangers.items() if where == origin]
         if len(own) >= self._per_address:
@@ -91,7 +91,7 @@ class Connection(H11Protocol):
             super().data_received(self._early)
 
     def data_received(self, data: bytes) -> None:
-        """Take what arrives; it may be there before TLS is known to stand."""
+        """Handle incoming data, which may arrive before the TLS handshake is known to be complete."""
         if self._stands:
             super().data_received(data)
         else:
@@ -117,10 +117,10 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def keep(self) -> None:
-        """Keep the place until the connection ends; a request over one that has ended goes no further.
+        """Keep the place until the connection ends; a request on an ended connection goes no further.
 
-        Its request may have arrived just before the connection was dropped. Going on would pay for a question
-        whose analyst was told nothing but that the connection is gone.
+        Its request may have arrived just before the connection was dropped. Continuing would pay for a
+        question whose analyst only saw the connection close.
         """
         if self.transport.is_closing():
             raise ClientDisconnect
@@ -140,14 +140,14 @@ class Connection(H11Protocol):
 
 
 def keep_place(scope: Scope) -> None:
-    """Let the connection of a request that showed a valid token keep its place."""
+    """Let the connection of a request with a valid token keep its place."""
     connection = scope.get(_CONNECTION)
     if connection is not None:
         connection.keep()
 
 
 def network(host: str) -> str:
-    """The address by which strangers are counted: of IPv6 the half that a provider hands out."""
+    """Return the address by which unauthenticated clients are counted; for IPv6, the provider's half."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

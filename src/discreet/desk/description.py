@@ -1,4 +1,4 @@
-"""What a desk tells before anything is asked: tables, rights, what is left, what a question will be like.
+"""What a desk tells before anything is asked: tables, rights, what is left, and plans of questions.
 
 All of it follows from the owner's file, the ledger and the declared columns of a table; no row is read.
 """
@@ -41,7 +41,7 @@ from discreet.questions.setting import Setting
 
 
 def described(desk: Desk, analyst: str) -> dict[str, Any]:
-    """What an analyst may ask, and what is left."""
+    """Return what an analyst may ask, and what is left."""
     rights = desk.owner.analyst[analyst]
     return {
         "version": __version__,
@@ -118,7 +118,7 @@ def _column(table: SharedTable, column: Column) -> dict[str, Any]:
 
 
 def _questions() -> dict[str, Any]:
-    """Each kind of question with the fields that an analyst may set, for a form."""
+    """Return each kind of question with the fields that an analyst may set, for a form."""
     return {
         name: {
             "label": kind.label,
@@ -141,7 +141,7 @@ def _questions() -> dict[str, Any]:
 
 
 def in_form(words: str) -> str:
-    """Words about a field as a form shows them: other fields by what people call them.
+    """Return a field's help text as a form shows it: other fields by their labels.
 
     Example:
         >>> in_form("A noisy count, for a quarter of ⟨epsilon⟩: see ⟨groups⟩.")
@@ -151,12 +151,12 @@ def in_form(words: str) -> str:
 
 
 def field_label(field: Field[Any]) -> str:
-    """What a form calls a field: how its words begin, up to the first detail."""
+    """Return a field's label in a form: the beginning of its help text, up to the first detail."""
     return re.split(r"[.:;](?: |$)|, such as ", in_form(field.metadata["description"]))[0]
 
 
 def form_names(kind: type[Question] | None) -> dict[str, str]:
-    """How an error names the fields of a question to somebody at the form; without a kind, those of all."""
+    """Return how an error names a question's fields to users of the form; without a kind, all fields."""
     names = {"table": "“Table”", "kind": "“Question”"}
     for each in (
         field for one in ([kind] if kind else ASKED.values()) for field in own_fields(one)
@@ -166,7 +166,7 @@ def form_names(kind: type[Question] | None) -> dict[str, str]:
 
 
 def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
-    """What a question will cost, whether that is left, and how good its answer will be."""
+    """Return what a question will cost, whether that is left, and how good its answer will be."""
     shared, question = permitted(desk.owner, analyst, request)
     part = part_of(shared.dataset, analyst)
     with _of_the_question():
@@ -180,9 +180,10 @@ def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
 
 
 def suggested(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
-    """The least round ε at which the answer is judged useful; None where this analyst cannot afford one.
+    """Return the least round ε at which the answer is judged useful; None if the analyst cannot afford it.
 
-    The question's own ε plays no part. Judgements follow from public facts, so this reads and costs nothing.
+    The question's own ε does not matter. Judgements follow from public facts, so this reads and costs
+    nothing.
     """
     rights = desk.owner.analyst[analyst]
     known = replace(request, fields={**request.fields, "epsilon": str(rights.least)})
@@ -201,7 +202,7 @@ def suggested(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
 
 
 def _round_amounts(least: Fraction, most: Fraction) -> Iterator[Fraction]:
-    """The least, then 1, 2 and 5 times the powers of ten up to the most."""
+    """Return the least amount, then 1, 2 and 5 times the powers of ten up to the most."""
     if least <= most:
         yield least
     for power in range(-12, 13):
@@ -212,9 +213,9 @@ def _round_amounts(least: Fraction, most: Fraction) -> Iterator[Fraction]:
 
 
 def rehearsed(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
-    """The answer of a question about invented rows, marked as such; nothing is read or paid.
+    """Return the answer to a question about invented rows, marked as such; nothing is read or paid.
 
-    A score or a vote of the owner's is a function that may open the table itself: it is never rehearsed.
+    An owner's score or vote is a function that may open the table itself, so it is never rehearsed.
     """
     if "column" not in request.fields:
         raise ParameterError(
@@ -231,7 +232,7 @@ def _opened(shared: SharedTable, question: Question, **counted: Any) -> PrivateT
 
 @contextmanager
 def _of_the_question() -> Iterator[None]:
-    """Let an analyst read what is wrong with a question; whatever the owner must repair is one sentence."""
+    """Show an analyst problems with the question; problems for the owner become one general sentence."""
     try:
         yield
     except DiscreetError as error:
@@ -245,10 +246,10 @@ MOST_INVENTED = 10_000
 
 
 def invented(desk: Desk, analyst: str, given: Any) -> dict[str, Any]:
-    """Rows that nobody has, from what the owner's file lists: to try a program with, for nothing.
+    """Invent rows from what the owner's file lists, to try a program with, at no cost.
 
-    Each column is drawn by itself from its listed values or the grid between its bounds, all alike, so that
-    they say nothing about the data.
+    Each column is drawn independently and uniformly from its listed values or the grid between its bounds,
+    so that the rows say nothing about the data.
     """
     name, rows = (given.get("table"), given.get("rows")) if isinstance(given, dict) else (None,) * 2
     shared = require_own(desk.owner, analyst, name)
@@ -267,7 +268,7 @@ def invented(desk: Desk, analyst: str, given: Any) -> dict[str, Any]:
 
 
 def _between(column: Column) -> list[Any]:
-    """Values between a column's bounds, evenly spread, about a thousand at most."""
+    """Return evenly spread values between a column's bounds, about a thousand at most."""
     assert column.bounds is not None
     low, high = column.bounds
     if isinstance(low, date) and isinstance(high, date):  # a moment is one, too
@@ -282,7 +283,7 @@ def _between(column: Column) -> list[Any]:
 
 
 def openapi() -> dict[str, Any]:
-    """The description of the HTTP interface, from the same definitions that requests are checked by."""
+    """Return the OpenAPI description, from the same definitions that requests are checked by."""
     asked = schema(reference="#/components/schemas/{model}")
     schemas = asked.pop("$defs")
     schemas["Question"] = asked
@@ -399,7 +400,7 @@ def _operation(
 
 
 def checked(desk_ledger: Ledger, dataset: str) -> str | None:
-    """Why a data set's budget cannot be divided among analysts by ε, or None."""
+    """Return why a data set's budget cannot be divided among analysts by ε, or None."""
     accountant = desk_ledger.show(dataset).accountant
     if accountant in ("epsilon", "epsilon-delta"):
         return None

@@ -1,7 +1,7 @@
-"""What the owner of a desk sees of it while it runs: figures, a log of requests, whether it is ready.
+"""What the owner of a desk sees while it runs: metrics, a request log, and readiness.
 
-None of it holds an answer or a token. How long work took and how many slots were missed depend on the data:
-the figures say so, and stay on an address of the owner's.
+None of it contains an answer or a token. Durations and missed slots depend on the data: the metrics say so,
+and stay on an address of the owner's.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Figures:
             Gauge(f"discreet_desk_{name}", words, registry=self.registry).set_function(read)
 
     def asked(self, kind: str, outcome: str, analyst: str, seconds: float | None) -> None:
-        """Count a question and what became of it."""
+        """Count a question and its outcome."""
         whose = {"analyst": analyst} if self._per_analyst else {}
         self._questions.labels(kind=kind, outcome=outcome, **whose).inc()
         if outcome == "failed":
@@ -80,14 +80,14 @@ class Figures:
         self._replies.labels(status=str(status)).inc()
 
     def written(self) -> bytes:
-        """All of it, as Prometheus reads it."""
+        """Return everything in Prometheus format."""
         from prometheus_client import generate_latest
 
         return bytes(generate_latest(self.registry))
 
 
 class Journal:
-    """A line of JSON for each request: when, who, what, which status; no answer, no token, no duration."""
+    """A line of JSON for each request: time, analyst, request, status; no answer, token or duration."""
 
     def __init__(self, place: str) -> None:
         path = Path(place)
@@ -108,13 +108,13 @@ class Journal:
 
 
 MOST_LINES = 120
-"""How many requests of strangers from one network are written down in a minute."""
+"""The number of unauthenticated requests from one network that are logged per minute."""
 _MOST_NETWORKS = 1000
 _METHODS = ("GET", "HEAD", "POST", "DELETE")
 
 
 class Watched:
-    """An ASGI application that counts its replies and writes requests down, of strangers not too many."""
+    """An ASGI application that counts replies and logs requests, unauthenticated ones up to a limit."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class Watched:
         self._strangers: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, and note the status."""
+        """Pass on, and record the status."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -145,7 +145,7 @@ class Watched:
         if self._figures is not None:
             self._figures.replied(status)
         if self._journal is not None and self._is_to_be_written(scope):
-            # A path or a method beyond the desk's own routes is a stranger's text, and is not kept.
+            # A path or a method outside the desk's own routes is a stranger's text, and is not kept.
             self._journal.write(
                 method=scope["method"] if scope["method"] in _METHODS else "other",
                 path=scope["path"] if scope["path"] in self._paths else "other",
@@ -154,7 +154,7 @@ class Watched:
             )
 
     def _is_to_be_written(self, scope: Scope) -> bool:
-        """Analysts' requests are limited where they are admitted; strangers must not fill the disk."""
+        """Return whether to log it: analysts are limited elsewhere; others must not fill the disk."""
         if scope.get("analyst") is not None:
             return True
         minute = int(time.monotonic() // 60)
@@ -169,11 +169,11 @@ class Watched:
 
 
 async def is_ready(desk: Desk) -> bool:
-    """Whether the ledger and the store answer."""
+    """Return whether the ledger and the store respond."""
 
     def look() -> None:
         desk.store.failures(OWNER)
-        # Opened again, as a worker opens it: a connection outlives a file that was moved away.
+        # Opened again, as a worker opens it: an open connection survives the file being moved away.
         with Ledger.open(desk.owner.ledger.place, create=False, wait=2) as ledger:
             for dataset in {table.dataset for table in desk.owner.table.values()}:
                 ledger.show(dataset)
@@ -186,7 +186,7 @@ async def is_ready(desk: Desk) -> bool:
 
 
 class MetricsServer(LocalServer):
-    """The figures, on the owner's address, for the owner's token."""
+    """The metrics, on the owner's address, for the owner's token."""
 
     def __init__(self, desk: Desk, figures: Figures, listen: str) -> None:
         host, _, port = listen.rpartition(":")

@@ -31,7 +31,7 @@ def _kind(value: Any) -> Any:
 
 
 Kind = Annotated[str, BeforeValidator(_kind)]
-"""What a desk can be asked; the owner gives each kind its slot."""
+"""The kinds of question that a desk answers; the owner sets a slot for each."""
 
 _SLOT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m)?")
 _UNITS = {"ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60)}
@@ -67,7 +67,7 @@ class _Section(BaseModel):
 
 
 class Column(_Section):
-    """What is public of a column: its candidates, or its bounds, or both.
+    """The public facts about a column: its candidates, its bounds, or both.
 
     Attributes:
         candidates: the possible answers in the owner's order, or the file that lists them; also the groups
@@ -87,13 +87,13 @@ class Column(_Section):
         return self
 
     def listed(self) -> list[Value]:
-        """The candidates; a file has been read already."""
+        """The candidates; a file has already been read."""
         assert not isinstance(self.candidates, str)
         return self.candidates or []
 
 
 class RegisteredScore(_Section):
-    """A score of the owner's own: analysts may ask which candidate has the best, not bring one.
+    """An owner's score: analysts may ask which candidate has the best, but cannot supply one.
 
     Attributes:
         file: the Python file that has the function; a relative path starts at the owner's file.
@@ -113,13 +113,13 @@ class RegisteredScore(_Section):
     optimize: Literal["max", "min"] = "max"
 
     def listed(self) -> list[Value]:
-        """The candidates; a file has been read already."""
+        """The candidates; a file has already been read."""
         assert not isinstance(self.candidates, str)
         return self.candidates
 
 
 class RegisteredVote(_Section):
-    """A function of the owner's own by which blocks of people vote: analysts may ask it, not bring one.
+    """An owner's function by which blocks of people vote: analysts may ask it, but cannot supply one.
 
     Attributes:
         file: the Python file that has the function; a relative path starts at the owner's file.
@@ -155,16 +155,16 @@ class SharedTable(_Section):
         source: a file, a glob, or a database address; a relative path starts at the owner's file.
         table: the table's name in a database.
         user: the column that tells people apart.
-        one_row_per_user: in place of ``user``: nobody has two rows.
+        one_row_per_user: instead of ``user``: every row is a different person.
         dataset: the budget's name in the ledger.
         neighbours: the relation that the budget protects.
-        slot: for each kind of question, after how many seconds its answer leaves; five unless told.
+        slot: for each kind of question, after how many seconds its answer is sent; five by default.
         where: the columns that a condition may use.
         column: the columns that may be asked about.
         score: the owner's own scores that may be asked about.
         vote: the owner's own functions by which blocks of people may vote.
         engine: ``spark`` where a cluster reads the files.
-        people: about how many people the table has, if that is public: accuracy is worked out for this many.
+        people: about how many people the table has, if that is public: accuracy is computed for this many.
     """
 
     source: str
@@ -191,7 +191,7 @@ class SharedTable(_Section):
         return self
 
     def terms(self, kind: str) -> dict[str, Any]:
-        """What ``discreet.table`` is told about it, for a kind of question."""
+        """Return the arguments of ``discreet.table`` for a kind of question."""
         facts: dict[str, Any] = {
             "user": self.user,
             "one_row_per_user": self.one_row_per_user,
@@ -218,9 +218,9 @@ class Analyst(_Section):
         tables: the tables that they may ask.
         epsilon: their part of each data set's budget.
         subject: who they are to the sign-on provider, its claim ``sub``, exactly.
-        least_per_question: the least ε of one question, a hundredth of their part unless told: it bounds how
+        least_per_question: the least ε of one question, by default a hundredth of their part: it limits how
             many there can be.
-        most_per_question: the largest ε of one question, all of their part unless told.
+        most_per_question: the largest ε of one question, by default all of their part.
     """
 
     tables: list[str] = Field(min_length=1)
@@ -254,7 +254,7 @@ class TlsFiles(_Section):
 
 
 def is_safe_address(address: str) -> bool:
-    """Whether an address is reached by https, or is on this machine."""
+    """Return whether an address is reached by https, or is on this machine."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     return bool(host) and (
@@ -263,7 +263,7 @@ def is_safe_address(address: str) -> bool:
 
 
 class SignOn(_Section):
-    """The office's own sign-on (OpenID Connect), beside tokens; the one address that a desk calls.
+    """Single sign-on (OpenID Connect), besides tokens; its provider is the only address that a desk calls.
 
     Attributes:
         issuer: the provider's address, exactly as it writes itself into its tokens.
@@ -295,7 +295,7 @@ class SignOn(_Section):
 
 
 class Metrics(_Section):
-    """Figures about the desk for its owner (Prometheus), on an address of their own.
+    """Metrics about the desk for its owner (Prometheus), on a separate address.
 
     Attributes:
         listen: an address and a port, on this machine.
@@ -323,16 +323,16 @@ class Listening(_Section):
     Attributes:
         listen: an address and a port.
         tls: the certificate with which it speaks TLS itself.
-        behind_proxy: whether somebody in front of it speaks TLS.
+        behind_proxy: whether a proxy in front of it handles TLS.
         hosts: the names under which it is reached, besides the address that it listens on.
         store: the desk's own file: hashes of tokens, questions asked, released answers.
         workers: how many questions are worked on at once.
         queue: how many may wait for a worker, unpaid.
         patience: for how many seconds they may wait.
-        failures_allowed: after so many questions that were not done in their slot an analyst is stopped.
+        failures_allowed: an analyst is blocked after this many questions that missed their slot.
         requests_per_minute: how many requests of one analyst are read in a minute.
         token_days: for how many days a token is valid.
-        sign_on: the office's own sign-on.
+        sign_on: single sign-on.
         metrics: figures about the desk, for its owner.
         log: a file to which each request adds a line of JSON, without answers and tokens.
     """
@@ -415,7 +415,7 @@ class OwnerFile(_Section):
         return self
 
     def parts(self) -> dict[str, Fraction]:
-        """The parts of budgets from which questions are paid, and how large each is."""
+        """Return the parts of budgets that pay for questions, and the size of each."""
         return {
             part_of(self.table[table].dataset, name): analyst.epsilon
             for name, analyst in self.analyst.items()
@@ -471,7 +471,7 @@ def read_owner_file(path: str | Path) -> OwnerFile:
 
 
 def _placed(owner: OwnerFile, file: Path) -> OwnerFile:
-    """The same with every relative path made absolute, and the candidates read from their files."""
+    """Return the same with absolute paths, and with the candidates read from their files."""
 
     def place(text: str) -> str:
         scheme, colon, path = text.rpartition(":///")
@@ -526,7 +526,7 @@ def _placed(owner: OwnerFile, file: Path) -> OwnerFile:
 
 
 def _said(error: Any) -> str:
-    """One problem: where, what was given, what is allowed."""
+    """Return one problem as text: where, what was given, what is allowed."""
     where = ".".join(map(str, error["loc"]))
     what = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":

@@ -16,7 +16,7 @@ from discreet.ledger import Entry, Ledger
 
 
 def monthly(owner: OwnerFile, store: DeskStore, month: str | None) -> list[dict[str, Any]]:
-    """A row for each analyst and budget: questions by what became of them, cost, what is left, renewal."""
+    """Return a row for each analyst and budget: questions by outcome, cost, what is left, renewal."""
     now = datetime.datetime.now(datetime.UTC)
     named = month or now.strftime("%Y-%m")
     if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", named):
@@ -65,7 +65,7 @@ def _month(seconds: float) -> str:
 
 
 def renewal(period: str | None, now: datetime.datetime) -> str:
-    """The day on which a budget may be spent again (UTC).
+    """Return the day on which a budget renews (UTC).
 
     Example:
         >>> renewal("quarter", datetime.datetime(2026, 11, 18)), renewal(None, datetime.datetime.now())

@@ -1,4 +1,4 @@
-"""Run a desk: settle who gets which part of the budgets, listen, serve until told to end."""
+"""Run a desk: set aside the parts of the budgets, listen, and serve until stopped."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from discreet.questions.setting import Setting
 
 
 def problems(owner: OwnerFile) -> list[str]:
-    """What could go wrong: missing files and columns, budgets that are not there or too small.
+    """Return what could go wrong: missing files and columns, budgets that are missing or too small.
 
     Declared columns are public; no row is read.
     """
@@ -47,9 +47,9 @@ def problems(owner: OwnerFile) -> list[str]:
 
 
 def short_slots(owner: OwnerFile) -> list[str]:
-    """Which slots are hardly longer than what passes of them before a row is read, as measured now.
+    """Return the slots that are barely longer than what passes before a row is read, as measured now.
 
-    Nothing is spent and no row is read: statements are tried on no rows, and a few invented ones are asked.
+    Nothing is spent and no row is read: statements are tried on no rows, and a few invented rows are asked.
     """
     found = []
     for (name, kind), seconds in asyncio.run(fixed_parts(owner)).items():
@@ -64,7 +64,7 @@ def short_slots(owner: OwnerFile) -> list[str]:
 
 
 def weak_points(owner: OwnerFile) -> list[str]:
-    """What an attacker would use: settings that are allowed, and that an owner should choose knowingly."""
+    """Return what an attacker would use: allowed settings that an owner should choose knowingly."""
     found = []
     listening = owner.desk
     if listening.behind_proxy and listening.tls is None:
@@ -123,7 +123,7 @@ def _table_problems(table: SharedTable) -> list[str]:
 
 
 def _column_problems(table: SharedTable, context: Setting) -> list[str]:
-    """What would refuse every question about a column."""
+    """Return what would make every question about a column fail."""
     found = []
     for label, column in table.column.items():
         try:
@@ -176,7 +176,7 @@ def _budget_problems(owner: OwnerFile, ledger: Ledger, dataset: str) -> list[str
 
 
 def allot_parts(owner: OwnerFile) -> list[str]:
-    """Set aside the parts that are not yet in the ledger; their names."""
+    """Set aside the parts that are not yet in the ledger; return their names."""
     made = []
     with Ledger.open(owner.ledger.place, create=False) as ledger:
         for part, epsilon in owner.parts().items():
@@ -215,7 +215,7 @@ class DeskServer(LocalServer):
         self._serve(
             DeskApplication(self.desk, figures=figures, journal=self._journal).application(),
             date_header=False,
-            proxy_headers=listening.behind_proxy,  # else whoever asks could say where from
+            proxy_headers=listening.behind_proxy,  # otherwise a client could claim any address
             http=partial(Connection, places=_places(listening), tls=tls),
             timeout_keep_alive=ARRIVAL,
             limit_concurrency=MOST,
@@ -231,7 +231,7 @@ class DeskServer(LocalServer):
         return figures
 
     def run(self) -> None:
-        """Serve until interrupted, and the owner's figures beside."""
+        """Serve until interrupted, together with the owner's metrics."""
         try:
             with contextlib.nullcontext() if self.metrics is None else self.metrics.in_background():
                 super().run()
@@ -259,6 +259,6 @@ def _tls(files: TlsFiles) -> ssl.SSLContext:
 
 
 def _places(listening: Listening) -> Places:
-    """A proxy's connections all come from one address."""
+    """Return the limits on places; a proxy's connections all come from one address."""
     per_address = STRANGERS if listening.behind_proxy else PER_ADDRESS
     return Places(strangers=STRANGERS, per_address=per_address)

@@ -1,8 +1,8 @@
-"""What may be asked of a desk: requests made from the fields of questions that an analyst may set.
+"""What a desk can be asked: requests made from the question fields that an analyst may set.
 
-One definition serves HTTP, the client, the page's form, OpenAPI and assistants. A request is checked against
-the owner's file before anything else happens. Candidates, bounds and columns are the owner's: a request only
-names a column, and cannot bring any of its own.
+One definition serves HTTP, the client, the page's form, OpenAPI and assistants. A request is checked
+against the owner's file before anything else happens. Candidates, bounds and columns belong to the owner: a
+request only names a column and cannot supply its own.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ _ON_THE_WIRE: dict[Any, Any] = {
     str | None: Annotated[str, _TEXT] | None,
     Any: Annotated[str, _NAME],
 }
-"""How the types of fields are read from JSON."""
+"""How field types are read from JSON."""
 _REGISTERED = {"score": "score", "vote": "function"}
-"""What an owner registers functions as, and the field of a request that names one."""
+"""What an owner registers functions as, and the request field that names one."""
 SUBJECTS = ("column", *_REGISTERED.values())
 """The fields that say what a request is about."""
 
 
 def own_fields(kind: type[Question]) -> list[dataclasses.Field[Any]]:
-    """The fields that an analyst may set; a field without that mark is the owner's."""
+    """Return the fields that an analyst may set; unmarked fields belong to the owner."""
     return [each for each in fields_of(kind) if each.metadata["analyst"]]
 
 
@@ -64,11 +64,11 @@ ASKED = {
     kind.kind: kind
     for kind in sorted(filter(lambda kind: kind.completed_by, KINDS.values()), key=_needed)
 }
-"""The kinds of questions that a desk answers; a form begins with those that need the least."""
+"""The kinds of question that a desk answers; a form begins with those that need the least."""
 
 
 def request_of(kind: type[Question]) -> type[Any]:
-    """The dataclass of a request: a question's kind, a table, and the fields that an analyst may set."""
+    """Return the dataclass of a request: a kind of question, a table, and the fields an analyst may set."""
     types = typing.get_type_hints(kind)
     fields: list[Any] = [
         ("kind", Literal[kind.kind]),
@@ -104,7 +104,7 @@ _REQUEST: TypeAdapter[Any] = TypeAdapter(AnyRequest)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Request:
-    """A question as an analyst sends it: a kind, a table, and the fields that are not as by default."""
+    """A question as an analyst sends it: a kind, a table, and the fields that differ from their defaults."""
 
     kind: type[Question]
     table: str
@@ -112,7 +112,7 @@ class Request:
 
     @property
     def about(self) -> str:
-        """The column, the score or the function that it is about."""
+        """The column, score or function that it is about."""
         return str(next(self.fields[name] for name in SUBJECTS if name in self.fields))
 
     def as_data(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class Request:
 
     @property
     def digest(self) -> str:
-        """What two requests for the same thing have in common."""
+        """Return a hash that is equal for requests for the same thing."""
         return hashlib.sha256(json.dumps(self.as_data(), sort_keys=True).encode()).hexdigest()
 
 
@@ -179,7 +179,7 @@ class RequestError(ParameterError):
         self._problems = problems
 
     def worded(self, names: Mapping[str, str]) -> str:
-        """The message with each field under the name that the caller knows."""
+        """Return the message with each field under the caller's name for it."""
         said = (
             f"{names.get(where.partition('.')[0], where)}: {what}" if where else what
             for where, what in self._problems
@@ -205,9 +205,9 @@ def schema(*, reference: str) -> dict[str, Any]:
 
 
 def permitted(owner: OwnerFile, analyst: str, request: Request) -> tuple[SharedTable, Question]:
-    """The table that a request is about, and the question completed by the owner's facts.
+    """Return the table of a request, and the question completed by the owner's facts.
 
-    Every refusal follows from the owner's file and the request alone.
+    Every refusal depends only on the owner's file and the request.
     """
     table = require_own(owner, analyst, request.table)
     require_affordable(owner, analyst, request.fields["epsilon"])
@@ -215,7 +215,7 @@ def permitted(owner: OwnerFile, analyst: str, request: Request) -> tuple[SharedT
 
 
 def require_own(owner: OwnerFile, analyst: str, name: Any) -> SharedTable:
-    """A table that an analyst may ask."""
+    """Return a table that the analyst may ask."""
     tables = owner.analyst[analyst].tables
     if name not in tables:
         raise refuse("table", name, f"one of yours: {', '.join(tables)}")
@@ -228,7 +228,7 @@ def _completed(table: SharedTable, request: Request) -> Question:
 
 
 def examples(table: SharedTable) -> Iterator[Question]:
-    """A question of each kind that can be asked of a table, at ε = 1, with the examples of a form."""
+    """Return a question of each kind that a table can be asked, at ε = 1, with the form's examples."""
     for kind in ASKED.values():
         stated: dict[str, Any] = {"epsilon": 1}
         for each in own_fields(kind):
@@ -245,14 +245,14 @@ def examples(table: SharedTable) -> Iterator[Question]:
 
 
 def _typed(takes: str, text: str) -> Any:
-    """What a form sends for the text of a field."""
+    """Return what a form sends for the text of a field."""
     if takes == "COUNT":
         return int(text)
     return text.split(", ") if takes == "NUMBERS" else text
 
 
 def _registered(table: SharedTable, request: Request) -> dict[str, Any]:
-    """The owner's facts about a function that is registered: a score, or what blocks vote by."""
+    """Return the owner's facts about a registered function: a score or a vote."""
     section, field = next(pair for pair in _REGISTERED.items() if pair[1] in request.fields)
     name, known = request.fields[field], getattr(table, section)
     if name not in known:
@@ -265,7 +265,7 @@ def _registered(table: SharedTable, request: Request) -> dict[str, Any]:
 
 
 def _facts(table: SharedTable, request: Request) -> dict[str, Any]:
-    """The owner's facts about a column, and about the one that groups are of."""
+    """Return the owner's facts about a column, and about the column of the groups."""
     kind, named = request.kind, request.fields["column"]
     column, by = _listed(table, named, "column"), request.fields.get("by")
     known = {
@@ -303,7 +303,7 @@ def _facts(table: SharedTable, request: Request) -> dict[str, Any]:
 
 
 def _require_listed(table: SharedTable, comparison: ColumnComparison) -> None:
-    """Refuse a condition that no row can meet: the owner's list has no such value."""
+    """Refuse a condition that no row can meet, because the value is not on the owner's list."""
     column = table.column.get(comparison.column)
     if column is None or column.candidates is None or comparison.operator not in ("=", "in"):
         return
@@ -317,7 +317,7 @@ def _require_listed(table: SharedTable, comparison: ColumnComparison) -> None:
 
 
 def require_affordable(owner: OwnerFile, analyst: str, epsilon: object) -> Fraction:
-    """The ε of one question, within what the owner allows this analyst."""
+    """Check that the ε of one question is within this analyst's limits."""
     asked = positive("epsilon", epsilon)
     rights = owner.analyst[analyst]
     if not rights.least <= asked <= rights.most:

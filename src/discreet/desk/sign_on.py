@@ -1,9 +1,9 @@
-"""Single sign-on: who the office's own provider says that somebody is (OpenID Connect).
+"""Single sign-on: the identity of a user according to the organisation's provider (OpenID Connect).
 
-A program shows a bearer token of the provider, and the page signs in by authorization code with PKCE. Either
-way a signature is checked against the provider's published keys, and an analyst is whoever has exactly the
-issuer and the subject that the owner's file names; an e-mail address never decides. The provider named in
-that file is the only address that a desk ever calls.
+A program sends a bearer token from the provider, and the page signs in by authorization code with PKCE. In
+both cases a signature is checked against the provider's published keys, and an analyst is identified by
+exactly the issuer and the subject that the owner's file names, never by an e-mail address. The provider
+named in that file is the only address that a desk ever calls.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from discreet.desk.owner_file import OwnerFile, SignOn, is_safe_address
 from discreet.errors import DiscreetError
 
 KEYS_KEPT = 300.0
-"""For how many seconds keys are used before they are looked up again: so long a withdrawn key is trusted."""
+"""Seconds for which keys are cached: a withdrawn key is trusted at most this long."""
 _KEYS_AGAIN = 10.0
 _LOGIN_LASTS = 600.0
 _MOST_LOGINS = 10_000
@@ -44,22 +44,22 @@ _BY_TYPE = {
     "P-384": ("ES384",),
     "Ed25519": ("EdDSA",),
 }
-"""What a key can be for that does not name its algorithm, by its type or curve."""
+"""The algorithms of a key that does not name its own, by its type or curve."""
 T = TypeVar("T")
 
 
 class SignOnError(DiscreetError):
-    """The provider could not be asked, or does not vouch for this person. The owner reads the reason."""
+    """The provider could not be reached, or rejects this person. The owner sees the reason."""
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Follow none: whoever can redirect could answer in the provider's name."""
+        """Follow no redirect: a redirect could let someone else answer in the provider's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A sign-in that has begun in one browser."""
+    """A sign-in in progress in one browser."""
 
     nonce: str
     verifier: str
@@ -67,7 +67,7 @@ class Login:
 
 
 class Provider:
-    """The office's provider, as the owner's file names it."""
+    """The identity provider named in the owner's file."""
 
     def __init__(self, owner: OwnerFile) -> None:
         assert owner.desk.sign_on is not None
@@ -86,21 +86,21 @@ class Provider:
         self._keys: dict[Any, dict[str, Any]] = {}
         self._looked_up = self._tried = -math.inf
         self._logins: dict[str, Login] = {}
-        # Threads of its own: however slow the provider is, the desk's own work goes on.
+        # Separate threads: however slow the provider is, the desk's own work continues.
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="sign-on")
 
     async def aside(self, work: Callable[..., T], *given: Any) -> T:
-        """What a method gives, which may have to wait for the provider."""
+        """Run a method that may have to wait for the provider in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
 
     def close(self) -> None:
-        """Wait for nothing more."""
+        """Stop waiting."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     # ---- a bearer token ------------------------------------------------------------------------------
 
     def analyst(self, token: str) -> str | None:
-        """Whose token this is; None if nobody's. Calls the provider only for its keys, or if told to ask."""
+        """Return the token's analyst, or None. Calls the provider only for keys, or to introspect."""
         try:
             claims = self._claims(token, audience=self.terms.audience)
             analyst = self._analysts.get(str(claims["sub"]))
@@ -111,7 +111,7 @@ class Provider:
         return analyst
 
     def _claims(self, token: str, *, audience: str, nonce: str | None = None) -> dict[str, Any]:
-        """What a token says, once signature, issuer, audience and times are right."""
+        """Return a token's claims, once its signature, issuer, audience and times are checked."""
         try:
             header = jwt.get_unverified_header(token)
             claims: dict[str, Any] = jwt.decode(
@@ -142,7 +142,7 @@ class Provider:
                 self._tried = now
                 self._look_up(now)
             if now - self._looked_up > max(KEYS_KEPT, _KEYS_AGAIN):
-                self._keys = {}  # a key that may be withdrawn by now is not trusted
+                self._keys = {}  # a key that may have been withdrawn is not trusted
             key = self._keys.get(name)
             if name is None and len(self._keys) == 1:  # a token need not name the only key there is
                 (key,) = self._keys.values()
@@ -151,7 +151,7 @@ class Provider:
         return jwt.PyJWK(key, algorithm=str(algorithm)).key
 
     def _look_up(self, now: float) -> None:
-        """Read the provider's keys; those that are known stay while it does not answer."""
+        """Read the provider's keys; known keys stay in use while it does not respond."""
         try:
             listed = self._read(self._address("jwks_uri")).get("keys")
         except SignOnError:
@@ -176,7 +176,7 @@ class Provider:
     # ---- signing in on the page --------------------------------------------------------------------------
 
     def begin(self, back: str) -> tuple[str, str]:
-        """Where to send a browser to sign in, and the state that binds it to this browser."""
+        """Return where a browser goes to sign in, and the state that binds the sign-in to it."""
         address = self._address("authorization_endpoint")
         bits = SecureBits()
         state, nonce, verifier = (_text(bits.integer(256).to_bytes(32, "big")) for _ in range(3))
@@ -200,7 +200,7 @@ class Provider:
         return f"{address}{joined}{urllib.parse.urlencode(query)}", state
 
     def finish(self, state: str, code: str, back: str) -> str:
-        """The analyst who signed in; a state and a code are good once."""
+        """Return the analyst who signed in; a state and a code are valid once."""
         with self._lock:
             login = self._logins.pop(state, None)
         if login is None or login.until < time.monotonic():
@@ -228,7 +228,7 @@ class Provider:
     # ---- calls -------------------------------------------------------------------------------------------
 
     def _address(self, name: str) -> str:
-        """An address that the provider publishes."""
+        """Return an address that the provider publishes."""
         if self._metadata is None:
             found = self._read(f"{self.terms.issuer.rstrip('/')}/.well-known/openid-configuration")
             if found.get("issuer") != self.terms.issuer:
@@ -263,7 +263,7 @@ class Provider:
 
 
 def _fitting(key: dict[str, Any]) -> Sequence[str]:
-    """The ways to sign that a published key is for: the one that it names, else those of its type."""
+    """Return the algorithms of a published key: the one it names, else those of its type."""
     if "alg" in key:
         return (str(key["alg"]),)
     return _BY_TYPE.get(str(key.get("crv", key.get("kty"))), ())

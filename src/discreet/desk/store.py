@@ -1,6 +1,6 @@
-"""The desk's own file: hashes of tokens, which questions were admitted, and the answers that were released.
+"""The desk's own file: hashes of tokens, admitted questions, and released answers.
 
-Released answers are public; nothing else of the data is ever written here. Every change is committed to the
+Released answers are public; nothing else about the data is ever written here. Every change is committed to
 disk before the desk acts on it, so that a crash at any point loses no answer that was sent and admits no
 question twice.
 """
@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS questions (
 CREATE INDEX IF NOT EXISTS by_analyst ON questions (analyst, began);
 CREATE TABLE IF NOT EXISTS forgiven (analyst TEXT NOT NULL, time REAL NOT NULL);
 """
-# What stores of discreet 0.2.0 lack.
+# Columns that stores of discreet 0.2.0 lack.
 _LATER = """
 ALTER TABLE questions ADD COLUMN number INTEGER;
 ALTER TABLE questions ADD COLUMN reason TEXT;
@@ -51,12 +51,12 @@ _DAY = 86_400
 TOKEN = "discreet_"  # noqa: S105  # how every token of a desk begins
 SESSION = f"{TOKEN}session_"
 OWNER = "@owner"
-"""Whose a token for figures is; the name of no analyst."""
+"""The holder of the token for metrics; no analyst has this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question that was admitted, and what became of it.
+    """An admitted question, and its outcome.
 
     Attributes:
         id: its name in the store and in the ledger's purpose.
@@ -67,8 +67,8 @@ class AskedQuestion:
         state: admitted, paid, answered, failed, refused (nothing was spent) or lost (in a crash).
         began: when, in seconds since 1970.
         ended: likewise.
-        entry: the ledger's entry, once it is paid; analysts are not told it, because it counts what others
-            asked too.
+        entry: the ledger's entry, once it is paid; not shown to analysts, because its number also counts
+            other people's questions.
         answer: the release as plain data, once it is answered.
         number: which of the analyst's own paid questions it is, from 1.
         reason: why it was refused or failed, for the owner.
@@ -115,14 +115,16 @@ class DeskStore:
         self._held: sqlite3.Connection | None = None
 
     def hold(self) -> None:
-        """Keep every other desk away until this is closed or its process ends.
+        """Lock out every other desk until this is closed or its process ends.
 
-        A second one would take the questions under way here for those that a crash left open.
+        A second desk would mistake the questions in progress here for those that a crash left open.
         """
         file = Path(f"{self._path}-serving")
         try:
             file.touch(mode=0o600)
-            file.chmod(0o600)  # whoever may read it may hold its lock, also one that 0.2.0 made
+            file.chmod(
+                0o600
+            )  # anyone who can read it can hold its lock, including one made by 0.2.0
             beside = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
         except (OSError, sqlite3.Error):
             raise DiscreetError(f"the desk's file {str(file)!r} cannot be opened") from None
@@ -167,7 +169,7 @@ class DeskStore:
     def new_token(
         self, analyst: str, *, days: int = 0, seconds: float = 0, session: bool = False
     ) -> str:
-        """A token of 256 bits for an analyst, valid for this long: told once, kept as a hash."""
+        """Make a 256-bit token for an analyst, valid for this long; it is shown once and kept as a hash."""
         token = f"{SESSION if session else TOKEN}{SecureBits().integer(256):064x}"
         now = time.time()
         with self._changing() as connection:
@@ -178,9 +180,10 @@ class DeskStore:
         return token
 
     def holder(self, token: str) -> str | None:
-        """Whose token this is, if it is valid now.
+        """Return the holder of a token, if it is valid now.
 
-        The look-up is by the token's hash: what its time tells is about hashes, which lead to no token.
+        The lookup is by the token's hash: its timing reveals only something about hashes, which lead to no
+        token.
         """
         found = self._rows(
             "SELECT analyst FROM tokens WHERE hash = ? AND revoked IS NULL AND expires > ?",
@@ -190,7 +193,7 @@ class DeskStore:
         return found[0][0] if found else None
 
     def revoke(self, analyst: str) -> int:
-        """End all tokens of an analyst; how many there were."""
+        """End all tokens of an analyst; return how many there were."""
         with self._changing() as connection:
             return connection.execute(
                 "UPDATE tokens SET revoked = ? WHERE analyst = ? AND revoked IS NULL AND expires > ?",
@@ -198,7 +201,7 @@ class DeskStore:
             ).rowcount
 
     def end_session(self, token: str) -> None:
-        """End a session of the page; a token that an analyst was given stays good."""
+        """End a session of the page; the analyst's own tokens stay valid."""
         if not token.startswith(SESSION):
             return
         with self._changing() as connection:
@@ -207,7 +210,7 @@ class DeskStore:
             )
 
     def tokens(self) -> list[tuple[str, float, float]]:
-        """The valid tokens: whose, since when, until when."""
+        """Return the valid tokens: holder, start and end."""
         return self._rows(
             "SELECT analyst, made, expires FROM tokens WHERE revoked IS NULL AND expires > ? ORDER BY made",
             time.time(),
@@ -216,7 +219,7 @@ class DeskStore:
     # ---- questions -------------------------------------------------------------------------------
 
     def admit(self, analyst: str, key: str | None, digest: str, asked: dict[str, Any]) -> str:
-        """Write down that a question is about to be paid."""
+        """Record that a question is about to be paid."""
         name = f"{SecureBits().integer(96):024x}"
         with self._changing() as connection:
             if key is not None:  # a question that cost nothing keeps no key
@@ -241,7 +244,7 @@ class DeskStore:
         answer: dict[str, Any] | None = None,
         reason: str | None = None,
     ) -> None:
-        """Write down what became of a question; its answer is on the disk when this returns."""
+        """Record the outcome of a question; its answer is on disk when this returns."""
         ended = None if state == PAID else time.time()
         with self._changing() as connection:
             connection.execute(
@@ -257,7 +260,7 @@ class DeskStore:
             )
 
     def find(self, analyst: str, *, key: str) -> AskedQuestion | None:
-        """The question that an analyst asked with this key, unless it was refused."""
+        """Return the question that an analyst asked with this key, unless it was refused."""
         found = self._questions("analyst = ? AND key = ? AND state != ?", analyst, key, REFUSED)
         return found[0] if found else None
 
@@ -266,13 +269,13 @@ class DeskStore:
         return self._questions("id = ?", name)[0]
 
     def asked(self, analyst: str | None = None, *, most: int = 1000) -> list[AskedQuestion]:
-        """Questions, the newest first: of one analyst, or of all."""
+        """Return questions, newest first, of one analyst or of all."""
         if analyst is None:
             return self._questions("1", most=most)
         return self._questions("analyst = ?", analyst, most=most)
 
     def unfinished(self) -> list[AskedQuestion]:
-        """Questions that a crash left open."""
+        """Return the questions that a crash left open."""
         return self._questions("state IN (?, ?)", ADMITTED, PAID)
 
     def _questions(self, condition: str, *values: Any, most: int = -1) -> list[AskedQuestion]:
@@ -292,7 +295,7 @@ class DeskStore:
     # ---- failures --------------------------------------------------------------------------------
 
     def failures(self, analyst: str) -> int:
-        """How many paid questions were not done in their slot since the owner last forgave that."""
+        """Return how many paid questions missed their slot since the owner last unblocked the analyst."""
         found = self._rows(
             "SELECT count(*) FROM questions WHERE analyst = ? AND state = ? AND began > "
             "(SELECT coalesce(max(time), 0) FROM forgiven WHERE analyst = ?)",
@@ -303,7 +306,7 @@ class DeskStore:
         return int(found[0][0])
 
     def forgive(self, analyst: str) -> None:
-        """Let an analyst who was stopped ask again."""
+        """Unblock an analyst."""
         with self._changing() as connection:
             connection.execute("INSERT INTO forgiven VALUES (?, ?)", (analyst, time.time()))
 

@@ -1,7 +1,7 @@
-"""A study at a desk: its file is planned for nothing.
+"""A study at a desk: planning its file is free.
 
-Its questions are then asked like any others, each under a key of the study's, so that what was answered once
-is kept and never paid again, whether the page runs the study or a program does.
+Its questions are then asked like any others, each under a key derived from the study, so that an answer is
+kept and never paid for twice, whether the page or a program runs the study.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ T = TypeVar("T")
 
 MOST_QUESTIONS = 100
 SECONDS = 60.0
-"""How long the plan of one study may take."""
+"""The time limit for planning one study."""
 
 
 def study_in(given: Any) -> Study:
-    """The study whose file somebody sends; nothing but its text is read."""
+    """Read a study from the text of its file; nothing else is opened."""
     text = given.get("study") if isinstance(given, dict) else None
     if not isinstance(text, str):
         raise ParameterError("the study is sent as text: the content of its file")
@@ -68,7 +68,7 @@ class _SharedTable:
 
 
 class StudyPlanner:
-    """The studies that are being planned: one for each analyst, in threads that nothing else waits for."""
+    """The studies being planned: one for each analyst, in threads that nothing else waits for."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -78,7 +78,7 @@ class StudyPlanner:
     async def plan(
         self, analyst: str, given: Any, *, is_gone: Callable[[], Awaitable[bool]]
     ) -> dict[str, Any]:
-        """Plan a study unless whoever sent it goes away; it counts as one request for each question."""
+        """Plan a study unless its sender disconnects; it counts as one request for each question."""
         if analyst in self._stops:
             raise DeskError(
                 429, "one study at a time: your last one is still being planned", retry_after=1
@@ -97,7 +97,7 @@ class StudyPlanner:
     async def _apart(
         self, work: Callable[[], T], stop: threading.Event, is_gone: Callable[[], Awaitable[bool]]
     ) -> T:
-        """Do something in a thread; it has ended when this returns, so that an analyst never has two."""
+        """Do something in a thread, which has ended when this returns, so that an analyst never has two."""
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
         while not done.done():
             await asyncio.wait({done}, timeout=0.5)
@@ -113,7 +113,7 @@ class StudyPlanner:
 
 
 def _until(stop: threading.Event) -> Callable[[], None]:
-    """Called before each question: ends the plan that nobody waits for, or that takes too long."""
+    """Stop the plan, before each question, if no one waits for it any more or it takes too long."""
     until = time.monotonic() + SECONDS
 
     def go_on() -> None:
@@ -131,7 +131,7 @@ def _until(stop: threading.Event) -> Callable[[], None]:
 def planned_study(
     desk: Desk, analyst: str, study: Study, *, go_on: Callable[[], None]
 ) -> dict[str, Any]:
-    """What each question will cost and how good its answer will be, with the answers that are kept."""
+    """Return what each question will cost and how good its answer will be, with the answers kept."""
     tables = _tables(desk, analyst, study, go_on)
     plan = plan_study(study, tables=tables)
     questions = []
@@ -179,7 +179,7 @@ def planned_study(
 def _tables(
     desk: Desk, analyst: str, study: Study, go_on: Callable[[], None]
 ) -> dict[str, _SharedTable]:
-    """The desk's tables by the study's names for them, or everything that is wrong with them."""
+    """Return the desk's tables by the study's names for them, or raise an error that lists all problems."""
     problems, tables = [], {}
     for name, facts in study.tables.items():
         table = str(facts["data"]).removeprefix(DESK)

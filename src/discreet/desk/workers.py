@@ -1,9 +1,9 @@
-"""The processes that read the data: each works on one question, and is ended when its slot is over.
+"""The processes that read the data: each works on one question, and is stopped when its slot ends.
 
-A worker pays before it reads, through the ledger, and says so at once; then it reads, chooses, and hands
-over the release. What it reads stays with it: all that it ever sends are an entry's number, a release, or
-that it failed and why. The reason is for the owner; the analyst is told it only where it is about the
-question, not about files, addresses or columns of the owner's.
+A worker pays through the ledger before it reads, and reports that at once; then it reads, chooses, and
+hands over the release. What it reads stays in it: it only ever sends an entry's number, a release, or that
+it failed and why. The reason is for the owner; the analyst sees it only if it is about the question, not
+about the owner's files, addresses or columns.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _PATIENCE = 60
 _ANALYSTS_OWN = {"epsilon", "where", "k", "at", "above", "crossings"}
 
-# A clean process imports what questions need, once, and every worker is a copy of it.
+# A clean process imports what questions need once, and every worker is a copy of it.
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
     [
@@ -54,7 +54,7 @@ _CONTEXT.set_forkserver_preload(
         "numpy.ma",
         "numpy.polynomial",
         "psycopg",
-        # What blocks need that vote; Arrow looks for pandas.
+        # What voting blocks need; Arrow looks for pandas.
         "cloudpickle",
         "pandas",
         "pyarrow.compute",
@@ -76,7 +76,7 @@ class Job:
         source: the table: a path, a glob, or a database address.
         dataset: the part of the budget that pays.
         question: the question.
-        terms: whose the rows are, and what else the table is told.
+        terms: the person column and the other options of the table.
         dry: whether to stop before paying; what comes before is done, and invented rows are asked.
     """
 
@@ -91,13 +91,13 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job: a release as plain data, a refusal before anything was spent, or a failure.
+    """The outcome of a job: a release as plain data, a refusal before anything was spent, or a failure.
 
     Attributes:
         answer: the release.
         refused: whether nothing was spent.
         reason: why there is no release, for the owner.
-        told: what the analyst is told of it, if it is about the question, with parameters between ⟨ and ⟩.
+        told: what the analyst sees of it, if it is about the question, with parameters between ⟨ and ⟩.
         seconds: how long a dry run took.
     """
 
@@ -109,14 +109,14 @@ class Outcome:
 
 
 class _Counting:
-    """The ledger in a worker: says on the line that it was paid, before anything is read."""
+    """The ledger in a worker: reports the payment before anything is read."""
 
     def __init__(self, job: Job, line: Connection) -> None:
         self._address = job.ledger
         self._till = job.till
         self._line = line
         self.is_unpaid = True
-        """Whether it is certain that nothing was spent."""
+        """Return whether it is certain that nothing was spent."""
 
     def spend(self, dataset: str, event: Any, *, purpose: str) -> Any:
         with locked(self._till, shared=True):
@@ -132,7 +132,7 @@ class _Counting:
         return entry
 
     def fail(self, _entry: Any) -> None:
-        """Leave it to the desk at the end of the slot: an entry written now would show when it failed."""
+        """Leave it to the desk at the end of the slot: an entry written now would reveal when it failed."""
 
     def show(self, budget: str) -> Any:
         return _ledger(self._address).show(budget)
@@ -140,8 +140,8 @@ class _Counting:
 
 @contextmanager
 def locked(file: str, *, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of a file, alone or with others; it ends with the process, however that ends."""
-    held = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)  # whoever may read it may hold its lock
+    """Hold the lock of a file, alone or shared; it ends with the process, however that ends."""
+    held = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)  # anyone who can read it can hold its lock
     try:
         until = time.monotonic() + _PATIENCE
         while True:
@@ -162,7 +162,7 @@ def locked(file: str, *, shared: bool = False) -> Iterator[None]:
 
 @cache
 def _ledger(address: str) -> Ledger:
-    """A worker's own connection, from its first question on."""
+    """Return the worker's own connection, which it keeps from its first question on."""
     from discreet.ledger import Ledger
 
     return Ledger.open(address, create=False)
@@ -188,7 +188,7 @@ def _run(job: Job, line: Connection) -> None:
 
 
 def _load(score: FunctionInFile) -> None:
-    """Run the owner's file; whatever it raises, even an error of discreet's, is the owner's to read."""
+    """Run the owner's file; anything it raises, even discreet's own errors, is only for the owner."""
     try:
         score.loaded()
     except DiscreetError as error:
@@ -196,7 +196,7 @@ def _load(score: FunctionInFile) -> None:
 
 
 def _tried(job: Job) -> float:
-    """The seconds that a question takes on no rows and on a few invented ones, of which none is paid for."""
+    """Return the seconds that a question takes on no rows and on a few invented ones, without payment."""
     from discreet._exact.sampling import SecureBits
     from discreet.questions import table
 
@@ -213,20 +213,20 @@ def _tried(job: Job) -> float:
 
 
 def _reason(error: Exception) -> str:
-    """Why a question failed, without what a stranger's error says: it may quote the data."""
+    """Return why a question failed, without the text of foreign errors, which may quote the data."""
     said = f": {error}" if isinstance(error, DiscreetError) else ""
     return f"{type(error).__name__}{said}"
 
 
 def _told(error: Exception) -> str | None:
-    """What an analyst may be told of a refusal: that it does not fit, or what is wrong with the question."""
+    """Return what an analyst may learn of a refusal: it does not fit, or what the question got wrong."""
     if isinstance(error, BudgetExceededError):
         return str(error)
     return error.args[0] if is_of_the_question(error) else None
 
 
 def is_of_the_question(error: Exception) -> bool:
-    """Whether an error is about what an analyst may set, and so theirs to read; others may name a path."""
+    """Return whether an error is about something an analyst may set; other errors may name a path."""
     theirs = LedgerError | RehearsalError | UnknownColumnError
     if not isinstance(error, ParameterError) or isinstance(error, theirs):
         return False
@@ -235,9 +235,9 @@ def is_of_the_question(error: Exception) -> bool:
 
 
 def _work(line: Connection, first: Sequence[Job]) -> None:
-    """A worker's life: jobs from the line until it closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the desk ends its workers itself
-    warnings.simplefilter("ignore")  # candidates that can never match are the owner's to know of
+    """Run a worker: jobs from the line until it closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the desk stops its workers itself
+    warnings.simplefilter("ignore")  # candidates that can never match concern only the owner
     for job in first:
         with suppress(Exception):  # whoever asks will find out, and the owner is told then
             _tried(job)
@@ -250,10 +250,10 @@ def _work(line: Connection, first: Sequence[Job]) -> None:
 
 
 class Worker:
-    """One process; used by one question at a time.
+    """One process, used by one question at a time.
 
-    Before it is ready it does the dry jobs ``first``: the first question of a table finds its driver, its
-    engine and the ledger loaded.
+    Before it is ready it runs the dry jobs ``first``, so that a table's first question finds its driver,
+    its engine and the ledger loaded.
     """
 
     def __init__(self, first: Sequence[Job] = ()) -> None:
@@ -267,9 +267,9 @@ class Worker:
         await self._next(None)
 
     async def run(self, job: Job, *, until: float | None, paid: Callable[[int], None]) -> Outcome:
-        """Work on a job until the loop's clock says ``until``; ``paid`` is told the ledger's entry at once.
+        """Work on a job until the loop's clock says ``until``; ``paid`` gets the ledger's entry at once.
 
-        A job that is not done by then has failed, and the worker is of no further use. None waits for ever.
+        A job that is not done by then has failed, and the worker is discarded. Nothing waits forever.
         """
         try:
             self._line.send(job)

@@ -1,4 +1,4 @@
-"""A document as data, written as Markdown, as a page and as YAML; what came from people is escaped."""
+"""A document as data, written as Markdown, HTML and YAML; text typed by people is escaped."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Document:
         return "\n\n".join(parts) + "\n"
 
     def in_html(self) -> str:
-        """The document as a page that needs nothing else."""
+        """Return the document as a self-contained page."""
         parts = []
         for heading, items in self.sections.items():
             parts.append(f"<h2>{escape(heading)}</h2>")
@@ -85,7 +85,7 @@ def _table_in_html(table: Listing) -> str:
 
 
 def in_yaml(data: Any, *, indent: int = 0) -> str:
-    """Plain data as YAML; every text is quoted as JSON quotes it, which YAML reads alike.
+    """Return plain data as YAML; every text is quoted as in JSON, which YAML reads the same way.
 
     Example:
         >>> print(in_yaml({"tier": 3, "name": "a: b", "list": ["x"], "more": {"epsilon": 1.5}}))

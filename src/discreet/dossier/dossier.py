@@ -1,4 +1,4 @@
-"""The dossier: a registry's entry, an assessment, answers for a reviewer, and the chain of releases."""
+"""The dossier: registry entry, self-assessment, answers for a reviewer, and the chain of releases."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ TESTS = {
     "what is planned is what is paid": "tests/questions/test_plan.py",
     "a spend that was acknowledged survives a crash": "tests/laws/test_ledger_crashes.py",
 }
-"""What the tests say that bears on an assessment, and where."""
+"""Test results that matter for an assessment, and where they are."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dossier:
-    """The documents about one data set, from what is known of it.
+    """The documents about one data set.
 
     Attributes:
         facts: what is known.
@@ -79,7 +79,7 @@ class Dossier:
 
     @property
     def registry(self) -> dict[str, Any]:
-        """An entry for the public registry of deployments, tier 3 as far as facts reach."""
+        """Return an entry for the public registry of deployments, up to tier 3 where the facts suffice."""
         facts, typed = self.facts, self.facts.typed
         first = facts.spends[0].time[:10] if facts.spends else facts.entries[0].time[:10]
         interactive = bool(facts.parts) or facts.owner is not None
@@ -360,7 +360,7 @@ def dossier_of(
     owner: OwnerFile | None = None,
     named: bool = False,
 ) -> Dossier:
-    """The dossier of a data set.
+    """Write the dossier of a data set.
 
     Args:
         ledger: the ledger.

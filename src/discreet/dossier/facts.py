@@ -1,4 +1,4 @@
-"""What is known of a deployment, each sentence with where it came from; what a person must say is marked."""
+"""Known facts about a deployment, each with its source; facts that a person must supply are marked."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TYPED = {
     "sources": "where the deployment is described",
     "authors": "who filled this in, a list",
 }
-"""What only a person can say, in ``dossier.toml``."""
+"""The facts that only a person can supply, in ``dossier.toml``."""
 _LISTS = ("curators", "authors")
 _ONE_OF = {
     "sector": ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance"),
@@ -52,7 +52,7 @@ _ONE_OF = {
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A sentence and where it came from; one that a person must still say has no source.
+    """A sentence and its source; a fact that a person must still supply has no source.
 
     Example:
         >>> print(Fact("ε = 3.", "ledger"))
@@ -67,7 +67,7 @@ class Fact:
 
 
 def read_typed(path: str | Path | None) -> dict[str, Any]:
-    """What a person typed, or an error that lists what may be said."""
+    """Read what a person typed, or raise an error that lists the allowed keys."""
     if path is None:
         return {}
     try:
@@ -93,7 +93,7 @@ def read_typed(path: str | Path | None) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Known:
-    """What the ledger, a study and an owner's file say of one data set.
+    """What the ledger, a study and an owner's file say about one data set.
 
     Attributes:
         budget: the budget.
@@ -126,7 +126,7 @@ class Known:
     # ---- what was said and what was done ---------------------------------------------------------
 
     def said(self, name: str) -> Fact:
-        """What a person typed, or that nobody has."""
+        """Return what a person typed, or a mark that it is missing."""
         value = self.typed.get(name)
         if value is None:
             return Fact(f"{NOT_STATED}: {TYPED[name]}", None)
@@ -134,7 +134,7 @@ class Known:
         return Fact(words, "dossier.toml")
 
     def text(self, name: str) -> str:
-        """What a person typed, in words, or ``not stated``."""
+        """Return what a person typed, in words, or ``not stated``."""
         return self.said(name).words if name in self.typed else NOT_STATED
 
     @cached_property
@@ -149,14 +149,14 @@ class Known:
 
     @cached_property
     def parts(self) -> dict[str, str]:
-        """The analysts' parts, each under the name that the dossier gives it."""
+        """The analysts' parts, each under its name in the dossier."""
         return {
             part: part.rpartition("/")[2] if self.named else f"analyst {place}"
             for place, part in enumerate(self.budget.parts, 1)
         }
 
     def payer(self, entry: Entry) -> str:
-        """Who paid for a release, without a name unless names were asked for."""
+        """Return who paid for a release, anonymously unless names were requested."""
         if entry.budget == self.budget.name:
             return "the owner"
         return self.parts.get(entry.budget, "an analyst")
@@ -170,7 +170,7 @@ class Known:
 
     @property
     def users(self) -> list[str]:
-        """How each table tells people apart, in words."""
+        """How each table identifies people, in words."""
         tables: dict[str, Mapping[str, Any]] = {}
         if self.plan is not None:
             tables |= dict(self.plan.study.tables)
@@ -214,7 +214,7 @@ class Known:
 
     @property
     def loss(self) -> Fact:
-        """What all releases together may cost, and have cost."""
+        """The cap on the cost of all releases, and what they have cost so far."""
         again = ""
         if self.budget.period is not None:
             again = f" in each {self.budget.period}, after which the whole may be spent again"
@@ -254,7 +254,7 @@ class Known:
 
     @property
     def timing(self) -> Fact:
-        """What is done about time."""
+        """What protects against timing attacks."""
         if self.owner is None:
             return Fact(
                 "Answers leave when they are ready: how long a question takes is not protected.",
@@ -268,7 +268,7 @@ class Known:
 
     @property
     def arithmetic(self) -> Fact:
-        """What is done about floating point."""
+        """What protects against floating-point attacks."""
         return Fact(
             "Choices are sampled exactly from their stated law: floats only decide where a bound shows that "
             "they are right, and exact arithmetic decides the rest. In a Spark cluster the noise is a keyed "
@@ -279,7 +279,7 @@ class Known:
 
     @cached_property
     def proofs(self) -> list[Fact]:
-        """What each mechanism that was used rests on, as answers, plan or the mechanism itself say."""
+        """The proof of each mechanism used, taken from answers, the plan, or the mechanism itself."""
         kept = {
             entry.details["about"]: entry.details["release"]["guarantee"]["proof"]
             for entry in self.entries
@@ -305,7 +305,7 @@ class Known:
 
 
 def _proof_of(mechanism: str, measure: str) -> str:
-    """What proves a measure of a mechanism, where nothing but its name was kept."""
+    """Return the proof of a mechanism's measure when only its name was kept."""
     if mechanism in MECHANISMS and hasattr(guarantees, measure):
         promise = MECHANISMS[mechanism](epsilon=1).promise_at(Fraction(1))
         try:

@@ -1,4 +1,4 @@
-"""The page's routes: files, figures, files opened, audits, claims. Stateless but for files and jobs."""
+"""The page's routes: static files, figures, uploads, audits. Stateless except for uploads and jobs."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ _MOST_STATE = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The file of the command line, and what was said there of its scores."""
+    """The file given on the command line, with the settings given for its scores."""
 
     file: ScoreFile
     sensitivity: str
     monotonic: bool
 
     def described(self) -> dict[str, Any]:
-        """For the page."""
+        """Return the description that the page gets."""
         return {
             **_described(self.file, OPENED),
             "sensitivity": self.sensitivity,
@@ -70,7 +70,7 @@ class Opened:
 
 
 class Explorer:
-    """Everything behind one server."""
+    """The state and the routes of one server."""
 
     def __init__(self, *, opened: Opened | None = None, bundle: Bundle | None = None) -> None:
         self.uploads = UploadStore()
@@ -95,7 +95,7 @@ class Explorer:
         return Response(found[0], media_type=found[1])
 
     async def start(self, _request: Request) -> Response:
-        """What the page needs once: mechanisms, examples, limits, the file of the command line."""
+        """Send what the page needs once: mechanisms, examples, limits and the opened file."""
         return JSONResponse(
             {
                 "version": __version__,
@@ -146,13 +146,13 @@ class Explorer:
         return await _answer(compute)
 
     async def draft(self, request: Request) -> Response:
-        """What a page had changed of its scores before it was loaded again."""
+        """Send the changes that a page had made to its scores before it was reloaded."""
         asked = request.query_params
         edits = self.uploads.draft(asked.get("page", ""), asked.get("source", ""))
         return JSONResponse({"edits": edits})
 
     async def record(self, request: Request) -> Response:
-        """The decision record, as a file and as what the page shows of it."""
+        """Send the decision record, as a file and as the entries that the page shows."""
         given = await _json(request)
 
         def make() -> dict[str, Any]:
@@ -166,7 +166,7 @@ class Explorer:
                 else {},
                 with_scores=given.get("with_scores") is True,
             )
-            # As text: JavaScript would write its numbers otherwise, and the hash would no longer fit.
+            # As text: JavaScript would format the numbers differently, and the hash would no longer match.
             return {"file": json.dumps(made, indent=2) + "\n", "entries": entries(made)}
 
         return await _answer(make)
@@ -180,7 +180,7 @@ class Explorer:
         return await _answer(attack.ratios, await _json(request))
 
     async def open_file(self, request: Request) -> Response:
-        """Scores from a file that the page sends: kept in memory, and only there."""
+        """Keep the scores of an uploaded file, in memory only."""
         name = unquote(request.headers.get("x-file-name", ""))
         if request.headers.get("x-not-private") != "yes":
             raise ParameterError(
@@ -191,7 +191,7 @@ class Explorer:
         return JSONResponse(_described(file, self.uploads.put(file)))
 
     async def scores(self, request: Request) -> Response:
-        """The scores on the screen as a CSV file, for the command and the Python that read one."""
+        """Send the current scores as a CSV file, which the copied command and Python code read."""
         given = await _json(request)
         text = await run_in_threadpool(lambda: as_csv(choices_from(given, self.uploads)))
         return JSONResponse({"csv": text})
@@ -205,19 +205,6 @@ class Explorer:
             {"job": await run_in_threadpool(self.jobs.start, tasks.run_audit, wanted)}
         )
 
-    async def start_claims(self, request: Request) -> Response:
-        """Begin to check claims."""
-        names = await _json(request)
-        if (
-            not isinstance(names, list)
-            or not names
-            or not all(isinstance(name, str) for name in names)
-        ):
-            raise ParameterError("name at least one claim")
-        return JSONResponse(
-            {"job": await run_in_threadpool(self.jobs.start, tasks.run_claims, names)}
-        )
-
     async def job(self, request: Request) -> Response:
         """New messages of a job, or (by DELETE) its cancellation."""
         name = request.path_params["job"]
@@ -229,10 +216,6 @@ class Explorer:
             raise ParameterError("seen must be a whole number")
         messages, ended = await run_in_threadpool(self.jobs.messages, name, int(seen))
         return JSONResponse({"messages": messages, "ended": ended})
-
-    async def claims(self, _request: Request) -> Response:
-        """The catalogue of claims, with the verdicts that came with the package."""
-        return await _answer(_catalogue)
 
     # ---- the application -------------------------------------------------------------------------
 
@@ -259,8 +242,6 @@ class Explorer:
                 Route("/api/game", self.game, methods=["POST"]),
                 Route("/api/ratios", self.ratios, methods=["POST"]),
                 Route("/api/audit", self.start_audit, methods=["POST"]),
-                Route("/api/claims", self.claims),
-                Route("/api/claims", self.start_claims, methods=["POST"]),
                 Route("/api/job/{job}", self.job, methods=["GET", "DELETE"]),
                 Route("/{name}", self.static),
             ],
@@ -294,36 +275,13 @@ def _specifications(names: tuple[str, ...]) -> dict[str, Any]:
     return specifications(names)
 
 
-@lru_cache(maxsize=1)
-def _catalogue() -> dict[str, Any]:
-    from discreet.papers import PAPERS, VERDICTS, all_claims
-    from discreet.papers.recorded import recorded
-
-    record = recorded()
-    return {
-        "computed_for": record.version,
-        "papers": [{"key": paper.key, "title": paper.title} for paper in PAPERS.values()],
-        "verdicts": list(VERDICTS),
-        "claims": [
-            {
-                "id": entry.id,
-                "paper": entry.paper,
-                "number": entry.number,
-                "statement": entry.statement,
-                "recorded": record.findings.get(entry.id),
-            }
-            for entry in all_claims()
-        ],
-    }
-
-
 def _described(file: ScoreFile, key: str) -> dict[str, Any]:
     tolerance = tolerance_for(file.values)
     return {"name": file.name, "count": len(file.labels), "key": key, "tolerance": tolerance}
 
 
 async def _answer(work: Callable[..., Any], *given: Any) -> Response:
-    """What the work comes to; other requests are served meanwhile."""
+    """Run the work in a thread, so that other requests are served meanwhile, and send its result."""
     return JSONResponse(await run_in_threadpool(work, *given))
 
 

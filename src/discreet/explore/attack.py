@@ -1,4 +1,4 @@
-"""To feel what ε means: guess from an answer which world is real; try to push an answer out of its band."""
+"""The attack view: guess from an answer which world is real, or try to push an answer out of its band."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _MOST_ROUNDS = 1_000
 _WORLDS = ((8, 7), (7, 8))
 _VOTE = Terms(Fraction(1), monotonic=False, delta=Fraction(1, 10**6))
 _TOUCH = 1e-6
-"""Ratios this close to the edge of the band touch it: floats say no more."""
+"""Ratios this close to the edge of the band count as touching it; floats are no more precise."""
 
 
 def game(given: object) -> dict[str, Any]:
-    """Rounds of the game: in each a fair coin chooses Ana's vote, and the mechanism publishes a winner."""
+    """Play rounds of the game: a fair coin decides Ana's vote, the mechanism publishes a winner."""
     asked = Wanted(given)
     epsilon = asked.epsilon()
     rounds = asked.get("rounds", ROUNDS)
@@ -45,7 +45,7 @@ def game(given: object) -> dict[str, Any]:
     bound = disclosure_bound(epsilon, worlds=2) if bounded else 1.0
     return {
         "rounds": [{"vote": v, "answer": a} for v, a in zip(votes, answers, strict=True)],
-        # Whoever names the likelier world is right this often; nobody can do better on these worlds.
+        # Guessing the more likely world is right this often; no guess does better on these worlds.
         "best": float(np.maximum(first, second).sum()) / 2,
         "bound": bound,
         "luck": luck(rounds, bound),
@@ -55,7 +55,7 @@ def game(given: object) -> dict[str, Any]:
 
 
 def luck(rounds: int, chance: float) -> tuple[int, int]:
-    """Between which scores 95 of 100 games of this many rounds end, if each guess is right with this chance.
+    """Return the range of scores in which 95 of 100 games end, if each guess is right with this chance.
 
     Example:
         >>> luck(20, 0.5), luck(20, 1.0)
@@ -71,7 +71,7 @@ def luck(rounds: int, chance: float) -> tuple[int, int]:
 
 
 def ratios(given: object) -> dict[str, Any]:
-    """For two neighbouring score vectors: the log-ratio of each answer, and the band that a claim allows."""
+    """Return each answer's log-ratio for two neighbouring score vectors, and the allowed band."""
     asked = Wanted(given)
     claim = asked.one_of("claim", ("pure", "bounded-range"))
     monotonic, sensitivity = asked.flag("monotonic"), asked.sensitivity()
@@ -94,7 +94,7 @@ def ratios(given: object) -> dict[str, Any]:
 def band(
     claim: str, allowed: float, chances: Sequence[float], others: Sequence[float]
 ) -> dict[str, Any]:
-    """The log-ratio of each answer, the band in which a claim keeps them, and what this pair shows.
+    """Return each answer's log-ratio, the allowed band, and whether this pair violates the claim.
 
     Example:
         >>> seen = band("pure", 1.0, [0.5, 0.5], [0.9, 0.1])

@@ -1,4 +1,4 @@
-"""At most a screenful of bars: few candidates one by one, many as the best ones and groups of the rest."""
+"""Bars that fit on a screen: every candidate if there are few, else the best ones and groups of the rest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discreet.explore.seen_scores import SeenScores
 from discreet.mechanisms.facts import Floats
 
 MOST_BARS = 40
-"""Up to this many candidates each have a bar."""
+"""The largest number of candidates that each get their own bar."""
 _BEST_SHOWN = 24
 _GROUPS = 8
 
@@ -38,7 +38,7 @@ class Bar:
 
 
 def bars_of(study: SeenScores, labels: tuple[str, ...]) -> list[Bar]:
-    """The rows to show: in the scores' own order when all fit, else from the best down."""
+    """Return the rows to show: in the order of the scores if all fit, else from the best down."""
     if len(study) <= MOST_BARS:
         single = [_single(study, labels, rank) for rank in range(len(study))]
         return sorted(single, key=lambda bar: bar.place or 0)
@@ -63,7 +63,7 @@ def _single(study: SeenScores, labels: tuple[str, ...], rank: int) -> Bar:
 
 
 def score_range(values: npt.NDArray[Any]) -> tuple[float, float]:
-    """Where the handles of the bars may be dragged: from zero, or below the least, to above the best."""
+    """Return the range in which bars can be dragged: from zero, or below the least, to above the best."""
     least, best = float(values.min()), float(values.max())
     room = max(best - least, abs(best), 1.0) * 0.25
     low = 0.0 if least >= 0 else least - room

@@ -1,4 +1,4 @@
-"""What many releases cost together, and from how many on the exponential mechanism is the cheaper one."""
+"""The total cost of many releases, and when the exponential mechanism becomes the cheaper one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FARTHEST = 1_000_000
 
 @lru_cache(maxsize=4096)
 def total(name: str, epsilon: Fraction, releases: int, delta: Fraction) -> Composition:
-    """What ``releases`` of this mechanism cost, each chosen after seeing the earlier answers."""
+    """Return the cost of ``releases`` of this mechanism, where each may depend on earlier answers."""
     mechanism = mechanism_at(name, delta / releases, epsilon=epsilon)
     # A mechanism given by ε promises the same at every distance.
     event = Event(mechanism.promise_at(Fraction(1)), mechanism=name, count=releases)
@@ -38,7 +38,7 @@ def _each(name: str, epsilon: Fraction) -> tuple[Fraction, Exact]:
 
 @lru_cache(maxsize=4096)
 def cheapest(name: str, epsilon: Fraction, releases: int, delta: Fraction) -> float:
-    """The least ε at δ: what ``total`` finds for a private mechanism, without the rest of it."""
+    """Return the least ε at δ for a private mechanism: the part of ``total`` that is needed most often."""
     pure, rho = _each(name, epsilon)
     return min(float_up(pure * releases), ZCDP(rho * releases).to(ApproxDP, delta=delta).epsilon)
 
@@ -46,7 +46,7 @@ def cheapest(name: str, epsilon: Fraction, releases: int, delta: Fraction) -> fl
 def budget_rows(
     epsilon: Fraction, rival_epsilon: Fraction, releases: int, delta: Fraction
 ) -> list[dict[str, Any]]:
-    """The two mechanisms at the same accuracy: the sum of ε, and the best at δ, for 1 to many releases."""
+    """Return the cost of 1 to many releases for both mechanisms at the same accuracy."""
     return [
         {"series": series_name(name, accounting), "releases": count, "epsilon": value}
         for name, each in ((REFERENCE, epsilon), (RIVAL, rival_epsilon))
@@ -61,7 +61,7 @@ def budget_rows(
 def crossover(epsilon: Fraction, rival_epsilon: Fraction, delta: Fraction) -> int | None:
     """The least number of releases at which the exponential mechanism is cheaper at equal accuracy.
 
-    None if it never is up to a million releases.
+    None if it is not cheaper for any number up to a million.
     """
 
     def wins(count: int) -> bool:
@@ -73,7 +73,7 @@ def crossover(epsilon: Fraction, rival_epsilon: Fraction, delta: Fraction) -> in
 
 
 def series_name(name: str, accounting: str) -> str:
-    """What a line of the chart is called."""
+    """Return the name of a line in the chart."""
     return f"{TITLES[name]}, {accounting}"
 
 

@@ -1,6 +1,6 @@
 """The charts' script: Vega, Vega-Lite and their embedding in one file, made once and kept.
 
-Making it takes some seconds and holds the interpreter's lock, so a process of its own does it; the result is
+Making it takes some seconds and holds the interpreter's lock, so a separate process does it. The result is
 kept in the user's cache folder, named by version.
 """
 
@@ -26,7 +26,7 @@ def cache_folder() -> Path:
 
 
 class Bundle:
-    """The script, being made from the moment this is created."""
+    """The script; its making begins when this object is created."""
 
     def __init__(self, folder: Path | None = None) -> None:
         made_by = version("vl-convert-python")
@@ -36,7 +36,7 @@ class Bundle:
         self._thread.start()
 
     def content(self) -> bytes:
-        """The script, waiting for it if need be."""
+        """Return the script, waiting for it if necessary."""
         self._thread.join()
         if self._content is None:
             raise DiscreetError(
@@ -57,7 +57,7 @@ class Bundle:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = self._path.with_suffix(f".{os.getpid()}")
             unfinished.write_bytes(content)
-            unfinished.replace(self._path)  # whole or not at all
+            unfinished.replace(self._path)  # all or nothing
         except OSError:
             return  # a read-only home: the script is made again next time
 

@@ -1,8 +1,8 @@
-"""The page's charts: in the house's look, made to wait for figures and to follow a theme.
+"""The page's chart specifications, in the project's style, without data.
 
-Each is drawn once on a few made-up rows. Then its data is replaced by a name under which the page provides
-rows, and its title, size and colours are left to the page, which has a light and a dark theme. Dashes and
-markers stay: lines are told apart without colour.
+Each chart is first drawn with a few made-up rows. Then its data is replaced by a name under which the page
+provides rows, and the title, size and colours are left to the page, which has a light and a dark theme.
+Dashes and markers stay, so that lines can be distinguished without colour.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ _TICKS = {
     "epsilon": [m * 10.0**e for e in range(-4, 3) for m in (1, 3)],
     "releases": [m * 10**e for e in range(7) for m in (1, 2, 5)],
 }
+_ROUND = [m * 10.0**e for e in range(-9, 13) for m in (1, 2, 5)]
 
 
 def specifications(names: Sequence[str]) -> dict[str, Any]:
-    """Every chart of the page, for the mechanisms compared, waiting for its data.
+    """Return the specification of every chart for the compared mechanisms, without data.
 
     Example:
         >>> sorted(specifications(["permute-and-flip"]))
@@ -50,8 +51,10 @@ def specifications(names: Sequence[str]) -> dict[str, Any]:
             chosen="releases",
             log_y=True,
         ),
-        "risk": _lines(
-            "risk", {"releases": ["one release", "all releases"]}, ("risk", belief), share=True
+        "risk": _tell_apart(
+            _lines(
+                "risk", {"releases": ["one release", "all releases"]}, ("risk", belief), share=True
+            )
         ),
         "witness": _for_page(_witness().to_dict(), "witness"),
         "ratios": _ratios(),
@@ -68,7 +71,7 @@ def _lines(
     log_y: bool = False,
     share: bool = False,
 ) -> dict[str, Any]:
-    """Lines, one for each of the names under a field, with a vertical rule at the value chosen."""
+    """Return a line chart with one line for each name, and a vertical rule at the chosen value."""
     ((by, names),) = told_apart.items()
     rows = [{by: name, x[0]: 1.0, y[0]: 0.5} for name in names]
     drawn = line_chart(rows, x=x, y=y, series=by, log_x=True, log_y=log_y)
@@ -81,7 +84,9 @@ def _lines(
     inherited = page.pop("data", None)
     for layer in page["layer"]:
         layer.setdefault("data", inherited)
-        layer["encoding"]["x"]["axis"] |= {"values": _TICKS[x[0]]}
+        layer["encoding"]["x"]["axis"] |= {"values": _TICKS[x[0]], "labelFlush": False}
+        if log_y:
+            layer["encoding"]["y"]["axis"] |= {"values": _ROUND}
         if share:  # a chance is shown from none to all, however small it is
             layer["encoding"]["y"]["scale"] = {"domain": [0, 1]}
             layer["encoding"]["y"]["axis"] |= {"format": "~%"}
@@ -89,16 +94,31 @@ def _lines(
 
 
 def _balance() -> dict[str, Any]:
-    """Error and risk against ε on one axis, with the limit of each as a line across."""
+    """Return a chart of error and risk against ε on one axis, with both limits as horizontal lines."""
     names = [MISSES, CERTAINTY]
     page = _lines("balance", {"series": names}, ("chance", "chance"), share=True)
+    _tell_apart(page)
     color = page["layer"][0]["encoding"]["color"]
-    limit = {
+    limit: dict[str, Any] = {
         "data": {"name": "limits"},
         "mark": {"type": "rule", "strokeWidth": 1.5, "strokeDash": [2, 3]},
         "encoding": {"y": {"field": "limit", "type": "quantitative"}, "color": color},
     }
-    return {**page, "layer": [*page["layer"], limit], "height": 250}
+    words = {
+        "data": {"name": "limits"},
+        "mark": {"type": "text", "align": "right", "baseline": "bottom", "dx": -4, "dy": -2},
+        "encoding": {**limit["encoding"], "x": {"value": "width"}, "text": {"field": "words"}},
+    }
+    return {**page, "layer": [*page["layer"], limit, words], "height": 250}
+
+
+def _tell_apart(page: dict[str, Any]) -> dict[str, Any]:
+    """Draw two lines as a solid one with discs and a dashed one with squares, distinct without colour."""
+    for layer in page["layer"]:
+        for channel, looks in (("strokeDash", [[1, 0], [7, 3]]), ("shape", ["circle", "square"])):
+            if channel in layer["encoding"]:
+                layer["encoding"][channel]["scale"]["range"] = looks
+    return page
 
 
 def _probabilities(domain: list[str]) -> dict[str, Any]:
@@ -111,7 +131,7 @@ def _probabilities(domain: list[str]) -> dict[str, Any]:
 
 
 def _witness() -> Any:
-    """The probability of each answer in one of two neighbouring worlds; the telling one stands out."""
+    """Return a bar chart of the answers' probabilities in one world, with the decisive answer highlighted."""
     base = alt.Chart(alt.NamedData(name="witness")).encode(
         x=alt.X("answer:N", title="answer", sort=None, axis=alt.Axis(labelAngle=0)),
         y=alt.Y(
@@ -133,7 +153,7 @@ def _witness() -> Any:
 
 
 def _ratios() -> dict[str, Any]:
-    """The log-ratio of each answer in a shaded band: what one person may change."""
+    """Return a chart of each answer's log-ratio, with the band that the claim allows shaded."""
     allowed = alt.Chart(alt.NamedData(name="band")).mark_rect(opacity=0.18)
     allowed = allowed.encode(
         y=alt.Y(
@@ -160,7 +180,7 @@ def _ratios() -> dict[str, Any]:
     chart = alt.layer(allowed, stems, ends, above, below).properties(height=260)
     page = _for_page(chart.to_dict(), "ratios")
     page["layer"][0]["data"] = {"name": "band"}
-    # Figures stand beyond the end of their bar, up or down.
+    # Figures are placed beyond the end of their bar, above or below.
     page["layer"][3]["mark"] |= {"baseline": "line-bottom", "dy": -20}
     page["layer"][4]["mark"] |= {"baseline": "line-top", "dy": 6}
     return page

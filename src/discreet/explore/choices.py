@@ -1,4 +1,4 @@
-"""What is on the screen, as the page sends it: checked once, frozen."""
+"""The page's settings as sent by the page: checked once, then frozen."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LONGEST = 40
 
 
 class Wanted:
-    """The object of a request: each part is checked as it is taken, and an error names it."""
+    """The JSON object of a request; each part is checked when it is read, and errors name the part."""
 
     def __init__(self, given: object) -> None:
         if not isinstance(given, Mapping):
@@ -40,11 +40,11 @@ class Wanted:
         self._given = given
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The part of this name, unchecked."""
+        """Return this part unchecked."""
         return self._given.get(name, default)
 
     def number(self, name: str) -> str | int | float:
-        """A number as it was typed."""
+        """Return a number as it was typed."""
         value = self.get(name)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise refuse(name, value, "a number")
@@ -64,7 +64,7 @@ class Wanted:
         return positive_distance("sensitivity", self.number("sensitivity"))
 
     def below_one(self, name: str) -> Fraction:
-        """A probability that is not certainty."""
+        """Return a probability below 1."""
         value = probability(name, self.number(name))
         if value == 1:
             raise refuse(name, 1, "below 1")
@@ -78,14 +78,14 @@ class Wanted:
         return value
 
     def flag(self, name: str) -> bool:
-        """Yes or no."""
+        """Return true or false."""
         value = self.get(name)
         if not isinstance(value, bool):
             raise refuse(name, value, "true or false")
         return value
 
     def one_of(self, name: str, allowed: Collection[str]) -> str:
-        """One of the names allowed."""
+        """Return one of the allowed names."""
         value = self.get(name)
         if not isinstance(value, str) or value not in allowed:
             raise refuse(name, value, "one of " + ", ".join(allowed))
@@ -113,7 +113,7 @@ class Choices:
         choice: the mechanism decided for.
         tolerance: the error that is still good enough.
         level: how often it must be.
-        worlds: how many data sets an attacker holds possible.
+        worlds: how many data sets the attacker considers possible.
         steps: how many neighbours apart they are.
         tolerated: how sure an attacker may become.
     """
@@ -136,7 +136,7 @@ class Choices:
 
     @property
     def setting(self) -> Terms:
-        """What mechanisms may depend on beside ε; a δ is shared out evenly among the releases."""
+        """The settings besides ε that a mechanism may depend on; δ is shared evenly among the releases."""
         return Terms(self.sensitivity, self.monotonic, self.delta / self.releases)
 
     @property
@@ -146,12 +146,12 @@ class Choices:
 
     @property
     def decided(self) -> Mechanism:
-        """The mechanism decided for, at the ε of one release."""
+        """The chosen mechanism at the ε of one release."""
         return mechanism_at(self.choice, self.setting.delta, epsilon=self.epsilon)
 
 
 def choices_from(given: object, uploads: UploadStore) -> Choices:
-    """The choices in a page's JSON; an error names the control and what it allows."""
+    """Return the choices in a page's JSON; an error names the control and the allowed values."""
     asked = Wanted(given)
     source, labels, values = _scores(asked, uploads)
     choice = asked.mechanism("choice")
@@ -175,7 +175,7 @@ def choices_from(given: object, uploads: UploadStore) -> Choices:
 
 
 def _sane(name: str, value: Fraction) -> Fraction:
-    # Far outside this the charts say nothing; the library itself has no such limit.
+    # Far outside this range the charts show nothing; the library itself has no such limit.
     if value and not Fraction(1, 10**9) <= value <= 10**12:
         raise refuse(name, float(value), "between 10^-9 and 10^12 on this page")
     return value
@@ -225,7 +225,7 @@ def _score(value: object) -> float:
 
 
 def _integers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Whole numbers as integers: counts are compared and printed as such."""
+    """Return whole numbers as integers, so that counts are compared and printed as such."""
     if (
         values.dtype.kind == "f"
         and np.abs(values).max() < 2**53

@@ -1,4 +1,4 @@
-"""Scores that nobody has to load: examples that ship with the page, look-alikes made from public facts."""
+"""Scores that need no file: built-in examples, and look-alikes made from public facts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def examples() -> dict[str, Example]:
         >>> list(examples())
         ['clinic', 'salaries', 'pages', 'worst-case', 'staircase']
     """
-    # The gap that hurts most when all others are tied (Proposition 4).
+    # The worst gap when all others are tied (Proposition 4).
     gap = round(worst_case(Exponential(epsilon=1), _WORST_CASE_SIZE).gap, 2)
     listed = (
         Example(
@@ -68,7 +68,7 @@ def examples() -> dict[str, Example]:
             "pages",
             "Page views (1,000 pages)",
             "Distinct visitors per page; one visitor moves each count by at most one: monotonic, Δ = 1.",
-            # Falling as 1/rank: many candidates, so that bars are summarised.
+            # Falling as 1/rank: many candidates, so that bars are grouped.
             {f"/page/{rank}": 5_000 // (rank + 4) for rank in range(1, _PAGES + 1)},
             monotonic=True,
             epsilon="0.05",
@@ -110,13 +110,13 @@ SHAPES = {
     "even": "fall evenly down to zero",
     "close": "stay close behind the second",
 }
-"""How the scores of a look-alike go on after the second."""
+"""How the scores of a look-alike fall off after the second."""
 MOST_MADE = 100_000
 _LARGEST_MADE = 10**9
 
 
 def look_alike(facts: str) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
-    """Invented scores from facts that anyone may know: how many, the best score, its lead, the shape.
+    """Invent scores from public facts: the number of candidates, the best score, its lead and the shape.
 
     Example:
         >>> look_alike("4,100,10,even")
@@ -145,9 +145,9 @@ def look_alike(facts: str) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
 
 
 def tolerance_for(values: npt.NDArray[np.generic]) -> str:
-    """An error to begin with: a twentieth of the spread of the scores, as 1, 2 or 5 times a power of ten.
+    """Return a default tolerance: a twentieth of the scores' spread, as 1, 2 or 5 times a power of ten.
 
-    Whole scores get a whole one.
+    For whole scores it is a whole number.
 
     Example:
         >>> tolerance_for(np.array([412, 57])), tolerance_for(np.array([3, 3]))

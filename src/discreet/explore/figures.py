@@ -1,4 +1,4 @@
-"""Every figure on the page for one state of it, as plain values ready for JSON. **Not private**."""
+"""Every figure on the page for one set of choices, as plain values ready for JSON. **Not private**."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet._exact.numbers.exact import float_up
-from discreet._exact.numbers.printing import jsonable, rounded
+from discreet._exact.numbers.printing import jsonable, percent, rounded
 from discreet.analysis.error import quantile_of
 from discreet.explore import budget, sentences
 from discreet.explore.bars import bars_of, score_range, summed
@@ -31,27 +31,27 @@ from discreet.explore.uploads import LARGEST_SCORE
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 
 LOWEST, HIGHEST = 0.01, 10.0
-"""The ε on the charts, unless the chosen one lies outside."""
+"""The range of ε on the charts, unless the chosen ε lies outside it."""
 _FAR = 1e12
 _VISIBLE = 1e-4
 _FEWEST = 3
-"""With fewer points a line says nothing."""
+"""A line with fewer points than this is not drawn."""
 
 
 _Need = tuple[float | None, str]
-"""The ε at which a mechanism errs by at most the tolerance, often enough; and that in words."""
+"""The ε at which a mechanism is accurate enough, and the same as a sentence."""
 
 
 def figures(
     choices: Choices, study: SeenScores, *, seconds: tuple[float, float] = (0.025, 0.12)
 ) -> dict[str, Any]:
-    """All figures; what is not known after a while is left out, and ``complete`` is then false.
+    """Compute all figures; if time runs out, the rest is left out and ``complete`` is false.
 
     Args:
         choices: the state of the page.
         study: the scores, and what is known about them.
-        seconds: about how long the curves may take, for scores never seen before (somebody drags a bar
-            and wants to see something move) and for others.
+        seconds: about how long the curves may take, for new scores (while a bar is dragged, something should
+            move soon) and for others.
     """
     bars = bars_of(study, choices.labels)
     now = {name: _now(choices, study, name) for name in choices.mechanisms}
@@ -110,6 +110,9 @@ def figures(
             "One candidate is far ahead: the expected error is next to nothing at every ε shown."
         )
         result["empty"] = {"error": words}
+    if complete and all(row["beyond"] < _VISIBLE for row in result["tail"]):
+        words = f"At every ε shown, fewer than one answer in {round(1 / _VISIBLE):,} misses by too much."
+        result["empty"]["tail"] = words
     result["verdicts"] = sentences.verdicts(choices, result)
     result["in_one"] = sentences.in_one(choices, result)
     result["balance"] = _balance(choices, result)
@@ -154,7 +157,7 @@ def _row(choices: Choices, name: str, now: dict[str, Any], need: _Need | None) -
 
 
 def proof_of(promise: Guarantee) -> str | None:
-    """What one release's promise rests on: that of ε, or where it has none, its own."""
+    """Return the proof of one release's promise: that of its ε, or if it has no ε, of the promise itself."""
     proof = promise.to(PureDP).proof or promise.proof
     return None if proof is None else str(proof)
 
@@ -162,7 +165,7 @@ def proof_of(promise: Guarantee) -> str | None:
 def _curve_rows(
     choices: Choices, study: SeenScores, known: dict[str, dict[int, Point]]
 ) -> dict[str, list[dict[str, Any]]]:
-    """The two curves against ε; on a logarithmic axis an error that is all but zero is left out."""
+    """Return the two curves against ε; errors near zero are left out, because the axis is logarithmic."""
     cut = study.cut_at(float(choices.tolerance))
     points = [
         (
@@ -185,21 +188,31 @@ def _curve_rows(
 
 
 def _balance(choices: Choices, result: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Error and risk of the mechanism decided for, against ε, and the limit of each."""
+    """Return error and risk of the chosen mechanism against ε, with the limit for each."""
     named, risk = sentences.series(choices.choice), result["risk"]
     rows = [
         {"series": sentences.MISSES, "epsilon": row["epsilon"], "chance": row["beyond"]}
         for row in result["tail"]
         if row["mechanism"] == named
     ]
-    limits = [{"series": sentences.MISSES, "limit": float(1 - choices.level)}]
+    limit = float(1 - choices.level)
+    limits = [
+        {"series": sentences.MISSES, "limit": limit, "words": f"{percent(limit)} allowed"},
+    ]
     if risk["bounded"]:
         rows += [
             {"series": sentences.CERTAINTY, "epsilon": row["epsilon"], "chance": row["risk"]}
             for row in risk["rows"]
             if row["releases"] == ("all releases" if choices.releases > 1 else "one release")
         ]
-        limits.append({"series": sentences.CERTAINTY, "limit": float(choices.tolerated)})
+        limit = float(choices.tolerated)
+        limits.append(
+            {
+                "series": sentences.CERTAINTY,
+                "limit": limit,
+                "words": f"{percent(limit)} tolerated",
+            }
+        )
     return {"rows": rows, "limits": limits}
 
 
@@ -210,10 +223,10 @@ def _need(
     known: dict[int, Point],
     passed: Callable[[], bool],
 ) -> _Need | None:
-    """The least ε for the accuracy wanted; None if finding it must wait for the next call."""
+    """Return the least ε that is accurate enough; None if the search must wait for the next call."""
     if not is_private(name):
         return None, "No ε helps: it is not private at any."
-    # The answer is a noise scale, whatever Δ is; sought as its inverse, because ε = d/s.
+    # The result is a noise scale for any Δ; it is found as its inverse, because ε = d/s.
     key = ("need", name, choices.level, choices.tolerance, seen_by(name, choices.setting))
     if passed() and key not in study.answers:
         return None
@@ -236,7 +249,7 @@ def _need(
 
 
 def _least_inverse(excess: Callable[[float], float], start: float) -> float | None:
-    """The least 1/s that is accurate enough, sought outwards from where the curve says it lies."""
+    """Find the least 1/s that is accurate enough, searching outwards from the estimate on the curve."""
     low, high, stride = start, start, 10 ** (1 / PER_DECADE)
     while excess(high) > 0:
         low, high, stride = high, high * stride, stride**2
@@ -250,13 +263,13 @@ def _least_inverse(excess: Callable[[float], float], start: float) -> float | No
 
 
 def _rival_epsilon(choices: Choices, study: SeenScores) -> Fraction:
-    """The ε at which the exponential mechanism errs as little as permute-and-flip does at the chosen one."""
+    """Return the ε at which the exponential mechanism has the error of permute-and-flip at the chosen ε."""
     scale = float(choices.range_distance / choices.epsilon)
 
     def search() -> float:
         target = study.mean(budget.REFERENCE, scale, choices.setting)
         blind = float(study.errors.mean())
-        # Where permute-and-flip is all but certain, or all but blind, there is nothing to equal.
+        # If permute-and-flip is almost certain, or almost blind, there is nothing to match.
         if target <= 1e-12 * max(1.0, float(study.errors[-1])) or target >= blind * (1 - 1e-9):
             return 1.0
 

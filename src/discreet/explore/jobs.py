@@ -1,4 +1,4 @@
-"""Long work in processes of its own: it shows progress, can be cancelled, and never slows the page."""
+"""Long work in separate processes: it reports progress, can be cancelled, and does not slow the page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 MOST_RUNNING = 4
 MOST_KEPT = 32
 FORGOTTEN_AFTER = 30.0
-"""Seconds after which a job that no page asks about is stopped: its page was closed."""
+"""Seconds after which a job is stopped if no page asks about it, because its page was closed."""
 
 Work = Callable[[Connection, Any], None]
 """A top-level function that sends ``("progress", ...)`` messages and one ``("done", result)``."""
@@ -59,7 +59,7 @@ class Jobs:
             return name
 
     def messages(self, name: str, seen: int) -> tuple[list[Any], bool]:
-        """What the job has said after the first ``seen`` messages, and whether it has ended."""
+        """Return the job's messages after the first ``seen``, and whether it has ended."""
         with self._lock:
             self._sweep()
             job = self._jobs.get(name)
@@ -77,7 +77,7 @@ class Jobs:
                 self._end(job)
 
     def close(self) -> None:
-        """Stop everything."""
+        """Stop all jobs."""
         with self._lock:
             while self._jobs:
                 self._end(self._jobs.popitem()[1])

@@ -1,4 +1,4 @@
-"""What is on the screen as Python and as a command: for the analyst who goes on from here."""
+"""The current choices as Python code and as a command, for copying."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _imports(kind: str) -> str:
 
 
 def _scores(choices: Choices) -> str:
-    """The scores themselves where they fit on a screen, else the reading of their file."""
+    """Return the scores as a literal if they are few, else code that reads their file."""
     sensitivity, monotonic = _quoted(choices.sensitivity), choices.monotonic
     if len(choices.labels) > MOST_BARS:
         return f"""\
@@ -116,7 +116,7 @@ def _quoted(value: Fraction) -> str:
 
 
 def short(value: Fraction) -> str:
-    """The number as a decimal if it is a short one, else as a ratio: never rounded.
+    """Return the number exactly: as a decimal if it is a short one, else as a ratio.
 
     Example:
         >>> short(Fraction(1, 4)), short(Fraction(1, 3))

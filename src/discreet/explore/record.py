@@ -1,4 +1,4 @@
-"""The decision record: what was decided and on what grounds, as a file that can be checked again later."""
+"""The decision record: what was decided and why, as a file that can be checked later."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def record_of(
     with_scores: bool,
     date: str = "",
 ) -> dict[str, Any]:
-    """The record of one decision, closed by a hash over all the rest."""
+    """Return the record of one decision, with a hash of everything else in it."""
     found = figures(choices, study, seconds=(30.0, 30.0))
     rows = {row["mechanism"]: row for row in found["now"]}
     chosen = rows[choices.choice]
@@ -110,7 +110,7 @@ def record_of(
 
 
 def digest(record: Mapping[str, Any]) -> str:
-    """SHA-256 of everything but the hash.
+    """Return the SHA-256 of everything but the hash.
 
     Example:
         >>> digest({"a": 1}) == digest({"a": 1, "hash": "any"})
@@ -122,7 +122,7 @@ def digest(record: Mapping[str, Any]) -> str:
 
 
 def entries(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The record as terms and texts, in the order in which it is read."""
+    """Return the record as terms and texts, in reading order."""
     chosen, numbers, promised = record["choices"], record["figures"], record["guarantee"]
     name = TITLES[chosen["choice"]]
     if not promised["private"]:
@@ -133,7 +133,10 @@ def entries(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Date (UTC)", record["date"]),
         ("Mechanism", name),
         ("ε of one release", chosen["epsilon"]),
-        ("Scores", f"{counted(record['scores']['count'], 'candidate')}, declared not private"),
+        (
+            "Scores",
+            f"{counted(record['scores']['count'], 'candidate')}, invented or declared public",
+        ),
         (
             "One person",
             f"moves each score by at most Δ = {chosen['sensitivity']}, {direction}. {promised['one']}",
@@ -175,9 +178,9 @@ def entries(record: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def problems(record: object, *, scores: ScoreFile | None = None) -> list[tuple[str, str]]:
-    """What was checked of a record, each with what is wrong about it (or nothing).
+    """Check a record; return each check with the problem found, or nothing.
 
-    The figures are computed anew from the scores in the record, or from ``scores`` where it has none.
+    The figures are recomputed from the scores in the record, or from ``scores`` if it has none.
     """
     if not isinstance(record, Mapping) or record.get("format") != FORMAT:
         raise ParameterError("this is no decision record that this version of discreet knows")
@@ -193,7 +196,7 @@ def problems(record: object, *, scores: ScoreFile | None = None) -> list[tuple[s
         if scores is None:
             raise ParameterError("the record has no scores: give the file with --scores")
         uploads = UploadStore()
-        # A record of an older version says nothing of a tolerated risk, and none of its figures needs it.
+        # A record of an older version has no tolerated risk, and none of its figures needs it.
         given = {
             "risk": "0.9",
             **record["choices"],
@@ -243,7 +246,7 @@ def _choices(choices: Choices) -> dict[str, Any]:
 
 
 def _budget(choices: Choices, row: Mapping[str, Any]) -> dict[str, str]:
-    """The smallest cap that holds the planned releases, as a ledger counts them."""
+    """Return the smallest cap that covers the planned releases, as a ledger counts them."""
     pure, approx = row["total_pure"], row["total_approx"]
     if pure == "inf":  # a δ in every release: both add up
         return {
@@ -258,7 +261,7 @@ def _budget(choices: Choices, row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _multiple(each: Fraction, count: int, grid: int) -> str:
-    """What ``count`` spends take, each rounded up to the ledger's grid: a decimal, exactly."""
+    """Return the exact decimal cost of ``count`` spends, each rounded up to the ledger's grid."""
     total_cost = Decimal(math.ceil(each * grid) * count).scaleb(-len(str(grid)) + 1)
     return f"{total_cost.normalize():f}"
 
@@ -285,5 +288,5 @@ def _surest(risk: Mapping[str, Any], releases: int) -> str:
 
 
 def _seen(value: float | str) -> str:
-    """A cost, rounded up."""
+    """Return a cost, rounded up."""
     return cost_figure(float(value))

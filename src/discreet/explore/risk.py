@@ -1,4 +1,4 @@
-"""What an attacker could learn from the answers: the bound at every ε, and the real figure here."""
+"""What an attacker could learn: the proved bound at every ε, and the figure for these scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_CANDIDATES = 250
 
 
 def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
-    """The largest belief that answers can give, by the guarantee; and by Bayes for one pair of worlds."""
+    """Return the largest belief an answer can cause: the guarantee's bound, and Bayes for one pair."""
     worlds, steps = choices.worlds, choices.steps
     chosen = float(choices.epsilon)
     counts = {"one release": 1}
@@ -29,7 +29,7 @@ def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
             bound = disclosure_bound(epsilon * count, worlds=worlds, steps=steps)
             rows.append({"releases": series, "epsilon": epsilon, "risk": bound})
     mechanism = choices.decided
-    # The bound is for pure privacy: a δ leaves room for an answer that tells all.
+    # The bound is for pure privacy: with a δ, some answer may reveal everything.
     bounded = mechanism.promise_at(choices.range_distance).to(PureDP).epsilon < math.inf
     return {
         "rows": rows,
@@ -51,7 +51,7 @@ def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
 
 
 def _real(choices: Choices, study: SeenScores) -> dict[str, Any] | None:
-    """Bayes for two equally likely worlds: these scores, and those without one supporter of the best."""
+    """Apply Bayes' rule to these scores and those with one supporter of the best removed."""
     if len(study) > _MOST_CANDIDATES:
         return None
     name = choices.choice

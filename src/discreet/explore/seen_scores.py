@@ -1,4 +1,4 @@
-"""One vector of scores, and what was computed of it: remembered, so that a slider moves at once.
+"""One score vector with cached results, so that the page follows a slider without delay.
 
 Every mechanism sees scores only through (q* − q)/s, and s = d/ε. Curves are therefore kept on a fixed
 grid of noise scales s: moving ε or Δ only shifts which part of the grid is on the screen.
@@ -41,10 +41,10 @@ _PRECISION = 2e-4
 
 @cache
 def _law(name: str) -> Callable[..., Floats] | None:
-    """The law of a mechanism that depends on the gaps alone; None for one that depends on more.
+    """Return the law of a mechanism that depends only on the gaps; None for other mechanisms.
 
-    For curves the gaps may be rounded to float64, a relative error of 10^-13 at most; the probabilities at
-    the chosen ε are the mechanism's own.
+    For curves, gaps may be rounded to float64 (relative error at most 10^-13). Probabilities at the chosen
+    ε are computed by the mechanism itself.
     """
     return mechanism_named(name, epsilon=1).facts.law
 
@@ -53,13 +53,13 @@ Kept = TypeVar("Kept")
 
 
 def after(seconds: float) -> Callable[[], bool]:
-    """Whether so much time has passed: when to stop and leave the rest to the next call."""
+    """Return a function that says whether this many seconds have passed, so that work can stop in time."""
     end = time.perf_counter() + seconds
     return lambda: time.perf_counter() > end
 
 
 class Recent(Generic[Kept]):
-    """What was asked for last, by key; the oldest goes when there are too many."""
+    """A cache of the most recent results by key; the oldest is dropped when it is full."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -70,7 +70,7 @@ class Recent(Generic[Kept]):
         return key in self._kept
 
     def of(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """What is kept under this key, made if need be."""
+        """Return what is cached under this key, computing it if necessary."""
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = make()
@@ -94,7 +94,7 @@ class Point:
 
 
 class SeenScores:
-    """Scores sorted from the best down, and everything known about them."""
+    """Scores sorted from the best down, with all results computed for them."""
 
     def __init__(self, values: npt.NDArray[Any]) -> None:
         self.order = np.argsort(-values.astype(np.float64), kind="stable")
@@ -132,7 +132,7 @@ class SeenScores:
     def curves(
         self, names: tuple[str, ...], steps: list[int], setting: Terms, passed: Callable[[], bool]
     ) -> dict[str, dict[int, Point]]:
-        """The points known at these steps of the grid; coarse ones of all mechanisms come first."""
+        """Return the known points at these grid steps, computing coarse ones for all mechanisms first."""
         keys = {
             (name, step): (name, step, seen_by(name, setting)) for name in names for step in steps
         }
@@ -140,7 +140,7 @@ class SeenScores:
             added = 0
             for name, step in sorted(keys, key=lambda pair: _coarseness(pair[1])):
                 if keys[name, step] not in self._points:
-                    # However slow the machine, every call gets further.
+                    # Every call makes progress, however slow the machine.
                     if passed() and added:
                         break
                     added += 1
@@ -159,7 +159,7 @@ class SeenScores:
         return float(mass[int(np.searchsorted(self.errors, tolerance, side="right")) :].sum())
 
     def cut_at(self, tolerance: float) -> int | None:
-        """The cut that stands for "at most the tolerance": the last one not above it."""
+        """Return the last cut that is not above the tolerance."""
         return int(np.searchsorted(self.cut_errors, tolerance, side="right")) - 1
 
     def _point(self, name: str, scale: Fraction, setting: Terms) -> Point:
@@ -183,7 +183,7 @@ class SeenScores:
 
 
 def seen_by(name: str, setting: Terms) -> Terms | None:
-    """What a mechanism looks at beside the gaps: nothing, or the whole setting."""
+    """Return what a mechanism depends on besides the gaps: nothing, or the whole setting."""
     return setting if _law(name) is None else None
 
 
@@ -202,7 +202,7 @@ def scale_at(step: int) -> Fraction:
 
 
 def least_positive_root(excess: Callable[[float], float], low: float, high: float) -> float | None:
-    """The least x in [low, high] at which ``excess``, which falls, is at most 0; on the safe side.
+    """Return the least x in [low, high] at which the decreasing ``excess`` is at most 0, rounded up.
 
     To four digits; None if it is positive even at the high end.
     """
@@ -229,12 +229,12 @@ def _coarseness(step: int) -> tuple[int, int]:
 
 
 class Studies:
-    """The studies of the scores last looked at, whichever page looks."""
+    """Cached results for the most recent score vectors, shared by all pages."""
 
     def __init__(self) -> None:
         self._kept: Recent[SeenScores] = Recent(_MOST_STUDIES)
 
     def of(self, values: npt.NDArray[Any]) -> SeenScores:
-        """The study of these scores; the same numbers give the same one."""
+        """Return the cached results for these scores; equal scores share one entry."""
         digest = hashlib.sha256(values.dtype.str.encode() + values.tobytes()).digest()
         return self._kept.of(digest, lambda: SeenScores(values))

@@ -1,4 +1,4 @@
-"""The page's sentences: the two verdicts, and what each chart shows, for those who do not see it."""
+"""The page's sentences: the two verdicts, and a text alternative for each chart."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MISSES, CERTAINTY = "answers that miss by too much", "how sure an attacker can b
 
 
 def series(name: str) -> str:
-    """What the charts call a mechanism."""
+    """Return a mechanism's name in the charts."""
     return titled(name, private=is_private(name))
 
 
@@ -28,7 +28,7 @@ def figure(value: float) -> str:
 
 
 def aim(choices: Choices) -> str:
-    """What "accurate enough" means at present."""
+    """Return what "accurate enough" currently means, in words."""
     if choices.tolerance == 0:
         return f"the best candidate in {percent(float(choices.level))} of all releases"
     return f"{percent(float(choices.level))} within {short(choices.tolerance)} of the best score"
@@ -38,7 +38,7 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 
 def counted(number: int, thing: str) -> str:
-    """A number of things, small ones in words.
+    """Return a number of things, with small numbers as words.
 
     Example:
         >>> counted(10, "release"), counted(1, "release"), counted(1000, "release")
@@ -49,12 +49,12 @@ def counted(number: int, thing: str) -> str:
 
 
 def verdicts(choices: Choices, result: dict[str, Any]) -> dict[str, dict[str, str]]:
-    """Accuracy and privacy: for each a sentence, and a colour by the rules that the page states.
+    """Return a sentence and a colour for accuracy and for privacy, by the rules stated on the page.
 
-    Accuracy is good where answers miss the tolerance no more often than allowed; fair where they miss it at
-    most twice as often, and no more than every second time; bad otherwise. Privacy is good where no attacker
-    can be surer than tolerated after all releases; fair where that holds after one; bad otherwise, and where
-    nothing bounds it. Accuracy is computed from the scores: the page says that it is not private.
+    Accuracy is good if answers miss the tolerance no more often than allowed; fair if at most twice as
+    often and in no more than half of the releases; bad otherwise. Privacy is good if no attacker can be
+    surer than tolerated after all releases; fair if that holds after one release; bad otherwise, and if
+    nothing bounds it. The colour of accuracy is computed from the scores, which the page states.
     """
     row = next(row for row in result["now"] if row["mechanism"] == choices.choice)
     return {
@@ -67,7 +67,7 @@ def verdicts(choices: Choices, result: dict[str, Any]) -> dict[str, dict[str, st
 
 
 def in_one(choices: Choices, result: dict[str, Any]) -> str:
-    """Both verdicts in a sentence or two, as a record keeps them."""
+    """Return both verdicts in one or two sentences, for the record."""
     if not result["risk"]["private"]:
         return f"{_begun(choices)} is not private at any ε."
     row = next(row for row in result["now"] if row["mechanism"] == choices.choice)
@@ -122,7 +122,7 @@ def _attacker(choices: Choices, risk: dict[str, Any]) -> str:
     who = (
         "who was undecided"
         if choices.worlds == 2
-        else f"who held {choices.worlds:,} data sets equally possible"
+        else f"who considered {choices.worlds:,} data sets equally likely"
     )
     if risk["all"] > 0.999:
         return f"{after} an attacker {who} may be all but certain."
@@ -231,7 +231,7 @@ def _risk(choices: Choices, found: dict[str, Any]) -> str:
             "its answers reveal no more than those of an ε-DP mechanism; in that event they may reveal all."
         )
     text = (
-        f"An attacker who holds {choices.worlds:,} data sets equally possible ({percent(found['before'])} "
+        f"An attacker who considers {choices.worlds:,} data sets equally likely ({percent(found['before'])} "
         f"each) is at most {percent(found['one'], up=True)} sure after one release"
     )
     if choices.releases > 1:

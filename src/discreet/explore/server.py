@@ -1,8 +1,8 @@
-"""Run the page on the loopback interface, for this machine, this address, this token, and nobody else.
+"""Serve the page on the loopback interface, protected by a token in the address.
 
-A page on the internet can make a browser send requests to 127.0.0.1, and can point its own name there
-(DNS rebinding). So every request must carry the token in its path, name the very host and port that the
-server listens on, and come from no other origin. Bodies that are too large are refused before they are read.
+A page on the internet can make a browser send requests to 127.0.0.1, and can point its own name there (DNS
+rebinding). So every request must carry the token in its path, name exactly the host and port that the
+server listens on, and have no foreign origin. Bodies that are too large are refused before they are read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Guard:
         self._most = most_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or pass on with the token taken off the path."""
+        """Refuse the request, or pass it on with the token removed from the path."""
         if not await is_request(self._app, scope, receive, send):
             return
         send_guarded = with_headers(send, SAFE_HEADERS)
@@ -48,7 +48,7 @@ class Guard:
         try:
             await self._app(inner, limited(receive, self._most), send_guarded)
         except asyncio.CancelledError:
-            # Ctrl-C while something is computed: the page is told, and the terminal is spared a traceback.
+            # Ctrl-C while something is computed: the page gets an error, and the terminal no traceback.
             ending = PlainTextResponse("The server is ending.", status_code=503)
             with contextlib.suppress(RuntimeError):  # the answer had begun
                 await ending(scope, receive, send_guarded)
@@ -92,5 +92,5 @@ class PageServer(LocalServer):
 
     @property
     def url(self) -> str:
-        """Where the page is; whoever knows it may use it."""
+        """The page's address; anyone who knows it can use the page."""
         return f"http://{ADDRESS}:{self.port}/{self.token}/"

@@ -13,7 +13,7 @@ from discreet.scores import Scores
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What, beside ε, a mechanism's behaviour may depend on.
+    """The settings besides ε that a mechanism's behaviour may depend on.
 
     Attributes:
         sensitivity: Δ.
@@ -36,7 +36,7 @@ class Terms:
 
 
 def mechanism_at(name: str, delta: Fraction, **amount: object) -> Mechanism:
-    """The mechanism of this name at an ε or a scale; one that takes a δ is given it.
+    """Return the named mechanism at an ε or a scale; δ is passed on if the mechanism takes one.
 
     Example:
         >>> mechanism_at("permute-and-flip", Fraction(0), epsilon=1)
@@ -48,7 +48,7 @@ def mechanism_at(name: str, delta: Fraction, **amount: object) -> Mechanism:
 
 @cache
 def takes_delta(name: str) -> bool:
-    """Whether the mechanism has a δ of its own."""
+    """Return whether the mechanism has its own δ."""
     return "delta" in inspect.signature(MECHANISMS[name]).parameters
 
 

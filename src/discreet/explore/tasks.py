@@ -1,4 +1,4 @@
-"""What runs in a process of its own: one audit, or the checks of the papers' claims."""
+"""Audits, each run in its own process."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _mechanism(request: Mapping[str, Any]) -> Mechanism:
 
 @contextmanager
 def _reporting(sender: Connection) -> Iterator[None]:
-    """Errors go to the page; an interrupt at the terminal is for the server, which then ends this process."""
+    """Send errors to the page; ignore an interrupt at the terminal, because the server ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -102,7 +102,7 @@ def _reporting(sender: Connection) -> Iterator[None]:
 
 
 def run_audit(sender: Connection, request: dict[str, Any]) -> None:
-    """Audit, and tell how far the search is."""
+    """Run the audit and report its progress."""
     with _reporting(sender):
         verdict = audit(
             _mechanism(request),
@@ -123,16 +123,3 @@ def run_audit(sender: Connection, request: dict[str, Any]) -> None:
         who = f"{name[0].upper()}{name[1:]} at ε = {request['epsilon']}"
         what = _CLAIMS[request["claim"]][2].format(**request)
         sender.send(("done", {**verdict.as_dict(), "drawn": drawn, "who": who, "what": what}))
-
-
-def run_claims(sender: Connection, names: list[str]) -> None:
-    """Check claims one after the other, each on its full range, as the record was made."""
-    with _reporting(sender):
-        from discreet.papers import Scope, check, chosen_claims
-        from discreet.papers.recorded import short
-
-        entries = chosen_claims(only=names)
-        for count, result in enumerate(check(entries, Scope()), start=1):
-            found = {"seconds": round(result.seconds, 3), **short(result)}
-            sender.send(("progress", result.claim.id, found, count / len(entries)))
-        sender.send(("done", None))

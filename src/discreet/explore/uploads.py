@@ -1,6 +1,6 @@
-"""Scores that a page shows: what :mod:`discreet._tables.score_files` reads, within the page's limits.
+"""Uploaded scores: what :mod:`discreet._tables.score_files` reads, within the page's limits.
 
-The scores were declared public, yet no message quotes one.
+The user has declared these scores public; even so, no message quotes one.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from discreet.errors import ParameterError, ScoresError
 from discreet.scores import Scores
 
 MOST_BYTES = 32 * 1024 * 1024
-"""The largest file that is read."""
+"""The largest file that the page reads."""
 MOST_CANDIDATES = 1_000_000
 """The most candidates that the page explores."""
 LARGEST_SCORE = 1e15
-"""The largest score, up or down, that the page shows."""
+"""The largest magnitude of a score that the page shows."""
 LONGEST_LABEL = 200
 MOST_FILES = 8
 MOST_DRAFTS = 64
-"""How many pages' changed scores are held."""
+"""The number of pages whose changed scores are kept."""
 MOST_CELLS = 4_000_000
-"""How many candidates all files together may have."""
+"""The most candidates that all files together may have."""
 OPENED = "opened"
-"""The name under which the file of the command line is kept: it is never forgotten."""
+"""The name of the file given on the command line; it is never dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def read_scores(name: str, content: bytes) -> ScoreFile:
 
 
 def score_file(name: str, scores: Scores) -> ScoreFile:
-    """Scores that were read, with labels and numbers as the page shows them."""
+    """Return scores with labels and numbers as the page shows them."""
     if len(scores) > MOST_CANDIDATES:
         raise ScoresError(f"there are more than {MOST_CANDIDATES:,} candidates")
     values = scores.values.tolist()
@@ -79,7 +79,7 @@ def score_file(name: str, scores: Scores) -> ScoreFile:
 
 
 def _label(text: str) -> str:
-    """A label as it may be shown: short, on one line."""
+    """Return a label fit to show: short and on one line."""
     shown = " ".join(text.split())[:LONGEST_LABEL]
     return (
         shown if shown.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in shown)
@@ -87,7 +87,7 @@ def _label(text: str) -> str:
 
 
 class UploadStore:
-    """Scores in memory only, each under an unguessable name so that one page cannot read another's."""
+    """Scores kept in memory only, each under an unguessable name so that one page cannot read another's."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, ScoreFile] = OrderedDict()
@@ -95,7 +95,7 @@ class UploadStore:
         self._lock = threading.Lock()
 
     def put(self, file: ScoreFile, *, key: str | None = None) -> str:
-        """Keep a file and return its name; the oldest go when there are too many."""
+        """Keep a file and return its name; the oldest files are dropped when there are too many."""
         name = key or f"{SecureBits().integer(96):024x}"
         with self._lock:
             self._files[name] = file
@@ -114,7 +114,7 @@ class UploadStore:
             return file
 
     def keep_draft(self, page: str, source: str, edits: dict[str, float]) -> None:
-        """Keep what a page has changed of its scores, for when it is loaded again."""
+        """Keep a page's changes to its scores, for when it is reloaded."""
         with self._lock:
             self._drafts.pop(page, None)
             self._drafts[page] = (source, edits)
@@ -122,7 +122,7 @@ class UploadStore:
                 self._drafts.popitem(last=False)
 
     def draft(self, page: str, source: str) -> dict[str, float]:
-        """What the page had changed of these scores; nothing if they are others."""
+        """Return the page's changes to these scores; nothing if it had changed others."""
         with self._lock:
             kept, edits = self._drafts.get(page, ("", {}))
             return edits if kept == source else {}

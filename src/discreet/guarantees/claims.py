@@ -1,8 +1,8 @@
-"""The one table that ties a claim to a page of ``docs/proofs`` and to the theorem that Coq has checked.
+"""The table that links each claim to a page of ``docs/proofs`` and to the theorem that Coq has checked.
 
-``tests/proofs/test_tie.py`` reads it beside Coq's own print of every theorem that it names, and demands the
-law, the measure, the neighbour relation and the hypotheses that the claim is about. It is the mathematics
-that is checked, not this code (``docs/proofs/checked-by-coq.md``).
+``tests/proofs/test_tie.py`` compares it with Coq's own print of every theorem named here, and requires the
+law, the measure, the neighbour relation and the hypotheses of the claim. The mathematics is checked this
+way, not this code (``docs/proofs/checked-by-coq.md``).
 """
 
 from __future__ import annotations
@@ -141,4 +141,4 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("tuning", "PureDP"): Proof("docs/proofs/tuning.md"),
     ("tuning", "ApproxDP"): Proof("docs/proofs/tuning.md"),
 }
-"""What proves each claim, by what is claimed of what."""
+"""The proof of each claim, keyed by the property and the mechanism."""

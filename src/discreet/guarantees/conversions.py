@@ -1,4 +1,4 @@
-"""From one privacy cost to another: what a proof says, and the formulas, rounded up in ball arithmetic.
+"""Conversions between privacy costs: the proof of each, and formulas rounded up in ball arithmetic.
 
 :mod:`discreet.guarantees` is the only caller that users need.
 """
@@ -53,7 +53,7 @@ class Proof:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Where each page can be opened: on the project's site, or the copy that was installed.
+        """Return where each page can be opened: on the project's site, or in the installed copy.
 
         Example:
             >>> [address] = Proof("docs/proofs/exponential.md").addresses
@@ -89,7 +89,7 @@ bounded_range_to_approx, each checked by Coq, put together on paper
         )
 
     def assuming(self, *sentences: str) -> Proof:
-        """The same proof, with what it is taken to assume."""
+        """Return the same proof with these assumptions."""
         return Proof(self.pages, *self.theorems, assumes=sentences)
 
     def __str__(self) -> str:
@@ -104,7 +104,7 @@ bounded_range_to_approx, each checked by Coq, put together on paper
 
 
 def installed_page(name: str) -> Path | None:
-    """The file of a proof page by its name: of this checkout, or installed with the package."""
+    """Return the file of a proof page by its name, from this checkout or from the installed package."""
     from pathlib import Path
 
     for place in (Path(__file__).parents[3] / "docs", Path(sys.prefix) / "share" / "discreet"):
@@ -116,7 +116,7 @@ def installed_page(name: str) -> Path | None:
 
 @lru_cache(maxsize=1)
 def _documentation() -> str | None:
-    """The address of the documentation that the package names; None while the project's owner has none."""
+    """Return the documentation address that the package names; None if it names none."""
     from importlib import metadata
 
     with suppress(metadata.PackageNotFoundError):
@@ -198,7 +198,7 @@ def epsilon_of_zcdp(rho: Exact, delta: Fraction) -> Exact:
 
 
 def _orders(rho: Fraction, delta: Fraction) -> list[Fraction]:
-    """Orders near the best one, from floats: they steer, the bound at each is rigorous anyway."""
+    """Return orders near the best one, found with floats; the bound at each order is rigorous."""
     log_lost, log_rho = _log_of_lost(delta), _log(rho)
     # With x = α − 1: the classical order has x² = ln(1/δ)/ρ, and the best one is not far from it.
     center = (log_lost - log_rho) / 2
@@ -220,12 +220,12 @@ def _orders(rho: Fraction, delta: Fraction) -> list[Fraction]:
 
 @lru_cache(maxsize=64)
 def _log_of_lost(delta: Fraction) -> float:
-    """The logarithm of ln(1/δ): the same for whatever is converted at one δ."""
+    """Return the logarithm of ln(1/δ), which is the same for every conversion at one δ."""
     lost = upper_bound(lambda d: -d.log(), delta)
     assert isinstance(lost, Fraction)
     return _log(lost)
 
 
 def _log(value: Fraction) -> float:
-    """The logarithm of a positive rational, also of one that no float can hold."""
+    """Return the logarithm of a positive rational, even one outside the range of floats."""
     return math.log(value.numerator) - math.log(value.denominator)

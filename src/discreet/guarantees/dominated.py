@@ -24,10 +24,10 @@ from discreet.guarantees.measures import (
 
 
 class LaplaceDominated(Epsilon):
-    """No easier to tell apart than Laplace noise of scale 1/ε from itself shifted by one.
+    """As hard to tell apart as Laplace noise of scale 1/ε from the same noise shifted by one, or harder.
 
-    What permute-and-flip and Laplace noisy max give (``docs/proofs/laplace-dominance.md``): ε-DP with
-    a better δ and a better ρ than any ε-DP mechanism could promise.
+    Permute-and-flip and Laplace noisy max have this (``docs/proofs/laplace-dominance.md``): ε-DP with a
+    better δ and a better ρ than ε-DP alone implies.
 
     Example:
         >>> LaplaceDominated(1).to(ZCDP) < PureDP(1).to(ZCDP)
@@ -51,7 +51,7 @@ class LaplaceDominated(Epsilon):
 
 
 class FlippedCoins(LaplaceDominated):
-    """What permute-and-flip gives: Laplace dominance, and a range of exactly 2 ln(2e^(ε/2) − 1).
+    """The guarantee of permute-and-flip: Laplace dominance, and a range of exactly 2 ln(2e^(ε/2) − 1).
 
     The range lies between ε (the published claim, which is false) and 2ε (what ε-DP alone gives), and
     brings a smaller ρ: ``docs/proofs/bounded-range-refuted.md``.
@@ -79,10 +79,10 @@ class FlippedCoins(LaplaceDominated):
 
 
 class AveragedRange(LaplaceDominated):
-    """Bounded range given coins that nobody sees and that do not depend on the data.
+    """Bounded range given hidden coins that do not depend on the data.
 
-    What the exponential mechanism gives where such coins assign people to groups first. The answers of all
-    coins together may have a larger range; δ, ρ and what several releases add up to are those of bounded
+    The exponential mechanism has this if such coins first assign people to groups. Averaged over the coins
+    the answers may have a larger range; δ, ρ and the composition of several releases are those of bounded
     range (``docs/proofs/neighbours.md``).
 
     Example:

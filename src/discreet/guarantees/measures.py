@@ -55,14 +55,14 @@ class Guarantee(ABC):
     @property
     @abstractmethod
     def figures(self) -> Mapping[str, Exact]:
-        """Its numbers, exactly, by name: ``epsilon`` or ``rho``, and ``delta`` where it has one."""
+        """Return its exact numbers by name: ``epsilon`` or ``rho``, and ``delta`` if it has one."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(shown, self.figures.values()))})"
 
     @property
     def proof(self) -> Proof | None:
-        """The pages and theorems that it rests on; None for an unproved promise.
+        """The pages and theorems that prove it; None for an unproved promise.
 
         Example:
             >>> from discreet import Exponential, Scores
@@ -76,10 +76,10 @@ two scores further apart than was stated
         return getattr(self, "_proof", None)
 
     def resting_on(self, proof: Proof | None, direct: Mapping[str, Proof] | None = None) -> Self:
-        """This promise, with what proves it; what it promises is the same.
+        """Return this promise together with its proof.
 
-        ``direct`` is what proves other measures of the same release without a detour, by their names. A
-        promise of nothing (ε = ∞, or δ = 1) rests on nothing.
+        ``direct`` maps other measures of the same release to their direct proofs. A promise of nothing (ε =
+        ∞, or δ = 1) has no proof.
         """
         made, something = object.__new__(type(self)), True
         for name in self._numbers:
@@ -92,7 +92,7 @@ two scores further apart than was stated
 
     @property
     def direct(self) -> Mapping[str, Proof]:
-        """What proves other measures of the same release without a detour."""
+        """The direct proofs of other measures of the same release."""
         return getattr(self, "_direct", {})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -118,7 +118,7 @@ two scores further apart than was stated
         """
 
     def proof_in(self, measure: type[Guarantee]) -> Proof | None:
-        """What proves the same promise in another measure; None if nothing is known to."""
+        """Return the proof of the same promise in another measure; None if none is known."""
         name = measure.__name__
         return self.direct.get(name) or self._then(name)
 
@@ -127,16 +127,16 @@ two scores further apart than was stated
 
     @abstractmethod
     def for_people(self, count: int) -> Guarantee:
-        """What the promise becomes for ``count`` people who share their fate (a household)."""
+        """Return the promise for ``count`` people who act as one (a household)."""
 
     def _together(self, people: int, promise: G) -> G:
-        """What is promised to several people, with what proves it; for one person nothing more is needed."""
+        """Return the promise for several people with its proof; for one person it is unchanged."""
         if people == 1:
             return promise.resting_on(self.proof, self.direct)
         return promise.resting_on(self._then("people"))
 
     def _then(self, to: str) -> Proof | None:
-        """What proves this promise and one more step; None if nothing proves either."""
+        """Return the proof of this promise followed by one more step; None if either is unproved."""
         step = CLAIMS.get((type(self).__name__, to))
         return self.proof.then(step) if self.proof is not None and step is not None else None
 
@@ -159,7 +159,7 @@ def _restored(kind: Any, numbers: tuple[Exact, ...], *proofs: Any) -> Any:
 
 
 def _target_delta(measure: type[Guarantee], delta: object) -> Fraction:
-    # Any other class, a subclass even, would be given a number that means something else.
+    # Any other class, even a subclass, would get a number that means something else.
     if not any(measure is known for known in (PureDP, BoundedRange, ZCDP, ApproxDP)):
         raise refuse("measure", measure, "PureDP, BoundedRange, ZCDP or ApproxDP")
     if measure is not ApproxDP and delta is not None:

@@ -1,4 +1,4 @@
-"""A budget that survives the process: every release counted, durably, before it happens.
+"""A budget that outlives the process: every release is counted durably before it happens.
 
 What is promised, and what is not: ``docs/proofs/ledger.md``.
 

@@ -1,4 +1,4 @@
-"""The first import of the package: a missing library is named by its extra, not by a traceback."""
+"""The package's first import: a missing library is reported by its extra, not by a traceback."""
 
 from discreet.errors import missing_extra
 

@@ -88,7 +88,7 @@ class Entry:
 
     @property
     def head(self) -> Head:
-        """The state of the history just after this entry."""
+        """Return the state of the history just after this entry."""
         return Head(self.dataset, self.sequence, self.hash)
 
     def as_data(self) -> dict[str, Any]:
@@ -101,13 +101,13 @@ class Entry:
 
 
 def write(entry: Entry) -> str:
-    """The text that is stored and hashed: everything but the hash."""
+    """Return the text that is stored and hashed: everything but the hash."""
     told = {each.name: getattr(entry, each.name) for each in fields(entry) if each.name != "hash"}
     return json.dumps(told, sort_keys=True, separators=(",", ":"))
 
 
 def read(body: str) -> Entry | None:
-    """The entry of a stored text, or None if it cannot be one."""
+    """Read an entry from a stored text; None if it cannot be one."""
     try:
         return Entry(**json.loads(body), hash=digest(body))
     except (AttributeError, RecursionError, TypeError, ValueError):
@@ -115,7 +115,7 @@ def read(body: str) -> Entry | None:
 
 
 def digest(body: str) -> str:
-    """SHA-256 of the stored text, which contains the hash before it: this makes the chain."""
+    """Return the SHA-256 of the stored text, which contains the previous hash: this makes the chain."""
     return hashlib.sha256(body.encode("ascii")).hexdigest()
 
 
@@ -140,7 +140,7 @@ def moment_of(time: str) -> int:
 
 
 TOLERANCE = 60 * 1_000_000
-"""Microseconds a clock may step back (small corrections happen) before spending is refused."""
+"""Microseconds that a clock may step back (small corrections happen) before spending is refused."""
 
 
 def checked_time(moment: int, last: int) -> int:

@@ -34,7 +34,7 @@ class Ledger(SharedByAddress):
     """Budgets in a SQLite file or a PostgreSQL database. Threads may share one; processes open their own.
 
     A spend is durable before ``spend`` returns, so a mechanism that runs afterwards is always counted.
-    Spending takes no randomness: nothing scripted can be counted as a release.
+    Spending uses no randomness, so nothing scripted can be counted as a release.
 
     Example:
         >>> import tempfile
@@ -51,11 +51,11 @@ class Ledger(SharedByAddress):
 
     @classmethod
     def open(cls, url: object = None, *, create: bool = True, wait: float = 30) -> Self:
-        """Open a ledger. One that cannot be written can be read: shown, listed, verified.
+        """Open a ledger. A read-only one can still be shown, listed and verified.
 
         Args:
             url: a path, ``sqlite:///path``, ``postgresql://...``, or None for the user's own ledger.
-            create: whether to make the ledger if there is none.
+            create: whether to create the ledger if it does not exist.
             wait: how many seconds to wait for other writers.
         """
         place = place_of(url)
@@ -104,12 +104,13 @@ class Ledger(SharedByAddress):
         Args:
             dataset: its name.
             cap: the most that may be spent, above zero. ``PureDP``: ε adds up. ``ZCDP``: ρ adds up.
-                ``ApproxDP``: ρ adds up, and half of δ is kept for releases that have a δ of their own.
+                ``ApproxDP``: ρ adds up, and half of δ is reserved for releases that have their own δ.
             period: ``"day"``, ``"week"``, ``"month"``, ``"quarter"`` or ``"year"`` (UTC) after which the
                 whole cap may be spent again. The promise is then per period, and adds up over periods.
             accountant: another accountant for the cap: ``"epsilon-delta"`` adds up ε and δ.
             neighbours: the relation the budget protects.
-            groups: groups of *people* declared disjoint: nobody is in two. Only the dearest counts.
+            groups: groups of *people* declared disjoint: no person is in two. Only the most expensive one
+                counts.
             delta_for_releases: how much of an ``ApproxDP`` cap's δ is kept for the releases' own δ.
         """
         chosen = accountant_for(cap, accountant)
@@ -137,7 +138,7 @@ class Ledger(SharedByAddress):
         return self.show(dataset)
 
     def get_or_create(self, dataset: str, cap: Guarantee, **terms: Any) -> Budget:
-        """The budget of a data set, made if there is none: a notebook that runs twice has one budget.
+        """Return the budget of a data set, created if needed: a notebook that runs twice has one budget.
 
         Args:
             dataset: its name.
@@ -179,7 +180,7 @@ class Ledger(SharedByAddress):
         share: object = None,
         group: str | None = None,
     ) -> Budget:
-        """Hand a part of a budget to an analyst: it is set aside, theirs alone, until revoked.
+        """Give part of a budget to an analyst: it is set aside for them alone, until revoked.
 
         Args:
             part: ``"visits/alice"`` is a part of ``"visits"``; parts may have parts.
@@ -210,7 +211,7 @@ class Ledger(SharedByAddress):
         return self.show(budget)
 
     def accept_clock(self, dataset: str, *, purpose: str) -> Entry:
-        """Accept the present time after a clock ran ahead and was put back. No period begins again."""
+        """Accept the current time after a clock ran ahead and was set back. No period starts again."""
         text("purpose", purpose)
         return self._change(dataset, lambda _, state: (state.name, "clock", {"purpose": purpose}))
 
@@ -311,7 +312,7 @@ class Ledger(SharedByAddress):
             yield entry
         except BaseException as error:
             error.add_note(f"the spend stays: {entry.budget}, entry {entry.sequence}")
-            # The spend stays counted in any case; the block's own error is the one to hear about.
+            # The spend stays counted in any case; the block's own error is the one to report.
             with suppress(LedgerError):
                 self.fail(entry)
             raise
@@ -319,7 +320,7 @@ class Ledger(SharedByAddress):
     # ---- for anyone: nothing below writes, and nothing costs -----------------------------------
 
     def show(self, budget: str) -> Budget:
-        """The state of a budget, as the next spend would find it."""
+        """Return the state of a budget, as the next spend would find it."""
         return self._look(budget, lambda c, state: budget_report(self._next(c, state), budget))
 
     def budgets(self) -> tuple[Budget, ...]:
@@ -346,10 +347,10 @@ class Ledger(SharedByAddress):
             self._store.write(lambda connection: rows.await_writers(connection, dataset))
 
     def tables(self, dataset: str) -> tuple[str, ...]:
-        """The names of the tables that the latest questions charged to a budget were about, sorted.
+        """Return the names of the tables in the latest questions charged to a budget, sorted.
 
-        Names only, of the last 100 entries: a table in memory has none, and nothing is kept of what a table
-        holds, because a hash of it would confirm who is in it.
+        Only names, from the last 100 entries: a table in memory has none, and nothing about its content is
+        kept, because a hash of it would confirm who is in it.
         """
 
         def look(connection: Connection, state: State) -> set[str]:
@@ -367,7 +368,7 @@ class Ledger(SharedByAddress):
         count: int = 1,
         group: str | None = None,
     ) -> Quote:
-        """What ``count`` such spends would cost, in the figures that spending would use. Spends nothing."""
+        """Return what ``count`` such spends would cost, in the figures that spending uses. Spends nothing."""
         asked, times = Event.of(event), whole("count", count)
 
         def look(connection: Connection, state: State) -> Quote:
@@ -377,13 +378,13 @@ class Ledger(SharedByAddress):
         return self._look(dataset, look)
 
     def head(self, dataset: str) -> Head:
-        """Where the history stands; keep it elsewhere, and ``verify`` shows any later rewriting."""
+        """Return the head of the history; a copy kept elsewhere lets ``verify`` detect any rewriting."""
         return self._look(dataset, lambda _, state: state.head)
 
     def verify(self, dataset: str, *, head: Head | str | None = None) -> Verification:
-        """Check the chain of hashes and the stored state against the history, and an exported head."""
+        """Check the chain of hashes and the stored state against the history and an exported head."""
         kept = Head.parse(head) if isinstance(head, str) else head
-        # A reader keeps writers from their commit, so the work comes after the reading.
+        # A reader blocks writers from committing, so the work comes after the reading.
         state, lines = self._look(dataset, lambda c, state: (state, rows.lines_of(c, state)))
         return verify_history(state, lines, kept)
 
@@ -393,14 +394,14 @@ class Ledger(SharedByAddress):
         return self._store.read(lambda connection: look(connection, rows.load(connection, name)))
 
     def _next(self, connection: Connection, state: State) -> State:
-        """The state as the next spend would find it, checked as a spend checks it."""
+        """Return the state that the next spend would find, with the same checks as a spend."""
         rows.require_untouched(connection, state)
         if state.is_due(self._store.now(connection)):
             renew(state.accounts)
         return state
 
     def _change(self, name: str, decide: Callable[[Connection, State], _Change]) -> Entry:
-        """Every change of a data set: lock it, check that it is what its history left, add an entry."""
+        """Change a data set: lock it, check that it matches its history, add an entry."""
 
         def work(connection: Connection) -> Entry:
             state = rows.load(connection, name, lock=True)
@@ -420,7 +421,7 @@ class Ledger(SharedByAddress):
 
 
 def _append(connection: Connection, state: State, now: int, change: _Change) -> Entry:
-    """Change the state, and write it down together with the entry that says so."""
+    """Change the state, and store it together with the entry that describes the change."""
     budget, kind, details = change
     before = state.copy()
     draft = Entry(

@@ -1,4 +1,4 @@
-"""Where a ledger lives: addresses, and what must be true of a SQLite file before it is opened.
+"""Where a ledger is: addresses, and checks of a SQLite file before it is opened.
 
 Passwords are never shown.
 """
@@ -56,7 +56,7 @@ class Place:
     __repr__ = __str__
 
     def without_secrets(self, message: str) -> str:
-        """A database's message with every password of this address blotted out."""
+        """Return a database's message with every password of this address removed."""
         secrets = [str(self.url.password)] if self.url.password else []
         for name in _SECRET_OPTIONS & set(self.url.query):
             given = self.url.query[name]
@@ -67,7 +67,7 @@ class Place:
         return message
 
     def ensure_file(self) -> None:
-        """Make the SQLite file, readable by its owner only; an existing file keeps its mode."""
+        """Create the SQLite file, readable only by its owner; an existing file keeps its mode."""
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -80,16 +80,16 @@ class Place:
         raise problem
 
     def is_writable(self) -> bool:
-        """Whether the SQLite file can be written, and its journal beside it."""
+        """Return whether the SQLite file and a journal beside it can be written."""
         file = self.path.resolve()
         return all(os.access(part, os.W_OK) for part in (file, file.parent))
 
     def state_without_locks(self) -> tuple[int, int] | None:
-        """Size and time of a file that must be read without locks; None if SQLite can lock it.
+        """Return size and time of a file that must be read without locks; None if SQLite can lock it.
 
-        A write-ahead log needs a file of locks beside it, which nobody can make in a folder that cannot be
-        written, and which a reader in another folder would leave behind. Without a log there is nothing to
-        miss: the one file is read as it is, and compared afterwards.
+        A write-ahead log needs a file of locks beside it, which cannot be created in a read-only folder,
+        and which a reader in another folder would leave behind. Without a log nothing can be missed: the
+        one file is read as it is, and compared afterwards.
         """
         found = self.path.resolve()
         with found.open("rb") as file:
@@ -100,10 +100,10 @@ class Place:
         return about.st_size, about.st_mtime_ns
 
     def file_number(self) -> tuple[int, int] | None:
-        """What tells the SQLite file from any other, or None if it is gone.
+        """Return what identifies the SQLite file, or None if it is gone.
 
-        SQLite finds its journal by the file's *name*: after a crash under one of two names, the other does
-        not see that a spend must be undone. Such a file is refused.
+        SQLite finds its journal by the file's *name*: after a crash under one of two names, a process that
+        uses the other does not see that a spend must be undone. Such a file is refused.
         """
         try:
             found = self.path.stat()
@@ -117,7 +117,7 @@ class Place:
         return found.st_dev, found.st_ino
 
     def _require_no_mount_of_its_own(self) -> None:
-        """A single file mounted into a container is another name for it, which no count of links shows."""
+        """Refuse a single file mounted into a container: a second name that the link count misses."""
         try:
             lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
         except OSError:
@@ -137,9 +137,10 @@ class Place:
             )
 
     def check_file(self, *, wait: float) -> None:
-        """Refuse what is plainly no ledger, has two names, or lies beside files that are not its own.
+        """Refuse a file that is not a ledger, has two names, or lies beside files of another one.
 
-        The file itself is not opened here: closing it would end every lock that this process has on it.
+        The file itself is not opened here, because closing it would release all locks that this process has
+        on it.
         """
         self._require_no_mount_of_its_own()
         if not self.path.exists():
@@ -168,11 +169,11 @@ def default_place() -> Path:
 
 
 def place_of(address: object) -> Place:
-    """The place meant by None (the user's own), a path, ``sqlite:///...`` or ``postgresql://...``."""
+    """Return the place for None (the user's own), a path, ``sqlite:///...`` or ``postgresql://...``."""
     if address is None:
         address = os.environ.get("DISCREET_LEDGER") or default_place()
     if isinstance(address, str) and _NO_PATH.match(address):
-        # Taken for a path, it would be shown with its password, and a file of that name made.
+        # Read as a path, it would be shown with its password, and a file of that name created.
         raise ParameterError(
             "a ledger's address is a path, sqlite:///path or postgresql://...; this one looks like a "
             "server's without the :// (it is not shown here, because it may hold a password)"

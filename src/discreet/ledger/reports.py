@@ -1,4 +1,4 @@
-"""What a ledger tells: the state of a budget, and what a plan would cost."""
+"""What a ledger reports: the state of a budget, and the cost of a plan."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Budget:
         return self._shown(self.remaining)
 
     def _shown(self, amount: Amount) -> str:
-        """An amount as it is counted; of a sum of ρ under an (ε, δ) cap, first what it means there."""
+        """Return an amount as counted; for a sum of ρ under an (ε, δ) cap, first what it means there."""
         counted = ACCOUNTANTS[self.accountant].shown(amount)
         if self.accountant != "rho-delta" or "delta" not in self.cap:
             return counted
@@ -88,12 +88,12 @@ class Budget:
 
     @property
     def remaining(self) -> Amount:
-        """What can still be spent: nothing, once it is revoked."""
+        """What can still be spent; nothing once it is revoked."""
         return NOTHING if self.revoked else self.limit - self.total
 
     @property
     def proof(self) -> Proof:
-        """What proves that all spends together cost no more than what is shown."""
+        """The proof that all spends together cost no more than the figure shown."""
         return CLAIMS["ledger", "sum"]
 
     def as_data(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """What more spends would cost, in the very figures that spending uses.
+    """What more spends would cost, in the same figures that spending uses.
 
     Attributes:
         budget: the budget asked about.
@@ -178,7 +178,7 @@ class Quote:
 
 
 def budget_report(state: State, name: str) -> Budget:
-    """The state of one budget, for showing."""
+    """Return the state of one budget, for display."""
     account = state.account(name)
     return Budget(
         name=name,
@@ -196,7 +196,7 @@ def budget_report(state: State, name: str) -> Budget:
 
 
 def quote_for(account: Account, event: Event, count: int, group: str | None) -> Quote:
-    """A plan for ``count`` spends of an event, against the present state of an account."""
+    """Return a plan for ``count`` spends of an event, against the current state of an account."""
     each = account.accountant.amount(event)
     left = NOTHING if account.revoked else account.left_for(group)
     most = min(
@@ -237,7 +237,7 @@ class History(tuple[Entry, ...]):
 
     @property
     def rows(self) -> list[list[str]]:
-        """Each entry in the columns of the table; ``Entry.as_data`` has all of it, with all digits."""
+        """Return each entry in the columns of the table; ``Entry.as_data`` has all fields with all digits."""
         return [_row(entry) for entry in self]
 
     def _repr_html_(self) -> str:
@@ -247,7 +247,7 @@ class History(tuple[Entry, ...]):
 def _row(entry: Entry) -> list[str]:
     details = entry.details
     amount = details.get("spent") or details.get("limit") or {}
-    # Of a cap what may be used is rounded down, of a spend the cost up.
+    # A remaining budget is rounded down, a cost up.
     spent = "spent" in details
     cost = in_short(amount.get("cost", ""), up=spent)
     if amount.get("delta", "0") != "0":

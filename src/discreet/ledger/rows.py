@@ -29,7 +29,7 @@ _BUDGETS_AND_GROUPS = (
 
 
 def load(connection: Connection, name: str, *, lock: bool = False) -> State:
-    """The data set that a budget belongs to; a writer holds it until the transaction ends."""
+    """Load the data set that a budget belongs to; a writer holds it until the transaction ends."""
     root = name.partition("/")[0]
     query = select(budgets.c.id).where(budgets.c.name == root)
     # PostgreSQL waits here for other writers of this data set; SQLite has waited at BEGIN IMMEDIATE.
@@ -57,7 +57,7 @@ def await_writers(connection: Connection, name: str) -> None:
 
 
 def changed_from_outside(name: str) -> LedgerError:
-    """What to say when the tables are not what the history left."""
+    """Return the error for tables that do not match the history."""
     return LedgerError(
         f"{name}: what the ledger's tables hold is not what its history left: they were changed by "
         f"something else than discreet. Nothing was spent; `discreet budget verify` says more"
@@ -65,12 +65,12 @@ def changed_from_outside(name: str) -> LedgerError:
 
 
 def require_untouched(connection: Connection, state: State) -> None:
-    """Refuse tables that are not what the last entry left, in time that no history makes longer."""
+    """Refuse tables that do not match the last entry, in time independent of the history's length."""
     query = _entries_of(state).where(entries.c.sequence >= state.count).limit(2)
     newest = list(connection.execute(query.order_by(entries.c.sequence)))
     last = read(newest[0].body) if len(newest) == 1 else None
     if last is not None and last.state is None:
-        # Written by discreet 0.1.0: the history is run again, once; the next entry carries its state.
+        # Written by discreet 0.1.0: the history is replayed once; the next entry carries its state.
         untouched = verify_history(state, lines_of(connection, state), None).holds
     else:
         untouched = state.follows(last)
@@ -118,14 +118,14 @@ def _account(row: RowMapping) -> Account:
 
 
 def _besides(row: RowMapping) -> tuple[Any, ...]:
-    """What a row holds besides its account; the data set's own is in its state."""
+    """Return the columns of a row besides its account; those of the data set are in its state."""
     unused = ("period", "period_number", "entries", "head", "last_time")
     names = ("id", "root_id", *(() if row["root_id"] is None else unused))
     return tuple(row[name] for name in names)
 
 
 def _whole(row: RowMapping, column: str) -> int:
-    """SQLite stores any type in any column."""
+    """Check for a whole number, because SQLite stores any type in any column."""
     value = row[column]
     if type(value) is not int:
         raise changed_from_outside(row["name"])
@@ -133,7 +133,7 @@ def _whole(row: RowMapping, column: str) -> int:
 
 
 def save(connection: Connection, before: State, after: State, draft: Entry) -> Entry:
-    """Write what an entry has changed, the entry, and the new head. Returns the entry with its hash."""
+    """Write what an entry has changed, the entry, and the new head; return the entry with its hash."""
     for name, account in after.accounts.items():
         if name not in before.accounts:
             after.stored[name] = _insert(connection, after, account)
@@ -224,14 +224,14 @@ def _entries_of(state: State) -> Select[Any]:
 
 
 def lines_of(connection: Connection, state: State) -> list[tuple[int, str, str]]:
-    """Every stored line: its number, its text, its hash as stored."""
+    """Yield every stored line: its number, its text and its stored hash."""
     return [
         tuple(row) for row in connection.execute(_entries_of(state).order_by(entries.c.sequence))
     ]
 
 
 def history_of(state: State, lines: list[tuple[int, str, str]]) -> list[Entry]:
-    """Stored lines as entries, or an error if one is not as it was written."""
+    """Return stored lines as entries, or raise an error if one was altered."""
     listed = [entry for _, body, stored in lines if (entry := read(body)) and entry.hash == stored]
     if len(listed) < len(lines):
         raise changed_from_outside(state.name)
@@ -239,19 +239,19 @@ def history_of(state: State, lines: list[tuple[int, str, str]]) -> list[Entry]:
 
 
 def entry_at(connection: Connection, state: State, sequence: int) -> Entry | None:
-    """One entry, if there is one that can be read."""
+    """Return one entry, if it exists and can be read."""
     found = connection.execute(_entries_of(state).where(entries.c.sequence == sequence)).first()
     return None if found is None else read(found.body)
 
 
 def latest(connection: Connection, state: State, most: int) -> list[Entry]:
-    """The newest entries that can be read, at most this many: a long history makes it no slower."""
+    """Return the newest readable entries, at most this many, in time independent of the history's length."""
     newest = _entries_of(state).where(entries.c.sequence > state.count - most)
     return [entry for row in connection.execute(newest) if (entry := read(row.body))]
 
 
 def said_of(connection: Connection, state: State, sequence: int) -> list[str]:
-    """The kinds of the later entries that are about an entry."""
+    """Return the kinds of later entries that refer to an entry."""
     later = connection.execute(_entries_of(state).where(entries.c.sequence > sequence))
     found = (read(row.body) for row in later)
     return [each.kind for each in found if each and each.details.get("about") == sequence]

@@ -1,4 +1,4 @@
-"""The tables, their versions, and the way forward from each to the next.
+"""The tables, their versions, and the migrations from each version to the next.
 
 The statements of a version never change once released; a new version adds a migration.
 """
@@ -89,7 +89,7 @@ def _version_1(connection: Connection) -> None:
 
 
 def _version_2(connection: Connection) -> None:
-    """Groups of people declared disjoint; and the database itself refuses to rewrite the history."""
+    """Add groups of people declared disjoint; the database itself now refuses to rewrite the history."""
     statements = [
         "ALTER TABLE discreet_budgets ADD COLUMN parent_group TEXT",
         """CREATE TABLE discreet_groups (
@@ -118,18 +118,18 @@ def _version_2(connection: Connection) -> None:
 
 
 def _version_3(_connection: Connection) -> None:
-    """No table changes, but every entry from now on carries the state that it leaves.
+    """Change no table, but from now on every entry carries the state that it leaves.
 
-    An earlier discreet, which neither writes nor checks it, must not spend any more: it refuses a
-    ledger of this version. A history from before is run again, once, by the next change.
+    An earlier discreet, which neither writes nor checks the state, must not spend any more: it refuses a
+    ledger of this version. The next change replays an older history once.
     """
 
 
 def _version_4(_connection: Connection) -> None:
-    """No table changes, but a SQLite ledger is one file from now on.
+    """Change no table, but from now on a SQLite ledger is one file.
 
-    An earlier discreet would give it a write-ahead log again, whose spends are lost when the file is moved
-    without it: it refuses a ledger of this version.
+    An earlier discreet would give it a write-ahead log again, whose spends are lost if the file is moved
+    without it; it refuses a ledger of this version.
     """
 
 
@@ -139,7 +139,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _version_3,
     _version_4,
 )
-"""Step i leads from version i to version i + 1; a new ledger takes them all."""
+"""Step i leads from version i to version i + 1; a new ledger runs them all."""
 
 
 def prepare(store: Store, *, create: bool) -> None:
@@ -170,7 +170,7 @@ def prepare(store: Store, *, create: bool) -> None:
 
 
 def _version(connection: Connection, store: Store) -> int:
-    """The version found; 0 for an empty place."""
+    """Return the version found; 0 for an empty place."""
     names = inspect(connection).get_table_names()
     if "discreet_schema" not in names:
         if names and store.place.is_sqlite:
@@ -189,7 +189,7 @@ def _version(connection: Connection, store: Store) -> int:
 
 
 def _require_whole(connection: Connection, store: Store) -> None:
-    """Refuse a file that lost pages or rows: torn by a crash, copied while it was written, or damaged."""
+    """Refuse a file that lost pages or rows: torn by a crash, copied while being written, or damaged."""
     checked = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars().all()
     lost = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
     if checked != ["ok"] or lost is not None:

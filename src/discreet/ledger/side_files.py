@@ -1,8 +1,8 @@
 """The files that SQLite leaves beside a ledger after a crash, and whether they belong to it.
 
-SQLite finds them by name alone. A journal that stayed behind when the ledger was moved would undo later
-spends when the ledger comes back. SQLite reads a write-ahead log up to the first flipped bit and forgets the
-rest. Both are recognised here, before SQLite opens the file (``docs/proofs/ledger.md``).
+SQLite finds them by name alone. A journal left behind when the ledger was moved would undo later spends
+when the ledger comes back. SQLite reads a write-ahead log up to the first flipped bit and ignores the rest.
+Both cases are detected here, before SQLite opens the file (``docs/proofs/ledger.md``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TAG = slice(60, 64)  # where the first page of a SQLite file keeps user_version
 
 
 def next_tag(tag: int, file: Path) -> int:
-    """The tag that the next change gives a ledger: it follows from the last one and the file's name.
+    """Return the tag for a ledger's next change; it follows from the last one and the file's name.
 
     It is kept in ``PRAGMA user_version``, so that the journal of a change holds the tag from before. The
     journal belongs to a file that still has this tag, or the one that follows it under this name.
@@ -57,13 +57,13 @@ def require_own(path: Path, *, wait: float) -> None:
 
 
 def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
-    """The ledger's tag as a journal holds it, and what tells this journal from others; None without one."""
+    """Return the ledger's tag in a journal, and the journal's identity; None without a journal."""
     try:
         with journal.open("rb") as opened:
             header = opened.read(_JOURNAL_HEADER)
             identity = os.fstat(opened.fileno()).st_ino
             if header[:1] in (b"", b"\0"):
-                return None  # not begun, or ended: SQLite does not look at it
+                return None  # not begun, or ended: SQLite ignores it
             if len(header) < _JOURNAL_HEADER or not header.startswith(_JOURNAL_MAGIC):
                 raise _damaged(journal)
             sector, page = struct.unpack(">II", header[20:])
@@ -78,12 +78,12 @@ def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
     except OSError:
         raise _damaged(journal) from None
     if len(record) < 4 + max(page, _TAG.stop):
-        return None  # the change has not come to the first page, nor to the ledger's file
+        return None  # the change has not reached the first page, nor the ledger's file
     return int.from_bytes(record[4:][_TAG], "big", signed=True), header, identity
 
 
 def _asked(file: Path, question: str) -> int | None:
-    """One number from the file alone, as if nothing lay beside it; None if it cannot be read."""
+    """Read one number from the file alone, ignoring files beside it; None if it cannot be read."""
     address = f"file:{quote(str(file))}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
@@ -127,7 +127,7 @@ def _damaged(file: Path) -> LedgerError:
 
 
 def _whole(log: bytes) -> bool:
-    """Whether every frame of a write-ahead log is as it was written."""
+    """Return whether every frame of a write-ahead log is intact."""
     header = log[:_WAL_HEADER]
     if len(header) < _WAL_HEADER:
         return False

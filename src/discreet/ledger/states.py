@@ -1,7 +1,7 @@
-"""The state of one data set: its budgets, their arithmetic, and how each kind of entry changes them.
+"""The state of one data set: its budgets, their arithmetic, and the effect of each kind of entry.
 
-The ledger writes an entry by the same step that verification takes when it runs the history again, so
-that the two cannot differ.
+The ledger writes an entry by the same step that verification uses to replay the history, so that the two
+cannot differ.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PERIODS = ("day", "week", "month", "quarter", "year")
 
 
 def period_named(period: object) -> str | None:
-    """A period, or None for a budget that never renews."""
+    """Return a period, or None for a budget that never renews."""
     if period is not None and period not in PERIODS:
         raise refuse(
             "period", period, "one of " + ", ".join(PERIODS) + ", or left out: it never renews"
@@ -43,7 +43,7 @@ def period_named(period: object) -> str | None:
 
 
 def period_number(period: str, microseconds: int) -> int:
-    """Which period a moment is in; later periods have larger numbers.
+    """Return the number of the period that contains a moment; later periods have larger numbers.
 
     Example:
         >>> period_number("month", 0), period_number("week", 0), period_number("quarter", 0)
@@ -62,7 +62,7 @@ def period_number(period: str, microseconds: int) -> int:
 
 @dataclass(slots=True)
 class Account:
-    """One budget: a cap, what everyone's answers cost, and what each group's cost besides.
+    """One budget: a cap, the cost of answers about everyone, and the additional cost for each group.
 
     ``cap`` is the cap in its owner's words, ``limit`` the same as the accountant counts it. ``common``
     counts the releases that may touch anyone, and the parts handed to analysts; ``groups`` those that
@@ -81,7 +81,7 @@ class Account:
     revoked: bool = False
 
     def total(self) -> Amount:
-        """What is spent: common, and the dearest group (the two dearest under replacement).
+        """What is spent: common, plus the most expensive group (the two most expensive under replacement).
 
         A person who is added or removed is in one group. A person who is replaced may leave one group
         and enter another. For any other relation all groups add up.
@@ -89,7 +89,7 @@ class Account:
         return self.common + _dearest(self.groups.values(), self._touched())
 
     def left_for(self, group: str | None = None) -> Amount:
-        """What releases that touch only ``group`` (or anyone) can still spend."""
+        """Return what releases that touch only ``group`` (or anyone) can still spend."""
         if group is None:
             return self.limit - self.total()
         own = self._counter(group)
@@ -121,7 +121,7 @@ class Account:
         self._set(group, self._counter(group) - amount)
 
     def reset(self) -> None:
-        """Begin a new period."""
+        """Start a new period."""
         self.common = NOTHING
         self.groups = dict.fromkeys(self.groups, NOTHING)
 
@@ -147,7 +147,7 @@ class Account:
 
 
 def part_of(parent: Account, cap: Guarantee | None, share: object) -> tuple[Amount, dict[str, str]]:
-    """A part of a budget as an amount and in words: a cap of its own, or a share, rounded down."""
+    """Return a part of a budget as an amount and in words: its own cap, or a share, rounded down."""
     if cap is None:
         fraction = positive("share", share)
         if fraction > 1:
@@ -171,7 +171,7 @@ def revoke(accounts: Mapping[str, Account], account: Account) -> None:
 
 
 def renew(accounts: Mapping[str, Account]) -> None:
-    """Begin a new period for a whole data set: nothing is spent, the analysts' parts are set aside again."""
+    """Start a new period for a whole data set: nothing is spent, the parts are set aside again."""
     for account in accounts.values():
         account.reset()
     for account in accounts.values():
@@ -199,7 +199,7 @@ class State:
         period: after what the budget renews, or None.
         period_number: the period that has begun last.
         accounts: its budgets by name, the data set's own first.
-        stored: what else each budget's row holds: numbers of rows, and columns that parts leave empty.
+        stored: the other columns of each budget's row: row numbers, and columns that parts leave empty.
     """
 
     name: str
@@ -228,13 +228,13 @@ class State:
         return replace(self, accounts=copied, stored=dict(self.stored))
 
     def is_due(self, now: int) -> bool:
-        """Whether a later period has begun; an earlier one never comes again."""
+        """Return whether a later period has begun; earlier ones never return."""
         return self.period is not None and period_number(self.period, now) > (
             self.period_number or 0
         )
 
     def digest(self) -> str:
-        """SHA-256 of everything that decides the next spend; each entry carries the state it leaves."""
+        """Return the SHA-256 of everything that decides the next spend; each entry carries it."""
         listed = [
             [*_as_data(account), *self.stored.get(name, ())]
             for name, account in sorted(self.accounts.items())
@@ -243,13 +243,13 @@ class State:
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode("ascii")).hexdigest()
 
     def follows(self, last: Entry | None) -> bool:
-        """Whether this is the state that the last entry left."""
+        """Return whether this is the state that the last entry left."""
         return last is not None and (last.head, last.state) == (self.head, self.digest())
 
     def apply(self, entry: Entry) -> None:
         """Change the state as an entry says, or refuse and change nothing.
 
-        What an entry means never changes: a ledger of any earlier version is read by these very lines.
+        What an entry means never changes: a ledger of any earlier version is read by this same code.
         """
         details = entry.details
         if entry.kind == "create":

@@ -1,8 +1,8 @@
 """A ledger's transactions: durable at commit, one writer at a time per data set.
 
-A SQLite file of one's own: ``BEGIN IMMEDIATE`` (the default transaction lets two writers read the same
-total), a rollback journal and full synchronisation, so that the one file is whole after each commit. A team's
-PostgreSQL: a row lock per data set, ``synchronous_commit`` on.
+A user's SQLite file: ``BEGIN IMMEDIATE`` (the default transaction lets two writers read the same total), a
+rollback journal and full synchronisation, so that the one file is complete after each commit. A team's
+PostgreSQL: a row lock per data set, with ``synchronous_commit`` on.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from discreet.ledger.side_files import next_tag
 T = TypeVar("T")
 _WRITE = "discreet_write"
 _ADVISORY_LOCK = 7_310_579_603  # an arbitrary number that all discreet ledgers agree on
-# Every writing transaction reads the clock, and so commits durably even if a pooler lost our settings.
+# Every write transaction reads the clock, and so commits durably even if a pooler lost our settings.
 _CLOCK = text(
     "SELECT extract(epoch FROM clock_timestamp()) * 1000000 "
     "FROM (SELECT set_config('synchronous_commit', 'on', true)) AS durable"
@@ -55,7 +55,7 @@ def system_clock() -> int:
 
 
 class Store:
-    """A place, opened. Safe to share between threads, and usable after a fork."""
+    """An opened place. Safe to share between threads, and usable after a fork."""
 
     def __init__(self, place: Place, *, wait: float) -> None:
         self.place = place
@@ -63,12 +63,12 @@ class Store:
         self._engine = _engine(place, wait, only_readable=self.only_readable)
         self._file = place.file_number() if place.is_sqlite else None
         self._process = os.getpid()
-        # Threads of one process wait in line here: cheaper than for SQLite's poll or a server's lock.
+        # Threads of one process queue here: cheaper than SQLite's polling or a server's lock.
         self._line = Lock()
         self._wait = wait
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        """Run ``work`` in one consistent reading transaction."""
+        """Run ``work`` in one consistent read transaction."""
         if not self.only_readable:
             return self._run(work, write=False)
         before = self.place.state_without_locks()
@@ -81,12 +81,12 @@ class Store:
                 )
 
     def write(self, work: Callable[[Connection], T]) -> T:
-        """Run ``work`` in one writing transaction; when this returns, its effects are durable."""
+        """Run ``work`` in one write transaction; when this returns, its effects are durable."""
         if self.only_readable:
             raise _read_only(self.place)
         self._renew_after_fork()
         if self.place.is_sqlite and self.place.file_number() != self._file:
-            # An open connection would go on writing to a file that nobody can find any more.
+            # An open connection would keep writing to a file that can no longer be found.
             raise LedgerError(f"the ledger {self.place} was moved or replaced; nothing was spent")
         if not self._line.acquire(timeout=self._wait):
             raise _locked(self.place)
@@ -102,13 +102,13 @@ class Store:
         return done
 
     def now(self, connection: Connection) -> int:
-        """Microseconds since 1970: the server's clock where there is a server, so that a team has one."""
+        """Return microseconds since 1970, by the server's clock if there is one, which a team shares."""
         if self.place.is_sqlite:
             return system_clock()
         return int(connection.execute(_CLOCK).scalar_one())
 
     def lock_whole(self, connection: Connection) -> None:
-        """Keep out everyone else who changes the list of data sets; SQLite has done so at BEGIN IMMEDIATE."""
+        """Lock out other changes to the list of data sets; SQLite has done so at BEGIN IMMEDIATE."""
         if not self.place.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
 
@@ -145,7 +145,7 @@ def _engine(place: Place, wait: float, *, only_readable: bool) -> Engine:
     sqlite = place.is_sqlite
     options: dict[str, Any] = {"max_overflow": 64, "pool_timeout": wait}
     if only_readable:
-        # Each reading looks at the file again: others may write it.
+        # Each read checks the file again, because others may write it.
         options = {"poolclass": NullPool, "creator": lambda: _connection_for_reading(place, wait)}
     elif sqlite:
         options["connect_args"] = {"timeout": wait}
@@ -159,7 +159,7 @@ def _engine(place: Place, wait: float, *, only_readable: bool) -> Engine:
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:
         if sqlite:
-            connection.isolation_level = None  # the driver must not begin transactions of its own
+            connection.isolation_level = None  # the driver must not start its own transactions
             for setting in (
                 "synchronous=EXTRA",
                 "fullfsync=ON",
@@ -184,7 +184,7 @@ def _engine(place: Place, wait: float, *, only_readable: bool) -> Engine:
         elif sqlite:
             connection.exec_driver_sql("BEGIN")
         elif not writing:
-            # Totals and history must be of one moment, or verifying would find differences.
+            # Totals and history must be from one moment, or verification would find differences.
             connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     return engine
@@ -222,7 +222,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 
 def use_one_file(place: Place, *, wait: float) -> None:
-    """Bring the write-ahead log of an earlier discreet into the file, and keep none from now on."""
+    """Merge the write-ahead log of an earlier discreet into the file, and use none from now on."""
     until = time.monotonic() + wait
     problem: LedgerError | None = None
     while True:
@@ -248,7 +248,7 @@ def use_one_file(place: Place, *, wait: float) -> None:
             raise problem
         time.sleep(
             10 * _POLL
-        )  # closed meanwhile: two that open it at once would wait for each other
+        )  # closed in between: two processes opening it at once would wait for each other
 
 
 def _locked(place: Place) -> LedgerError:
@@ -258,7 +258,7 @@ def _locked(place: Place) -> LedgerError:
 
 
 def damaged(place: Place) -> LedgerError:
-    """The error for a file that is not a ledger or is damaged."""
+    """Return the error for a file that is damaged or not a ledger."""
     return LedgerError(f"{place} is not a ledger, or it is damaged. Nothing was spent")
 
 

@@ -36,7 +36,7 @@ NOISES = ("exponential", "laplace")
 
 
 class CrossingRule:
-    """The public parameters of a threshold with noise, and everything that follows from them.
+    """The public parameters of a noisy threshold, and everything that follows from them.
 
     The threshold T gets noise X of scale b₁ once, each value its own noise of scale b₂; a value q crosses
     when q + Y ≥ T + b₂ − b₁ + X, the means of one-sided noise being public. The stream ends after
@@ -151,7 +151,7 @@ class CrossingRule:
         return hash((type(self), *self.parameters().values()))
 
     def parameters(self) -> dict[str, Any]:
-        """The arguments that make this rule again."""
+        """The arguments that recreate this rule."""
         names = list(inspect.signature(CrossingRule).parameters)
         return {name: getattr(self, name) for name in names}
 
@@ -171,7 +171,7 @@ class CrossingRule:
 
     @property
     def middle(self) -> Fraction:
-        """What noisy values are compared with, before its own noise: T, corrected by b₂ − b₁."""
+        """The number that noisy values are compared with, before its own noise: T, corrected by b₂ − b₁."""
         return self.threshold + self.scales.correction
 
     @property
@@ -187,9 +187,9 @@ class CrossingRule:
     def guarantee(self, measure: type[G], delta: object = None) -> G: ...
 
     def guarantee(self, measure: type[Guarantee] = PureDP, delta: object = None) -> Guarantee:
-        """What the whole stream costs, in ``measure``; no answer changes it."""
+        """Return what the whole stream costs, in ``measure``; no answer changes it."""
         promise = PureDP(self.epsilon)
-        # A subclass may do something else under the same promise: nothing is known to prove that.
+        # A subclass may behave differently under the same promise, and nothing proves that.
         proof = CLAIMS[f"above-threshold-{self.noise}", "PureDP"].assuming(VALUES)
         own = proof if type(self) is CrossingRule else None
         rho = CLAIMS.get((f"above-threshold-{self.noise}", "ZCDP"))
@@ -197,13 +197,13 @@ class CrossingRule:
         return promise.resting_on(own, direct).to(measure, delta=delta)
 
     def draw(self, bits: Bits) -> NoisyThreshold:
-        """The threshold with its noise, drawn now: one stream."""
+        """Draw the threshold's noise now, for one stream."""
         return NoisyThreshold(self.middle, self.scales, bits, steady=self.steady)
 
     # ---- study: reads the values without spending budget; the results are not private -----------
 
     def sample(self, values: Any, size: int, *, randomness: Bits | None = None) -> Indices:
-        """``size`` independent first crossings, the number of values for none. **Not private**."""
+        """Draw ``size`` independent first crossings; the number of values means none. **Not private**."""
         bits, array = source_of_bits(randomness), vector_of(values)
         drawn = np.full(whole("size", size, least=0), len(array), dtype=np.int64)
         for place in range(len(drawn)):
@@ -213,7 +213,7 @@ class CrossingRule:
         return drawn
 
     def probabilities(self, values: Any) -> Floats:
-        """The chance that each value is the first crossing, and last that none is. **Not private**."""
+        """Return each value's chance of being the first crossing; last, that none is. **Not private**."""
         return first_crossing(self._offsets(vector_of(values)), self.scales)
 
     def sequence_probability(self, values: Any, answers: Sequence[bool]) -> float:
@@ -254,7 +254,7 @@ class CrossingRule:
         return panels.log_integrals(block_logs(panels, offsets, answers, times))
 
     def _offsets(self, values: Any) -> Floats:
-        """How far each value is above the middle, subtracted exactly if floats would cancel."""
+        """Return how far each value is above the middle, subtracted exactly if floats would cancel."""
         if values.dtype.kind == "O":
             return np.array([float(Fraction(value) - self.middle) for value in values.tolist()])
         middle = float(self.middle)

@@ -115,7 +115,7 @@ class ExponentialRandomizedResponse(Mechanism):
         return _FACTS[self._variant]
 
     def parameters(self) -> dict[str, Any]:
-        """The arguments that make this mechanism again."""
+        """The arguments that recreate this mechanism."""
         return {**super().parameters(), "truth": self._truth, "variant": self._variant}
 
     def select(self, scores: Scores) -> NoReturn:  # noqa: ARG002  # it refuses whatever it is given
@@ -135,7 +135,7 @@ class ExponentialRandomizedResponse(Mechanism):
         raise NotPrivateError(_REFUSAL)
 
     def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
-        """``size`` independent draws of the chosen position. **Not private**: for study only."""
+        """Make ``size`` independent draws of the chosen position. **Not private**: for study only."""
         size = whole("size", size, least=0)
         bits = source_of_bits(randomness)
         draws = super().sample(scores, size, randomness=bits)
@@ -146,7 +146,7 @@ class ExponentialRandomizedResponse(Mechanism):
         return draws
 
     def top_set(self, scores: Scores) -> npt.NDArray[np.bool_]:
-        """Which candidates are in T. **Not private**."""
+        """Return which candidates are in T. **Not private**."""
         largest = self._optimize == "max"
         if self._variant == "naive":
             members = sampling.best_indices(scores.values, largest_is_best=largest)
@@ -201,7 +201,7 @@ class ExponentialRandomizedResponse(Mechanism):
 
 
 def _chain(values: npt.NDArray[Any], sensitivity: Fraction, largest: bool) -> npt.NDArray[np.intp]:
-    """Positions from the best down while consecutive scores differ by at most Δ, compared exactly."""
+    """Return positions from the best down while consecutive scores differ by at most Δ, compared exactly."""
     require_finite(values)
     order = np.argsort(values, kind="stable")
     if largest:

@@ -24,11 +24,11 @@ from discreet.mechanisms.mechanism import Indices, Mechanism
 from discreet.mechanisms.score_rows import ScoreRows
 from discreet.scores import Scores
 
-# Relative error granted to the float W; sums of 2⁴⁰ exponentials of gaps are far more precise.
+# Allowed relative error of the float W; sums of 2⁴⁰ exponentials of gaps are far more precise.
 _TOLERANCE = 2.0**-32
-# Beyond this many e-foldings a power of e is handled as "next to nothing" or "certainly enough".
+# Beyond this many e-foldings a power of e is treated as "nearly zero" or "certainly enough".
 _FAR = 1_000_000
-_LEAST_DELTA = Fraction(1, 10**100_000)  # so that e^−10⁶ is next to nothing beside δ, too
+_LEAST_DELTA = Fraction(1, 10**100_000)  # so that e^−10⁶ is negligible even beside δ
 
 
 class LargeGap(Mechanism):
@@ -103,11 +103,11 @@ class LargeGap(Mechanism):
         return self._delta
 
     def parameters(self) -> dict[str, Any]:
-        """The arguments that make this mechanism again."""
+        """The arguments that recreate this mechanism."""
         return {**super().parameters(), "delta": self._delta}
 
     def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
-        """``size`` independent draws of the chosen position. **Not private**: for study only."""
+        """Make ``size`` independent draws of the chosen position. **Not private**: for study only."""
         bits = source_of_bits(randomness)
         draws = super().sample(scores, size, randomness=bits)
         if self._scale_for(scores) == 0:
@@ -150,7 +150,7 @@ class LargeGap(Mechanism):
         return drawn
 
     def _corrected(self, draws: Indices, scores: Scores, bits: Bits) -> Indices:
-        """Each draw that is not the best becomes the best with probability c, exactly."""
+        """Replace each draw that is not the best by the best with probability c, exactly."""
         if not len(draws):
             return draws
         gaps = self.gaps(scores)
@@ -173,7 +173,7 @@ class LargeGap(Mechanism):
         return draws
 
     def _coin_bounds(self, gaps: Gaps, best: int, cost: Exact) -> tuple[float, float]:
-        """Two floats between which c certainly lies; (0, 1) where floats cannot say."""
+        """Return two floats between which c certainly lies; (0, 1) if floats cannot decide."""
         weight = _weight(gaps.gammas()[0], best)
         if weight * (1 - _TOLERANCE) >= 1:
             return 0.0, 0.0
@@ -273,7 +273,7 @@ def _capped(value: Ball) -> Ball:
 
 
 def _power(exponent: Fraction) -> Ball:
-    """A ball around e to this power, at most e^10⁶; one that reaches down to zero below e^−4·10⁶."""
+    """Return a ball around e to this power, capped at e^10⁶; below e^−4·10⁶ it reaches down to zero."""
     from flint import arb
 
     least = Fraction(-4 * _FAR)

@@ -52,8 +52,9 @@ _ONE_BY_ONE = (
     "_scale_for",
     "_scale_at",
 )
-"""What leads from scores to probabilities; a mechanism that does one of these in its own way has no rows."""
-_DRAWS_IN_BLOCKS = 32  # more draws of a row are quicker drawn for themselves
+"""The methods that lead from scores to probabilities; a mechanism that overrides one is not computed by rows.
+"""
+_DRAWS_IN_BLOCKS = 32  # with more draws per row, drawing each row by itself is faster
 
 
 class Mechanism(ABC):
@@ -82,9 +83,9 @@ class Mechanism(ABC):
     private: ClassVar[bool] = True
     """Whether there is a proof; a mechanism without one refuses to release."""
     facts: ClassVar[Facts]
-    """What is known of the mechanism beside its guarantee."""
+    """Known facts about the mechanism besides its guarantee."""
     takes_unequal: ClassVar[bool] = True
-    """Whether it chooses by scores whose sensitivities differ."""
+    """Whether it accepts scores with different sensitivities."""
 
     def __init__(
         self, epsilon: object = None, *, scale: object = None, optimize: str = "max"
@@ -113,12 +114,12 @@ class Mechanism(ABC):
         self.__init__(**state)  # type: ignore[misc]  # the way to restore a frozen object
 
     def parameters(self) -> dict[str, Any]:
-        """The arguments that make this mechanism again."""
+        """The arguments that recreate this mechanism."""
         given = {"epsilon": self._epsilon} if self._scale is None else {"scale": self._scale}
         return {**given, "optimize": self._optimize}
 
     def with_epsilon(self, epsilon: object) -> Self:
-        """The same mechanism at another ε.
+        """Return the same mechanism at another ε.
 
         Example:
             >>> from discreet import NoisyMax
@@ -196,7 +197,7 @@ class Mechanism(ABC):
         monotonic: bool = False,
         range_distance: object = None,
     ) -> Indices:
-        """Choose one candidate in every row and return its position there, exactly, from secure random bits.
+        """Choose one candidate in every row and return its position, exactly, from secure random bits.
 
         ``guarantee`` is the price of **one row**; a person in several rows costs that many releases:
         ``Event.of_each`` asks for ``rows_per_person`` (``docs/proofs/many-rows.md``).
@@ -227,7 +228,7 @@ class Mechanism(ABC):
     # ---- study: reads the scores without spending budget; the results are not private -----------
 
     def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
-        """``size`` independent draws of the chosen position. **Not private**: for study only.
+        """Make ``size`` independent draws of the chosen position. **Not private**: for study only.
 
         ``randomness`` may be ``discreet.testing.scripted(seed)`` for a reproducible study.
         """
@@ -241,9 +242,9 @@ class Mechanism(ABC):
     def sample_each(
         self, values: Any, size: int = 1, *, randomness: Bits | None = None, **stated: Any
     ) -> Indices:
-        """``size`` independent draws for every row, as a table with a row for each. **Not private**.
+        """Make ``size`` independent draws for every row, as a table with a row for each. **Not private**.
 
-        ``values`` and what is ``stated`` of them are those of ``select_each``.
+        ``values`` and the ``stated`` arguments are those of ``select_each``.
         """
         size = whole("size", size, least=0)
         bits = source_of_bits(randomness)
@@ -257,15 +258,15 @@ class Mechanism(ABC):
         return np.array(columns, dtype=np.int64).reshape(size, len(rows)).T
 
     def probabilities(self, scores: Scores) -> Floats:
-        """The probability of each candidate. **Not private**: it reads the scores and spends nothing."""
+        """Return the probability of each candidate. **Not private**: reads the scores, spends nothing."""
         return self._mass(scores, log=False)
 
     def log_probabilities(self, scores: Scores) -> Floats:
-        """Natural logarithms of the probabilities, correct even where these underflow. **Not private**."""
+        """Return the logarithms of the probabilities, accurate even at underflow. **Not private**."""
         return self._mass(scores, log=True)
 
     def ball_probabilities(self, scores: Scores, *, bits: int = 200) -> list[Any]:
-        """Balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
+        """Return balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
         scores = self.seen(scores)
         if self._scale_for(scores) == 0:
             values = scores.values.tolist()
@@ -289,15 +290,15 @@ class Mechanism(ABC):
     def guarantee(
         self, scores: Scores, measure: type[Guarantee] = PureDP, delta: object = None
     ) -> Guarantee:
-        """What one release on these scores costs, in ``measure``, by this mechanism's tightest proof.
+        """Return what one release on these scores costs, in ``measure``, by this mechanism's tightest proof.
 
-        It depends on the range distance or the sensitivities only, never on a score. ``delta`` goes with
+        It depends only on the range distance or the sensitivities, never on a score. ``delta`` goes with
         ``ApproxDP``.
         """
         return self.promise_for(scores).to(measure, delta=delta)
 
     def privacy_map(self, distance: object, monotonic: bool = False) -> float:
-        """ε for neighbours at L∞ distance ``distance``, rounded up; needs a mechanism built from scale=.
+        """Return ε for neighbours at this L∞ distance, rounded up; needs a mechanism built from scale=.
 
         Example:
             >>> from discreet import PermuteAndFlip
@@ -315,7 +316,7 @@ class Mechanism(ABC):
         return self.promise_at(moved if monotonic else 2 * moved).to(PureDP).epsilon
 
     def promise_for(self, scores: Scores) -> Guarantee:
-        """The strongest guarantee proved for these scores, whose values do not matter, in its own measure."""
+        """Return the strongest guarantee proved for such scores, whatever their values."""
         promise = self.promise_at(self._distance_of(scores))
         if scores.unequal != RATIOS or promise.proof is None:
             return promise
@@ -324,10 +325,10 @@ class Mechanism(ABC):
         return promise.resting_on(step.then(promise.proof), direct)
 
     def promise_at(self, range_distance: Fraction) -> Guarantee:
-        """The strongest guarantee proved for neighbours at this range distance, in its own measure."""
+        """Return the strongest guarantee proved for neighbours at this range distance, in its own measure."""
         promise, facts = self._promise(self._cost(range_distance)), facts_of(self)
         if facts is None:
-            # A subclass may do something else under the same promise: nothing is known to prove that.
+            # A subclass may behave differently under the same promise, and nothing proves that.
             return promise
         proofs = dict(_promised(facts.checked_as))
         # Of its own measure nothing more: that theorem is about these figures, the others about all of them.
@@ -335,7 +336,7 @@ class Mechanism(ABC):
         return promise.resting_on(own or Proof(facts.proof, assumes=(SCORES,)), proofs)
 
     def _cost(self, range_distance: Fraction) -> Exact:
-        """ε of the underlying noise for a range distance: ε as given, or d/s."""
+        """Return ε of the underlying noise for a range distance: ε as given, or d/s."""
         if self._epsilon is not None:
             return self._epsilon
         if range_distance == 0:
@@ -343,7 +344,7 @@ class Mechanism(ABC):
         return range_distance / self._scale if self._scale else math.inf
 
     def _distance_of(self, scores: Scores) -> Fraction:
-        """How far one person can move two of the compared numbers apart."""
+        """Return how far one person can move two of the compared numbers apart."""
         if not isinstance(_scores(scores).sensitivity, tuple):
             return scores.range_distance
         if not self.takes_unequal:
@@ -354,7 +355,7 @@ class Mechanism(ABC):
         return distance_of(scores)
 
     def seen(self, scores: Scores) -> Scores:
-        """The numbers that are compared: the scores, or their substitutes if sensitivities differ.
+        """Return the numbers that are compared: the scores, or their substitutes if sensitivities differ.
 
         **Not private**, like the scores.
 
@@ -379,7 +380,7 @@ class Mechanism(ABC):
         return range_distance / self._epsilon
 
     def gaps(self, scores: Scores) -> Gaps:
-        """The gaps, all that a mechanism sees of the scores. **Not private**; needs a scale above zero."""
+        """Return the gaps, all that a mechanism sees of the scores. **Not private**; needs a scale > 0."""
         return self._gaps_at(self._scale_for(scores), self.seen(scores))
 
     def _gaps_at(self, scale: Fraction, scores: Scores) -> Gaps:
@@ -424,9 +425,9 @@ class Mechanism(ABC):
     def log_masses(
         self, rows: Floats, range_distance: Fraction, counts: Sequence[int] | None = None
     ) -> Floats | None:
-        """``log_probabilities`` of each row of a matrix, found together. **Not private**.
+        """Return ``log_probabilities`` of each row of a matrix, computed together. **Not private**.
 
-        None if a mechanism computes them in its own way, one row at a time.
+        None if the mechanism computes them in its own way, one row at a time.
 
         Args:
             rows: finite scores, the vector of one selection in each row.
@@ -451,24 +452,24 @@ class Mechanism(ABC):
 
     @abstractmethod
     def _draw(self, gaps: Gaps, bits: Bits) -> int:
-        """One exact draw."""
+        """Make one exact draw."""
 
     @abstractmethod
     def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
-        """Many exact independent draws."""
+        """Make many exact independent draws."""
 
     def _draw_each(self, rows: RowGaps, bits: Bits) -> Indices | list[int]:
-        """One exact draw for each row: the position in it."""
+        """Make one exact draw for each row: the position in it."""
         return self._draw_one_by_one(rows, bits)
 
     def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
-        """The probability mass function of the gaps ``gammas + correction``."""
+        """Return the probabilities for the gaps ``gammas + correction``."""
         assert self.facts.law is not None
         return self.facts.law(gammas, correction, log=log)
 
     @abstractmethod
     def _promise(self, epsilon: Exact) -> Guarantee:
-        """The strongest guarantee proved when the noise scale is d/ε."""
+        """Return the strongest guarantee proved when the noise scale is d/ε."""
 
 
 def facts_of(thing: object) -> Facts | None:
@@ -478,7 +479,7 @@ def facts_of(thing: object) -> Facts | None:
 
 @cache
 def _promised(law: str) -> Mapping[str, Proof]:
-    """What proves each measure that a law promises."""
+    """Return the proof of each measure that a law promises."""
     named = ((measure, proof) for (of, measure), proof in CLAIMS.items() if of == law)
     return {measure: proof.assuming(SCORES) for measure, proof in named}
 

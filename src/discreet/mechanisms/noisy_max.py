@@ -21,7 +21,7 @@ from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 
 @dataclass(frozen=True, slots=True)
 class _Noise:
-    """How the largest noisy score is drawn for one kind of noise, and what is known about it."""
+    """How the largest noisy score is drawn for one kind of noise, with known facts about it."""
 
     draw: Callable[[Gaps, Bits], int]
     draw_many: Callable[[Gaps, int, Bits], Indices]
@@ -77,8 +77,8 @@ _NOISES = {
 class NoisyMax(Mechanism):
     """Report noisy max, with exponential, Laplace or Gumbel noise of scale s = d/ε.
 
-    Returns the candidate r whose q_r + s·X_r is largest, the X_r independent of unit scale; the noise is
-    refined bit by bit until the largest is certain, so ties and rounding play no part.
+    Returns the candidate r whose q_r + s·X_r is largest, where the X_r are independent and of unit scale;
+    the noise is refined bit by bit until the largest is certain, so ties and rounding do not matter.
 
     Distribution: Pr[r] = ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy for noise with density f and cdf F. With
     exponential noise this is permute-and-flip, with Gumbel noise the exponential mechanism.
@@ -131,7 +131,7 @@ class NoisyMax(Mechanism):
         return _NOISES[self._noise].facts
 
     def parameters(self) -> dict[str, Any]:
-        """The arguments that make this mechanism again."""
+        """The arguments that recreate this mechanism."""
         return {**super().parameters(), "noise": self._noise}
 
     def _draw(self, gaps: Gaps, bits: Bits) -> int:

@@ -25,15 +25,15 @@ class PermuteAndFlip(Mechanism):
     at the same ε, at any tail of the error, and equals noisy max with exponential noise.
 
     Guarantee, with s = d/ε: ε-DP; bounded range η = 2 ln(2e^(ε/2) − 1), **not** ε; zCDP with the smaller of
-    ε + e^−ε − 1 and what η gives; (ε', δ)-DP with ε' = ε + 2 ln(1 − δ). All of it for any two score vectors
-    in which no two scores move apart by more than d.
+    ε + e^−ε − 1 and what η gives; (ε', δ)-DP with ε' = ε + 2 ln(1 − δ). All of this holds for any two score
+    vectors in which no two scores move apart by more than d.
 
     Proof: ``docs/proofs/permute-and-flip.md``, ``docs/proofs/bounded-range-refuted.md`` and
     ``docs/proofs/laplace-dominance.md``; the sampler: ``docs/proofs/sampling.md``.
 
-    Cost: one pass over the scores, then a few coins; the time depends on the scores. With
-    ``steady=True`` every candidate's coin is flipped, so that passes, coins and bits do not depend on the
-    scores (``docs/proofs/sampling.md`` says what that does and does not hide).
+    Cost: one pass over the scores, then a few coins; the time depends on the scores. With ``steady=True``
+    every candidate's coin is flipped, so that passes, coins and bits do not depend on the scores
+    (``docs/proofs/sampling.md`` says what that does and does not hide).
 
     Example:
         >>> from discreet import Scores
@@ -81,7 +81,7 @@ class PermuteAndFlip(Mechanism):
         return self._steady
 
     def parameters(self) -> dict[str, Any]:
-        """The arguments that make this mechanism again."""
+        """The arguments that recreate this mechanism."""
         return {**super().parameters(), "steady": self._steady}
 
     def _draw(self, gaps: Gaps, bits: Bits) -> int:

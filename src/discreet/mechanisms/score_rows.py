@@ -15,9 +15,11 @@ from discreet.errors import ParameterError, ScoresError
 from discreet.scores import Scores, borrowed, distances_of
 
 BLOCK = 1 << 17
-"""Scores looked at together at most: enough that NumPy's calls cost little, few enough for the caches."""
+"""The number of scores processed together: large enough that NumPy's calls cost little, small enough for
+caches.
+"""
 
-_BLOCKS = 4  # at least, but for small inputs: then memory stays a part of the input's
+_BLOCKS = 4  # at least, except for small inputs, so that memory stays a fraction of the input's
 
 
 class ScoreRows:
@@ -97,7 +99,7 @@ class ScoreRows:
         return Scores(part, **self._stated)
 
     def blocks(self, scale: Fraction, *, largest_is_best: bool) -> Iterator[tuple[slice, RowGaps]]:
-        """The rows a block at a time: which ones, and their gaps."""
+        """Yield the rows in blocks: which ones, and their gaps."""
         starts, scratch = self._offsets[:-1], Scratch()
         most = min(BLOCK, max(len(self._values) // _BLOCKS, BLOCK >> 5))
         for first, last in in_blocks(starts, len(self._values), most):
@@ -116,7 +118,7 @@ class ScoreRows:
 
 
 def _flattened(values: Any) -> tuple[Values, int, int]:
-    """The numbers of a table row by row, without a copy where they lie so; how many rows, how long."""
+    """Flatten a table row by row, without a copy if possible; return the number of rows and their length."""
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     if not isinstance(values, np.ndarray):
@@ -130,11 +132,11 @@ def _flattened(values: Any) -> tuple[Values, int, int]:
 
 
 def _of_lists(values: Any) -> tuple[Values, int, int]:
-    """Python numbers, which may not fit any machine type."""
+    """Return Python numbers, which may not fit any machine type."""
     try:
         lists = [list(row) for row in values]
     except Exception:
-        # Whatever a stranger's iterator raises may quote a score.
+        # Anything a foreign iterator raises may quote a score.
         raise ScoresError("scores must be a table of numbers, or an array with offsets=") from None
     widths = {len(row) for row in lists}
     if len(widths) > 1:
@@ -146,7 +148,7 @@ def _of_lists(values: Any) -> tuple[Values, int, int]:
 
 
 def _offsets_of(given: Any, size: int) -> Indices:
-    """Offsets that cut the whole array into rows, none of them empty."""
+    """Check offsets that cut the whole array into non-empty rows."""
     offsets: npt.NDArray[Any] = np.asarray(given)
     if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or not len(offsets):
         raise ParameterError("⟨offsets⟩ must be whole numbers, one more than there are rows")

@@ -1,7 +1,7 @@
 """Scores with different sensitivities, and the two ways to compare them.
 
-*largest* takes the distance that the two largest sensitivities allow for all. *ratios* compares leads in
-units of what one person can do to them (``discreet._exact.gaps.ratios``). Neither is always better
+*largest* uses for all candidates the distance that the two largest sensitivities allow. *ratios* compares
+leads in units of what one person can do to them (``discreet._exact.gaps.ratios``). Neither is always better
 (``docs/proofs/unequal-sensitivities.md``).
 """
 
@@ -17,7 +17,7 @@ from discreet._exact.numbers.printing import figure
 from discreet.scores import LARGEST, RATIOS, Scores, largest_distance, recommended_way
 
 RATIO_DISTANCE = Fraction(2)
-"""How far one person moves two ratios apart, at most."""
+"""The largest distance that one person moves two ratios apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,7 @@ class UnequalWays:
     same, by *ratios* in proportion to the sensitivity of the best candidate, which is not known.
 
     Attributes:
-        recommended: the way that is taken by default: *ratios* where it has the lower bound for more than
-            half of the candidates.
+        recommended: the default: *ratios* if it has the lower bound for more than half of the candidates.
         largest: the bound of *largest*.
         ratios: the least and the largest bound of *ratios*.
         better_below: *ratios* have the lower bound if the best candidate's sensitivity is below this.
@@ -57,7 +56,7 @@ ratios have the lower bound if that sensitivity is below 25.25. By default: rati
 def ways_for(
     sensitivities: Sequence[Fraction], *, epsilon: Fraction, monotonic: bool
 ) -> UnequalWays:
-    """Both ways to compare scores whose sensitivities differ, and what to expect of them.
+    """Return both ways to compare scores whose sensitivities differ, and what to expect of each.
 
     Args:
         sensitivities: the public sensitivities, one for each candidate.
@@ -82,12 +81,12 @@ def ways_for(
 
 
 def reach_of(count: int) -> Fraction:
-    """At least ln(20 n), and at most 0.71 more: the noise of n candidates stays within 19 times of 20."""
+    """Return ln(20 n) or at most 0.71 more: the noise of n candidates stays within it 19 times out of 20."""
     return Fraction(7, 10) * (20 * count).bit_length()
 
 
 def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) -> float:
-    """How far the best score is missed at worst by ratios that noise moves by at most ``noise``."""
+    """Return how far the best score is missed at worst, by ratios that noise moves by at most ``noise``."""
     assert isinstance(form.sensitivity, tuple)
     assert epsilon is not None
     shift = RATIO_DISTANCE / epsilon * reach_of(len(form))
@@ -95,7 +94,7 @@ def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) ->
 
 
 def distance_of(scores: Scores) -> Fraction:
-    """How far one person can move two of the compared numbers apart."""
+    """Return how far one person can move two of the compared numbers apart."""
     if not isinstance(scores.sensitivity, tuple):
         return scores.range_distance
     if scores.unequal == RATIOS:
@@ -104,7 +103,7 @@ def distance_of(scores: Scores) -> Fraction:
 
 
 def compared(scores: Scores, *, scale: Fraction, largest_is_best: bool) -> Scores:
-    """The numbers that are compared, at a noise scale that fits them."""
+    """Return the compared numbers, at a noise scale that fits them."""
     steps = scores.sensitivity
     assert isinstance(steps, tuple)
     if scores.unequal == LARGEST:

@@ -2,9 +2,9 @@
 
 A claim is a small function from :class:`Scope` to :class:`Finding` whose docstring is the paper's statement,
 entered under its number by the decorator that :func:`claims_of` makes for the paper. A figure is a function
-that fills a :class:`Drawing`, entered by :func:`figure`; where it is a claim of its own its docstring is the
-statement, too. What a paper says of a figure is compared there and nowhere else; a claim about figures takes
-its verdict from them by :func:`judged`.
+that fills a :class:`Drawing`, entered by :func:`figure`; if it is also a claim, its docstring is the
+statement. What a paper says of a figure is compared there and nowhere else; a claim about figures takes its
+verdict from them by :func:`judged`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MODULES = (
     "ours.mechanisms",
     "ours.larger_algorithm",
 )
-"""Imported only when the catalogue is asked for."""
+"""Modules imported only when the catalogue is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Paper:
     Attributes:
         key: its name in the ids of claims.
         title, authors: as printed.
-        prefix: its name in the ids of figures; empty where it has none.
+        prefix: its name in the ids of figures; empty if it has none.
         part: the heading of its figures in the report.
 
     Example:
@@ -134,7 +134,7 @@ class Claim:
 
     @property
     def id(self) -> str:
-        """The name by which ``--only`` knows it."""
+        """The name used by ``--only``."""
         return f"{self.paper}/{re.sub(r'[^a-z0-9.]+', '-', self.number.lower()).strip('-')}"
 
 
@@ -163,19 +163,19 @@ class Figure:
     weight: float = 1.0
 
     def compute(self, scope: Scope) -> Drawing:
-        """The figure's panels and comparisons."""
+        """Return the figure's panels and comparisons."""
         drawing = Drawing(scope, self.needs)
         self.fill(drawing)
         return drawing
 
     @property
     def paper(self) -> Paper:
-        """Where it is from."""
+        """The paper it comes from."""
         return _BY_PREFIX[self.id.partition("-")[0]]
 
     @property
     def label(self) -> str:
-        """Its name in the report, or nothing for one of our own."""
+        """Its name in the report; empty for our own."""
         match = re.search(r"-fig(\w+)$", self.id)
         return f"{self.paper.prefix.upper()} Figure {match.group(1)}" if match else ""
 
@@ -190,7 +190,9 @@ _FIGURES: dict[str, Figure] = {}
 
 
 def claims_of(paper: str) -> Callable[[str], Callable[[Check], Check]]:
-    """The decorator that enters a paper's checks into the catalogue; a check's docstring is the statement."""
+    """Return the decorator that enters a paper's checks into the catalogue; a check's docstring is the
+    statement.
+    """
     assert paper in PAPERS, paper
 
     def claim(number: str) -> Callable[[Check], Check]:
@@ -215,7 +217,7 @@ def figure(
     claim: str = "",
     evidence: str = "",
 ) -> Callable[[Fill], Fill]:
-    """Enter a figure into the catalogue and, under the number ``claim``, what the paper states of it."""
+    """Enter a figure into the catalogue and, under the number ``claim``, the paper's statement about it."""
 
     def enter(fill: Fill) -> Fill:
         assert identifier not in _FIGURES, identifier
@@ -236,7 +238,7 @@ def figure(
 
 @cache
 def _places() -> dict[str, int]:
-    """Every module of the catalogue, imported, and its place in the order."""
+    """Return every module of the catalogue, imported, and its position in the order."""
     names = [f"discreet.papers.{module}" for module in _MODULES]
     return {import_module(name).__name__: place for place, name in enumerate(names)}
 
@@ -251,7 +253,7 @@ def all_claims() -> tuple[Claim, ...]:
     places, papers = _places(), list(PAPERS)
 
     def place(entry: Claim) -> tuple[int, int]:
-        # Not the order of imports: somebody may have imported a later module first.
+        # Not the order of imports: a later module may have been imported first.
         return papers.index(entry.paper), places.get(entry.check.__module__, len(places))
 
     return tuple(sorted(_CLAIMS.values(), key=place))
@@ -275,7 +277,7 @@ def _figure_place(found: Figure) -> tuple[int, int, str]:
 
 
 def chosen_claims(*, papers: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Claim, ...]:
-    """The claims of some papers, or those whose id or number is named in ``only``.
+    """Return the claims of some papers, or those whose id or number is named in ``only``.
 
     Example:
         >>> [entry.number for entry in chosen_claims(only=["noisy-max/proposition-8"])]
@@ -297,7 +299,7 @@ def chosen_claims(*, papers: Sequence[str] = (), only: Sequence[str] = ()) -> tu
 
 
 def chosen_figures(only: Iterable[str] = ()) -> list[Figure]:
-    """The figures named: by id, by paper (``err``), by number (``fig3``: 3a, 3b, 3c), or by a word in the id.
+    """Return figures by id, by paper (``err``), by number (``fig3``: 3a, 3b, 3c), or by a word in the id.
 
     Example:
         >>> [found.id for found in chosen_figures(["pf-fig3"])]
@@ -321,10 +323,10 @@ def chosen_figures(only: Iterable[str] = ()) -> list[Figure]:
 def judged(
     scope: Scope, *identifiers: str, evidence: str, about: str = "", holds: str = CONSISTENT
 ) -> Finding:
-    """What figures say of a claim: ``holds``, unless a value of the paper differs from ours.
+    """Judge a claim by its figures: it ``holds`` unless a value of the paper differs from ours.
 
-    Points are few, as in a quick run: the full figures take minutes. ``about`` picks the comparisons whose
-    quantity contains it.
+    Few points are used, as in a quick run, because the full figures take minutes. ``about`` picks the
+    comparisons whose quantity contains it.
     """
     shown = [all_figures()[identifier] for identifier in identifiers]
     why = absent(scope, {name: None for found in shown for name in found.needs})

@@ -1,7 +1,7 @@
-"""From panels to one Vega-Lite chart: dashes, shades and markers for greyscale, labels at the curves.
+"""From panels to one Vega-Lite chart: dashes, shades and markers for greyscale, labels on the curves.
 
-Written as Vega-Lite, not with Altair, which would copy and check every point at every step: that takes ten
-times as long as the drawing.
+Written as Vega-Lite, not with Altair, which copies and checks every point at every step and takes ten times
+as long as the drawing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Layer: TypeAlias = dict[str, Any]
 
 _DARK = "#222222"
 _GREY = "#555555"
-# Panels share neither bars nor shades unless told so.
+# Panels share neither bars nor shades by default.
 _APART = {
     "spacing": 26,
     "bounds": "full",
@@ -31,7 +31,7 @@ _PANEL_TITLE = {"anchor": "start", "fontSize": 12, "fontWeight": "bold", "offset
 
 
 def vega_lite(figure: Figure, drawing: Drawing) -> dict[str, Any]:
-    """The figure in Vega-Lite: titles, panels, and *synthetic* where data were made up."""
+    """Return the figure in Vega-Lite: titles, panels, and *synthetic* if data were made up."""
     columns = max(len(row) for row in drawing.rows)
     usual = {1: (520, 330), 2: (400, 290), 3: (300, 250)}.get(columns, (205, 200))
     subtitle = list(figure.subtitle)
@@ -72,7 +72,7 @@ Look: TypeAlias = tuple[str, tuple[int, ...], str, float]
 def _drawn(
     mechanism: str, width: float = 2.2, *, pale: float = 0.0, dash: int | None = None
 ) -> Look:
-    """A mechanism's own look, paled and with another dash where a panel has several of its lines."""
+    """Return a mechanism's look, paler and with another dash if a panel has several of its lines."""
     shade, own, shape = look_of(mechanism)
     if dash is not None:
         own, shape = DASHES[dash], SHAPES[dash]
@@ -98,7 +98,7 @@ LOOKS: dict[str, Look] = {
         for place, shade in enumerate((0, 1, 2, 3, 6))
     },
 }
-"""By name: a mechanism looks the same in every figure and chart. Numbers are for other series."""
+"""A mechanism's look by its name, the same in every figure and chart. Numbers are for other series."""
 
 
 # ---- axes ------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ _POWERS = (
 
 @dataclass(frozen=True, slots=True)
 class Ruler:
-    """An axis from ``low`` to ``high`` over so many pixels: the way from a value to a place and back."""
+    """An axis from ``low`` to ``high`` over this many pixels, which converts values to pixels and back."""
 
     axis: Axis
     low: float
@@ -120,7 +120,7 @@ class Ruler:
 
     @classmethod
     def over(cls, axis: Axis, values: Iterable[Floats], pixels: float) -> Ruler:
-        """As long as the axis says, or as it must be to show all values with a little room."""
+        """Return the range that the axis states, or one that shows all values with a little room."""
         if axis.domain is not None:
             return cls(axis, *axis.domain, pixels)
         shown = np.concatenate(list(values))
@@ -132,24 +132,24 @@ class Ruler:
         return cls(axis, 0.0 if 0 <= low < 0.3 * high else low - room, high + room, pixels)
 
     def place(self, value: float) -> float:
-        """How many pixels along the axis a value lies."""
+        """Return how many pixels along the axis a value lies."""
         if self.axis.log:
             return self.pixels * math.log(value / self.low) / math.log(self.high / self.low)
         return self.pixels * (value - self.low) / (self.high - self.low)
 
     def value(self, place: float) -> float:
-        """The value that lies so many pixels along the axis."""
+        """Return the value at this many pixels along the axis."""
         share = place / self.pixels
         if self.axis.log:
             return float(self.low * (self.high / self.low) ** share)
         return self.low + (self.high - self.low) * share
 
     def within(self, values: Floats) -> Any:
-        """Which of the values are on the axis."""
+        """Return which of the values are on the axis."""
         return (values >= self.low) & (values <= self.high)
 
     def encoded(self, field: str, *, room: int = 40) -> dict[str, Any]:
-        """For Vega-Lite, with as many ticks as fit, one every ``room`` pixels."""
+        """Return the axis for Vega-Lite, with as many ticks as fit, one every ``room`` pixels."""
         most = max(3, int(self.pixels) // room)
         ticks: dict[str, Any] = {
             "tickCount": most,
@@ -173,7 +173,8 @@ class Ruler:
 
 
 def log_ticks(low: float, high: float, *, most: int) -> list[float]:
-    """Round numbers for a logarithmic axis: all over a short way, then 1, 2, 5, then powers of ten.
+    """Return round numbers for a logarithmic axis: all of them over a short range, else 1, 2, 5, or powers of
+    ten.
 
     Example:
         >>> log_ticks(1.0, 60.0, most=6)
@@ -214,7 +215,7 @@ def _line_layers(panel: Lines, width: int, height: int) -> list[Layer]:
         bars += _error_bars(line, shade)
         if not line.quiet:
             labels.append(_label(line, xs, ys, across, up))
-    # One layer for all lines: a layer each would take many times as long to draw.
+    # One layer for all lines: a separate layer each would take many times as long to draw.
     color = {"field": "shade", "type": "nominal", "scale": None}
     drawn = places | {
         "detail": {"field": "series", "type": "nominal"},
@@ -255,7 +256,7 @@ def _line_layers(panel: Lines, width: int, height: int) -> list[Layer]:
 
 
 def _visible(panel: Lines, line: Line) -> tuple[Floats, Floats]:
-    """The points that the axes can show: finite, and positive where logarithmic."""
+    """Return the points that the axes can show: finite, and positive on a logarithmic axis."""
     seen = np.isfinite(line.xs) & np.isfinite(line.ys)
     if panel.x.log:
         seen &= line.xs > 0
@@ -277,7 +278,7 @@ _LETTER_WIDTH = 6.4
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Words, their shade, and where they begin, in pixels from the top left of the panel."""
+    """A text, its shade, and its position in pixels from the top left of the panel."""
 
     text: str
     shade: str
@@ -286,12 +287,12 @@ class Label:
 
     @property
     def right(self) -> float:
-        """About where the words end."""
+        """Roughly where the text ends."""
         return self.x + _LETTER_WIDTH * len(self.text)
 
 
 def _label(line: Line, xs: Floats, ys: Floats, across: Ruler, up: Ruler) -> Label:
-    """At the x asked for, or where the line leaves the panel or ends."""
+    """Place a label at the requested x, or where the line leaves the panel or ends."""
     if line.at is not None:
         place, shift = int(np.abs(xs - line.at).argmin()), line.shift
         height = float(ys[place])
@@ -305,7 +306,7 @@ def _label(line: Line, xs: Floats, ys: Floats, across: Ruler, up: Ruler) -> Labe
 
 
 def spread(labels: Sequence[Label], height: float) -> list[Label]:
-    """The labels from top to bottom, at least a line apart where they share a column.
+    """Return the labels from top to bottom, at least a line apart if they share a column.
 
     Example:
         >>> near = [Label("PF", "#000", 10, 50), Label("EM", "#000", 10, 52)]
@@ -368,7 +369,7 @@ def _bar_layers(panel: Bars, height: int) -> list[Layer]:
 
 
 def _short(value: float, series: int) -> str:
-    """The figure above a bar: shorter where there are many bars beside each other."""
+    """Return the figure above a bar, shorter if there are many bars."""
     digits = 3 if series < 3 else 2
     if 1 <= abs(value) < 1e4:
         return f"{value:.{max(0, digits - len(str(int(abs(value)))))}f}"

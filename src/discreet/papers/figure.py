@@ -1,4 +1,4 @@
-"""A figure while its function fills it in: panels of lines or bars, and what the paper says beside ours.
+"""A figure being filled in: panels of lines or bars, and the paper's values beside ours.
 
 Errors along ε are computed from probabilities, not sampled.
 """
@@ -169,7 +169,7 @@ class PaperValue:
 
 @dataclass
 class Drawing:
-    """The panels of a figure row by row, its comparisons, and sentences for the reader of the report.
+    """The panels of a figure by row, its comparisons, and remarks for the report.
 
     Example:
         >>> drawing = Drawing(Scope())
@@ -198,19 +198,19 @@ class Drawing:
 
     @property
     def note(self) -> str:
-        """What a panel of several data sets says inside."""
+        """Return what a panel with several data sets says inside."""
         return "synthetic" if self.synthetic else ""
 
     def row(self, *panels: Lines | Bars) -> None:
-        """Another row of panels."""
+        """Add a row of panels."""
         self.rows.append(panels)
 
     def remark(self, text: str) -> None:
-        """A sentence for the reader of the report."""
+        """Add a sentence for readers of the report."""
         self.remarks.append(text)
 
     def number(self, quantity: str, *, paper: str, ours: float, remark: str = "") -> None:
-        """A printed number beside ours; ``paper`` is as printed, so that its digits are known."""
+        """Compare a printed number with ours; ``paper`` is as printed, so that its digits are known."""
         decimals = len(paper.partition(".")[2])
         relative = ours / float(paper) - 1
         verdict = CLOSE if abs(relative) <= _CLOSE else DIFFERS
@@ -222,7 +222,7 @@ class Drawing:
     def statement(
         self, quantity: str, *, paper: str, ours: str, holds: bool, remark: str = ""
     ) -> None:
-        """Something a paper says in words, and whether our curves bear it out."""
+        """Add a statement of the paper in words, and whether our curves support it."""
         verdict = AGREES if holds else DIFFERS
         self._compare(PaperValue(quantity, paper, ours, "", verdict, remark))
 
@@ -232,12 +232,12 @@ class Drawing:
         self.comparisons.append(row)
 
     def added(self, quantity: str, *, ours: str, remark: str = "") -> None:
-        """A finding with no counterpart in a paper."""
+        """Add a finding with no counterpart in a paper."""
         self.comparisons.append(PaperValue(quantity, "", ours, "", NEW, remark))
 
 
 def shown(value: float) -> str:
-    """Four significant digits, with a power of ten where the number asks for one.
+    """Return four significant digits, with a power of ten if needed.
 
     Example:
         >>> shown(5.32281), shown(1.2e-40), shown(float("inf"))
@@ -249,10 +249,10 @@ def shown(value: float) -> str:
 
 
 ScoresOf: TypeAlias = Callable[[Counts], Scores]
-"""From a histogram to the scores of its bins."""
+"""A function from a histogram to the scores of its bins."""
 
 STATED = "0.1"
-"""The ε of randomized response's figures that need no data; with Δ = 1 the noise scale is 2Δ/ε = 20."""
+"""The ε of the randomized-response figures that need no data; with Δ = 1 the noise scale is 2Δ/ε = 20."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,15 +292,15 @@ ERR = {
     truth: Contender(f"ERR {coin}", partial(ExponentialRandomizedResponse, truth=str(truth)), look)
     for truth, coin, look in ((0.25, "¼", "err25"), (0.5, "½", "err50"), (0.75, "¾", "err75"))
 }
-"""Exponential randomized response by the coins that its paper speaks of."""
+"""Exponential randomized response with the coins used in its paper."""
 
 PF_AND_EM = f"PF: {PermuteAndFlip.facts.title}. EM: {Exponential.facts.title}."
 KEY = f"{PF_AND_EM} ERR: {ERR[0.5].at(1).facts.title}, coin ¼, ½, ¾."
-"""What the labels at the curves stand for."""
+"""What the labels on the curves mean."""
 
 
 def useful_epsilons(scores: Scores, count: int, *, least_error: float = 1.0) -> Floats:
-    """Equal steps of ε up to where the exponential mechanism's error falls to ``least_error``.
+    """Return equal steps of ε up to where the exponential mechanism's error falls to ``least_error``.
 
     The papers cut their plots there.
     """
@@ -317,13 +317,13 @@ def error_panel(
     x: str = "ε",
     domain: tuple[float, float] | None = None,
 ) -> Lines:
-    """Errors on a logarithmic scale against ε, from 0 to the last."""
+    """Return a panel of errors on a logarithmic scale against ε, from 0 to the last."""
     across = Axis(x, domain=(0.0, 1.02 * float(epsilons[-1])))
     return Lines(title, across, Axis("expected error", log=True, domain=domain), lines, note=note)
 
 
 def listed(values: Mapping[str, float], form: str = ".2f") -> str:
-    """Names and numbers in a row.
+    """Join names and numbers into a list.
 
     Example:
         >>> listed({"PF": 1.234, "EM": 2})

@@ -1,7 +1,7 @@
-"""How much to check or draw, and what checking finds: a verdict, its range, the evidence.
+"""How much to check or draw, and the result of a check: a verdict, its range, the evidence.
 
-A verdict always says on what range it was reached: ``proved by computation`` means that exact or ball
-arithmetic decided every case of that range.
+A verdict always states its range: ``proved by computation`` means that exact or ball arithmetic decided
+every case of that range.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from discreet.errors import DiscreetError
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """``quick`` takes small ranges and few points; ``data`` is a folder of DPBench histograms, or None.
+    """``quick`` uses small ranges and few points; ``data`` is a folder of DPBench histograms, or None.
 
     Example:
         >>> Scope(quick=True).size(full=7, quick=4)
@@ -43,7 +43,7 @@ Witness: TypeAlias = dict[str, Any] | None
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found.
+    """The result of a check.
 
     Example:
         >>> Finding(verdict=CONSISTENT, covered="n = 3", evidence="nothing found").verdict
@@ -58,7 +58,7 @@ class Finding:
 
 
 def established(fact: object, what: str) -> None:
-    """Stop the check if something that its evidence says on the side is not so."""
+    """Stop the check if a side statement in its evidence is false."""
     if not fact:
         raise DiscreetError(f"could not establish that {what}")
 
@@ -79,19 +79,19 @@ def refuted(covered: str, evidence: str, *, witness: Witness = None, **numbers: 
 
 
 def not_checkable(why: str) -> Finding:
-    """Nothing here can decide it; say why."""
+    """Nothing here can decide it; the reason is stated."""
     return Finding(NOT_CHECKABLE, "", why)
 
 
 def unless(counterexample: Witness, covered: str, evidence: str, **numbers: Any) -> Finding:
-    """``proved``, unless an exhaustive check came back with a counterexample."""
+    """Return ``proved``, unless an exhaustive check found a counterexample."""
     if counterexample is not None:
         return refuted(covered, "a counterexample was found", witness=counterexample, **numbers)
     return proved(covered, evidence, **numbers)
 
 
 def unless_found(counterexample: Witness, covered: str, evidence: str, **numbers: Any) -> Finding:
-    """``consistent``, unless a search came back with a counterexample."""
+    """Return ``consistent``, unless a search found a counterexample."""
     if counterexample is not None:
         return refuted(covered, "a counterexample was found", witness=counterexample, **numbers)
     return consistent(covered, evidence, **numbers)

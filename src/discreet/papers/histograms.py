@@ -1,4 +1,4 @@
-"""The DPBench histograms, read from a folder that the user names, or look-alikes made up here.
+"""The DPBench histograms, read from a folder that the user names, or look-alikes generated here.
 
 The files (``NAME.n4096.npy``, 4096 counts each) come from the DPBench study (Hay et al., SIGMOD 2016;
 github.com/dpcomp-org/dpcomp_core) and are not part of this project. Both papers sum them to 1024 bins.
@@ -49,7 +49,7 @@ class Histogram:
 
     @property
     def counts(self) -> Counts:
-        """Summed to 1024 bins, as in the papers."""
+        """The counts, summed to 1024 bins as in the papers."""
         coarse: Counts = self.fine.reshape(_BINS, -1).sum(axis=1)
         return coarse
 
@@ -65,7 +65,7 @@ class Histogram:
 
 
 def histogram(scope: Scope, name: str) -> Histogram:
-    """The real histogram where a folder is given, otherwise the look-alike."""
+    """Return the real histogram if a folder is given, otherwise the look-alike."""
     if scope.data is None:
         return Histogram(name, _look_alike(name), synthetic=True)
     return Histogram(name, _read(path_of(scope.data, name)), synthetic=False)
@@ -77,7 +77,7 @@ def path_of(folder: Path, name: str) -> Path:
 
 
 def readable(scope: Scope, names: Iterable[str] = NAMES) -> tuple[list[Histogram], list[str]]:
-    """Those that can be read, and for each other one a sentence that names the file.
+    """Return the readable ones, and for each other one a sentence that names the file.
 
     Example:
         >>> found, troubles = readable(Scope(), ["MEDCOST"])
@@ -96,7 +96,7 @@ def readable(scope: Scope, names: Iterable[str] = NAMES) -> tuple[list[Histogram
 
 
 def absent(scope: Scope, names: Iterable[str]) -> str:
-    """Why figures of real data cannot be had, or nothing when all files are there."""
+    """Return why figures of real data cannot be drawn, or nothing if all files are there."""
     missing = [n for n in names if scope.data is None or not path_of(scope.data, n).is_file()]
     if not missing:
         return ""
@@ -165,28 +165,28 @@ def median_scores(counts: Counts) -> Scores:
 
 
 def _rising(t: Floats, noise: Floats) -> Floats:
-    """A long climb that stops short of the end, as citations by date."""
+    """A long rise that stops short of the end, like citations by date."""
     return np.where(t < 0.89, t**2.2, 0.0) * np.exp(0.35 * noise)
 
 
 def _one_heap(t: Floats, noise: Floats) -> Floats:
-    """Nearly everyone in one bin, a low hill far away, as capital losses."""
+    """Nearly everyone in one bin, and a low hill far away, like capital losses."""
     hill = np.exp(-(((t - 0.45) / 0.07) ** 2)) * (noise > 1.3)
     return np.where(t == 0, 120.0, hill)
 
 
 def _falling(t: Floats, noise: Floats) -> Floats:
-    """A steep decline with a heap at zero, as costs."""
+    """A steep decline with a peak at zero, like costs."""
     return np.where(t == 0, 22.0, np.exp(-t * 55) + 0.004 * np.exp(-t * 5)) * np.exp(0.3 * noise)
 
 
 def _bursts(t: Floats, noise: Floats) -> Floats:
-    """Silence, then bursts, as searches over time."""
+    """Silence, then bursts, like searches over time."""
     return np.where(t < 0.48, 0.0, t**6) * np.exp(1.1 * noise)
 
 
 def _two_hills(t: Floats, noise: Floats) -> Floats:
-    """Two broad hills of many people, as patents by date."""
+    """Two broad hills of many people, like patents by date."""
     hills = np.exp(-(((t - 0.65) / 0.18) ** 2)) + 0.75 * np.exp(-(((t - 0.3) / 0.15) ** 2))
     return (0.15 + hills) * (t < 0.93) * np.exp(0.3 * noise)
 

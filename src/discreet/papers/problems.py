@@ -1,18 +1,18 @@
-"""A selection problem as the papers state it, the exact choices their algorithms make, families of problems.
+"""A selection problem as the papers state it, its algorithms' exact choices, and families of problems.
 
-The algorithms look at the scores through one number each: the coin p_r = exp(−ε(q* − q_r)/(2Δ)).
-A :class:`Problem` gives the coins in whichever exact form a question needs:
+The algorithms use one number for each score: the coin p_r = exp(−ε(q* − q_r)/(2Δ)). A :class:`Problem`
+gives the coins in the exact form that a check needs:
 
 * ``epsilon`` a rational: coins are balls (flint ``arb``), certain enclosures, and can be flipped;
 * ``unit_coin`` a rational: the coin of a candidate one sensitivity behind the best, so that scores on
   the grid of the sensitivity have rational coins and every distribution is exact;
 * ``unit_coin`` the polynomial x: the same for *every* ε at once, x standing for exp(−ε/2).
 
-Finite families are chosen so that checking them says something about all problems. Permute-and-flip's
-probabilities are polynomials of degree one in each coin, and two such polynomials that agree when every coin
-takes two values agree everywhere: an identity checked on :func:`affine_family` holds for every real score and
-every ε, for that number of candidates. *Lattices* are scores in whole multiples of Δ, up to order and a
-common shift, with all their neighbours.
+Finite families are chosen so that checking them implies something about all problems. Permute-and-flip's
+probabilities are polynomials of degree one in each coin, and two such polynomials that agree when every
+coin takes two values agree everywhere: an identity checked on :func:`affine_family` holds for every real
+score and every ε, for that number of candidates. *Lattices* are scores in whole multiples of Δ, up to order
+and a common shift, with all their neighbours.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BALL_BITS = 256
 
 
 def balls() -> Any:
-    """The context in which all balls of a check are computed; it may be entered again inside itself."""
+    """The context in which all balls of a check are computed; it can be nested."""
     return precision(BALL_BITS)
 
 
@@ -128,7 +128,7 @@ Law: TypeAlias = Callable[[Problem], list[Number]]
 def first_heads(
     coins: Sequence[Number], orders: Iterable[tuple[Sequence[int], Number]]
 ) -> list[Number]:
-    """The law of the first candidate whose coin falls heads, over orders with their chances."""
+    """Return the law of the first candidate whose coin comes up heads, over orders with their chances."""
     result: list[Number] = [rational(0)] * len(coins)
     for order, chance in orders:
         all_tails = chance

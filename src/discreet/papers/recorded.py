@@ -1,10 +1,10 @@
-"""The verdicts of a full run, kept with the package, so that they can be shown without half a minute's work.
+"""The verdicts of a full run, kept with the package so that they can be shown without computing them.
 
 The page of claims shows this record. ``make pages`` writes it; by hand, in a checkout::
 
     python -m discreet.papers.recorded
 
-The tests check every claim at its full range and hold the outcome against the record.
+The tests check every claim at its full range and compare the outcome with the record.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Without times: the file changes only when a finding does.
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """A full run: which version of discreet it was, and what it found, by the claims' ids.
+    """A full run: the version of discreet, and its findings by claim id.
 
     Example:
         >>> recorded().findings["noisy-max/proposition-8"]["verdict"]
@@ -58,7 +58,7 @@ def recorded() -> RecordedRun:
 
 
 def short(result: CheckedClaim) -> RecordedFinding:
-    """A result as it is recorded."""
+    """Return a result in its recorded form."""
     finding = result.finding
     return {
         "verdict": finding.verdict,
@@ -70,7 +70,7 @@ def short(result: CheckedClaim) -> RecordedFinding:
 
 
 def text_of(results: Sequence[CheckedClaim]) -> str:
-    """The file's text; a check that failed is no finding, and stops the record."""
+    """Return the file's text; a failed check is not a finding, and stops the record."""
     failed = [result.claim.id for result in results if result.finding.verdict == FAILED]
     if failed:
         raise DiscreetError("not recorded, because these checks failed: " + ", ".join(failed))
@@ -79,7 +79,7 @@ def text_of(results: Sequence[CheckedClaim]) -> str:
 
 
 def write(results: Sequence[CheckedClaim]) -> None:
-    """Put the record beside this module."""
+    """Write the record beside this module."""
     Path(__file__).with_name(FILE).write_text(text_of(results), encoding="utf-8")
 
 

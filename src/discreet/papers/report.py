@@ -1,6 +1,6 @@
-"""What was checked and drawn, as Markdown, as CSV, and as HTML pages that load nothing.
+"""What was checked and drawn, as Markdown, as CSV, and as self-contained HTML pages.
 
-A page is its Markdown, rendered; that of the figures carries inside the images that its Markdown points at.
+A page is its Markdown, rendered; the page of figures includes the images that its Markdown links to.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ tr:has(strong) td { background: #b3261e18; } li { overflow-wrap: anywhere; }
 
 
 def _plain(text: str) -> str:
-    """A text in which nothing is read as Markdown."""
+    """Return a text in which nothing is read as Markdown."""
     return re.sub(r"([\\`*_\[\]!<>])", r"\\\1", text)
 
 
 def _page(markdown: str) -> str:
-    """The Markdown as one HTML file that loads nothing, with a name for each heading."""
+    """Return the Markdown as one self-contained HTML file, with an anchor for each heading."""
     from markdown_it import MarkdownIt
 
     reader = MarkdownIt("js-default")
@@ -70,7 +70,7 @@ def _page(markdown: str) -> str:
 
 
 def _anchor(heading: str) -> str:
-    """What a link to a heading names, as readers of Markdown make it.
+    """Return a heading's anchor, as Markdown readers make it.
 
     Example:
         >>> _anchor("PF Figure 3a. Mode: error")
@@ -100,7 +100,7 @@ def tally(results: Sequence[CheckedClaim]) -> dict[str, int]:
 
 
 def claims_summary(results: Sequence[CheckedClaim]) -> str:
-    """One line: how many claims, how they came out, how long it took."""
+    """Summarise in one line: how many claims, their verdicts, and the time."""
     parts = ", ".join(f"{count} {verdict}" for verdict, count in tally(results).items())
     seconds = sum(result.seconds for result in results)
     return f"{counted(len(results), 'claim')} in {seconds:.0f} s: {parts}."
@@ -131,7 +131,7 @@ def on_one_line(value: Any) -> str:
 def _details(result: CheckedClaim) -> list[tuple[str, str]]:
     finding = result.finding
     rows = [("checked on", finding.covered)] if finding.covered else []
-    failed = finding.verdict == FAILED  # the words of an exception are not ours
+    failed = finding.verdict == FAILED  # an exception's message is not our text
     rows.append(("evidence", _plain(finding.evidence) if failed else finding.evidence))
     rows += [(name, on_one_line(value)) for name, value in finding.numbers.items()]
     if finding.witness is not None:
@@ -240,7 +240,7 @@ def _cells(row: PaperValue) -> tuple[str, ...]:
 
 
 def _differing(results: Sequence[DrawnFigure]) -> list[str]:
-    """What differs, in words, each with a link to its figure."""
+    """Return what differs, in words, each with a link to its figure."""
     every = all_figures()
     return [
         f"- {_link(every[result.id].heading, every[result.id])}: {row.quantity}: the paper has "
@@ -286,9 +286,9 @@ def figures_markdown(results: Sequence[DrawnFigure], scope: Scope) -> str:
 
 
 def _with_images(page: str, out: Path) -> str:
-    """The page with its drawings inside.
+    """Return the page with its drawings embedded.
 
-    Each stays an image of its own, so that the names inside one drawing cannot clash with another's.
+    Each is a separate image, so that names inside one drawing cannot clash with another's.
     """
 
     def inside(found: re.Match[str]) -> str:

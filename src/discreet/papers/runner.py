@@ -1,7 +1,7 @@
-"""Check claims; compute and draw figures, several at a time; what is finished is not done again.
+"""Check claims; compute and draw figures, several at a time; finished ones are not repeated.
 
-A finished figure leaves ``figures/ID.json`` with a hash of everything that went into it: the sources
-it rests on, the scope, and the data files it reads. A run finds it and moves on.
+A finished figure leaves ``figures/ID.json`` with a hash of everything it depends on: its sources, the
+scope, and the data files it reads. A later run finds it and moves on.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from discreet.papers.findings import FAILED, Finding, Scope
 from discreet.papers.histograms import path_of
 
 _PACKAGE = Path(__file__).parents[1]
-# Rooms that no figure enters: a change there leaves finished figures as they are.
+# Packages that no figure uses: a change there leaves finished figures valid.
 _ELSEWHERE = {"_cli", "_tables", "desk", "explore", "ledger", "questions", "sklearn", "opendp.py"}
 SUFFIXES = ("svg", "png", "csv")
-"""What each figure is written as."""
+"""The file types of each figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaim:
-    """A claim with what was found, and how long that took.
+    """A claim with its finding, and how long that took.
 
     Example:
         >>> from discreet.papers import chosen_claims
@@ -63,7 +63,7 @@ class CheckedClaim:
 
 
 def check(claims: Iterable[Claim], scope: Scope) -> Iterator[CheckedClaim]:
-    """Check claims one after the other. A check that breaks is reported as failed, not hidden.
+    """Check claims one after the other. A check that raises is reported as failed.
 
     Example:
         >>> from discreet.papers import chosen_claims
@@ -86,7 +86,7 @@ def check(claims: Iterable[Claim], scope: Scope) -> Iterator[CheckedClaim]:
 
 @dataclass(frozen=True, slots=True)
 class DrawnFigure:
-    """What became of one figure.
+    """The outcome of one figure.
 
     Attributes:
         id: the figure's.
@@ -129,7 +129,7 @@ class DrawnFigure:
 
 
 Report = Callable[[str, DrawnFigure | None], None]
-"""Told of a figure when it starts (None) and when it is done."""
+"""Called for a figure when it starts (None) and when it is done."""
 
 
 def draw(
@@ -178,7 +178,7 @@ def draw(
 
 
 def prepared(folder: Path) -> Path:
-    """The folder, made if need be; an error names it if it cannot be written to."""
+    """Return the folder, created if necessary; an error names it if it cannot be written."""
     probe = folder / ".writable"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -278,7 +278,7 @@ def as_csv(rows: Sequence[dict[str, Any]], columns: Sequence[str] = ()) -> str:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """All or nothing: an interrupted run leaves no half file under the final name."""
+    """Write all or nothing: an interrupted run leaves no partial file under the final name."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         beside.write_bytes(content)
@@ -292,7 +292,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def fingerprint(figure: Figure, scope: Scope) -> str:
-    """A hash of all that the figure depends on; a data file that cannot be read counts as absent."""
+    """Return a hash of everything the figure depends on; an unreadable data file counts as absent."""
     parts = [_sources(), figure.id, str(scope.quick)]
     if scope.data is not None:
         for name in figure.needs:
@@ -315,7 +315,7 @@ def _sources() -> str:
 
 
 def finished(scope: Scope, out: Path) -> list[DrawnFigure]:
-    """All figures in the folder that fit this scope, whenever they were drawn.
+    """Return all figures in the folder that match this scope, whenever they were drawn.
 
     Example:
         >>> finished(Scope(), Path("no-such-folder"))
@@ -326,7 +326,7 @@ def finished(scope: Scope, out: Path) -> list[DrawnFigure]:
 
 
 def _finished(figure: Figure, scope: Scope, folder: Path) -> DrawnFigure | None:
-    """The result of an earlier run, if its marker fits and its files are there."""
+    """Return the result of an earlier run, if its marker matches and its files exist."""
     try:
         marker = json.loads((folder / f"{figure.id}.json").read_text(encoding="utf-8"))
         fits = marker["hash"] == fingerprint(figure, scope)

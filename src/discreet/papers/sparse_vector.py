@@ -1,8 +1,8 @@
-"""Variants of the sparse vector technique (Lyu, Su and Li, 2017): which are private, as they were claimed.
+"""Variants of the sparse vector technique (Lyu, Su and Li, 2017): which are private, as claimed.
 
-A variant is the scale of the threshold's noise, whether that is drawn anew after an answer "above", the scale
-of the noise of a query or none, after how many answers it stops if ever, and whether "above" comes with the
-noisy answer itself. All noise is Laplace noise; the threshold is zero.
+A variant is defined by the scale of the threshold's noise, whether that is redrawn after an answer "above",
+the scale of a query's noise or none, after how many answers it stops if ever, and whether "above" comes
+with the noisy answer itself. All noise is Laplace noise; the threshold is zero.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from discreet.papers.findings import Finding, Scope, consistent, established, re
 claim = claims_of("sparse-vector")
 
 Said = tuple[Any, Any]
-"""A value and the answer to it: False, True, or the number released."""
+"""A value and its answer: False, True, or the released number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class Variant:
         threshold_scale: of the threshold's noise.
         query_scale: of each query's noise; None for none.
         crossings: how many answers "above" end it; None if it never ends.
-        drawn_anew: whether the threshold's noise is drawn anew after each of them.
+        drawn_anew: whether the threshold's noise is redrawn after each of them.
         releases_numbers: whether the noisy answer is released in place of "above".
         sensitivity: Δ.
     """
@@ -67,7 +67,7 @@ class Variant:
     def _draws(
         self, asked: Sequence[Said], times: Sequence[int]
     ) -> Iterator[list[tuple[Said, int]]]:
-        """What is asked under each draw of the threshold's noise."""
+        """Group what is asked by draw of the threshold's noise."""
         part: list[tuple[Said, int]] = []
         for said, often in zip(asked, times, strict=True):
             if self.drawn_anew and said[1] is not False:
@@ -155,7 +155,9 @@ class Variant:
         return panels.log_integrals(logs)
 
     def _interval_logs(self, rows: Floats, part: list[tuple[Said, int]]) -> Floats:
-        """Without noise of their own, queries say in which interval the threshold lies."""
+        """Return logs for queries without their own noise, which reveal the interval that contains the
+        threshold.
+        """
         above = [place for (place, answer), _ in part if answer]
         below = [place for (place, answer), _ in part if not answer]
         most = rows[:, above].min(axis=1) if above else np.full(len(rows), np.inf)
@@ -172,7 +174,7 @@ class Variant:
 
 
 def variants(epsilon: Fraction, crossings: int) -> dict[str, Variant]:
-    """The six, at ε and with a stop after so many answers "above" where there is one."""
+    """Return the six variants at ε, stopping after this many answers "above" if they stop."""
     half, count = epsilon / 2, Fraction(crossings)
 
     def variant(title: str, first: Fraction, second: Fraction | None, **rest: Any) -> Variant:
@@ -202,7 +204,7 @@ _EPSILON = Fraction(1)
 def _audited(
     variant: Variant, epsilon: Fraction, scope: Scope, *, monotonic: bool = False
 ) -> Verdict:
-    """The audit of a claimed ε; a quick one looks at shorter lists of answers before the long ones."""
+    """Audit a claimed ε; a quick audit tries shorter lists of answers first."""
     lengths = range(1, 1 + scope.size(full=4, quick=2))
     return audit_stream(variant, PureDP(epsilon), monotonic=monotonic, lengths=lengths, blocks=True)
 
@@ -245,7 +247,7 @@ def _variant_2(scope: Scope) -> Finding:
 
 
 def _grows(number: str, scope: Scope, why: str) -> Finding:
-    """Whatever multiple of the claimed ε is tried, a longer list of answers refutes it."""
+    """For any multiple of the claimed ε, find a longer list of answers that refutes it."""
     variant = variants(_EPSILON, 1)[number]
     multiples = (1,) if scope.quick else (1, 10)
     verdicts = [_audited(variant, multiple * _EPSILON, scope) for multiple in multiples]

@@ -45,7 +45,7 @@ class Errors:
     guessing: float
 
     def quantile(self, level: Fraction) -> float:
-        """The smallest bound that the error exceeds with probability at most 1 − level."""
+        """Return the smallest bound that the error exceeds with probability at most 1 − level."""
         order = np.argsort(self.sizes, kind="stable")
         reached = np.cumsum(self.chances[order])
         place = min(int(np.searchsorted(reached, float(level) - 1e-9)), len(order) - 1)
@@ -66,7 +66,7 @@ class Accuracy:
         level: how often the error stays within the figures.
         unit: what the error counts, singular and plural.
         meaning: what an error is, in words.
-        assumed: the data for which ``typical`` is worked out, in words.
+        assumed: the data for which ``typical`` is computed, in words.
         errors: computes the distribution of the error on that data; None if that is impossible.
 
     Example:
@@ -161,7 +161,7 @@ def falling_counts(people: int, size: int) -> Counts:
 
 
 def even_counts(people: int, points: int) -> Counts:
-    """People spread evenly over a grid, or over 512 points that stand for a larger one."""
+    """Spread people evenly over a grid, or over 512 points that stand for a larger one."""
     size = min(points, MOST_POINTS)
     found: Counts = np.diff(np.arange(size + 1) * people // size).astype(np.int64)
     return found

@@ -93,7 +93,7 @@ class TableRelease(Release):
         labels: what each of several answers is, such as the level of a quantile.
         threshold: for ``FirstAbove``, the threshold; a gap is then measured from it.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
-        by: the column of the groups, where there is an answer for each.
+        by: the column of the groups, if there is an answer for each.
         engine: the kind of frame that ``frame`` returns; DuckDB's for a file or a database.
         title: the question in words.
         accuracy: how good the answer is, from public facts.
@@ -268,7 +268,7 @@ class TableRelease(Release):
             if name == "accuracy" and value is not None:
                 data[name] = (
                     value.proved()
-                )  # a plan has the rest, which may take a while to work out
+                )  # a plan has the rest, which may take a while to compute
             elif hasattr(value, "as_data"):
                 data[name] = value.as_data()
             elif value is not None and (name != "invented" or value):
@@ -431,7 +431,7 @@ def about_period(table: Table, column: str, public: Candidates) -> Sentences:
 
 
 def _about_numbers(column: str, public: Candidates) -> Sentences:
-    """What numbers mean on a column of texts."""
+    """Say what numbers mean in a column of texts."""
     pairs = zip(public.labels, public.keys, strict=True)
     number = next(
         (label for label, key in pairs if isinstance(key, str) and not isinstance(label, str)), None
@@ -463,7 +463,7 @@ def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sen
 def _about_mixed_periods(
     table: Table, column: str, words: Sequence[Any], *, name: str
 ) -> Sentences:
-    """A doubt where texts name periods of several kinds, which no column of texts can be counted by."""
+    """Warn if texts name periods of several kinds, which no column of texts can be counted by."""
     kinds = table.periods_mixed(column, words)
     if not kinds:
         return ()
@@ -591,7 +591,7 @@ def about_magnitudes(most: object, *, several: bool) -> Sentences:
 
 
 def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
-    """Candidates that come from the data; ``named`` of the ``asked`` could be named."""
+    """Describe candidates that come from the data; ``named`` of the ``asked`` could be named."""
     said = (
         f"The candidates are the {considered} values with the most people; a person counts once for each "
         "value that they have, and missing values are left out.",

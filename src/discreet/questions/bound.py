@@ -126,17 +126,18 @@ class Bound(Grouped, kind="bound"):
 
 
 def _missed(row: Counts, covered: Fraction, place: int) -> float:
-    """How far the number of people within a place is from the share to be covered, in people."""
+    """Return how far the number of people up to a place is from the share to be covered, in people."""
     up_to = int(row[: place + 1].sum())
     target = covered * int(row.sum())
     return float(max(target - up_to, up_to - int(row[place]) - target, Fraction(0)))
 
 
 def scales_for(level: Fraction, epsilon: Fraction, neighbours: str) -> NoiseScales:
-    """Equal noise for the threshold and for the counts, in units of 1/b for a level a/b.
+    """Return equal noise for the threshold and for the counts, in units of 1/b for a level a/b.
 
-    One person more or less moves every count less the threshold by a or b − a, one replaced moves them all
-    the same way by b at most: ε = h/b₁ + d/b₂ with d = b and h the larger of the two, or b.
+    Adding or removing one person moves every count minus the threshold by a or b − a; replacing one moves
+    them all in the same direction by at most b. So ε = h/b₁ + d/b₂ with d = b and h the larger of the two,
+    or b.
     """
     part, whole = level.numerator, level.denominator
     shift = whole if neighbours == REPLACE else max(part, whole - part)

@@ -228,7 +228,7 @@ def read_candidates(path: Path, *, column: str, name: str = "candidates") -> lis
 
 
 def _listed(given: object, name: str) -> list[Any]:
-    # Whatever declares a list (an enum, a categorical type, an array) is one since the question was made.
+    # An enum, a categorical type or an array became a list when the question was made.
     if isinstance(given, Sequence) and not isinstance(given, bytes):
         return list(given)
     if isinstance(given, Iterable):
@@ -349,7 +349,7 @@ def contest_of(
 ) -> Contest:
     """The contest between public candidates, or between the points of a public grid.
 
-    ``listed`` is the owner's list of the column's values, where there is one.
+    ``listed`` is the owner's list of the column's values, if there is one.
     """
     if bounds is not None:
         if candidates is not None:

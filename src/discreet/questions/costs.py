@@ -32,17 +32,17 @@ from discreet.guarantees.claims import CLAIMS
 Part = tuple[Guarantee, int]
 """The guarantee of each of several equal releases, and how many of them one person touches."""
 ANSWER = CLAIMS["answer", "PureDP"]
-"""The theorem from a table to everything that one answer says."""
+"""The theorem that covers everything one answer says, starting from the table."""
 WITH_A_GAP = {"answer": ANSWER}
-"""What a promise carries (``direct``) whose law is among those of that theorem.
+"""Carried (as ``direct``) by a promise whose law that theorem covers.
 
-Another that carries ``then`` is proved together with any of these after it, and one that carries ``rounds``
-together with others like it.
+A promise that carries ``then`` is proved together with any of these after it, and one that carries
+``rounds`` together with others like it.
 """
 IN_RHO = {"ZCDP": CLAIMS["answer", "ZCDP"]}
-"""A promise also carries this if one theorem leads from the table to its ρ, for one release or several."""
+"""Carried by a promise if one theorem leads from the table to its ρ, for one release or several."""
 IN_ANSWERS = WITH_A_GAP | {"whole": CLAIMS["answer", "ZCDP"]}
-"""What a promise carries whose chances also add up to one: all parts together cost the ρ of their ε."""
+"""Carried by a promise whose chances also sum to one: all parts together cost the ρ of their ε."""
 
 
 def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event:
@@ -147,10 +147,10 @@ def mixed(promise: Guarantee) -> Guarantee:
 
 
 def in_groups(promise: Guarantee, steps: int) -> Guarantee:
-    """What is left of a promise in groups, into which coins draw people, for so many steps of its relation.
+    """Return what remains of a promise if coins first assign people to groups, for this many steps.
 
     One theorem leads from the table to the ρ of the Laplace pair in groups, for one step and for two
-    (``laplace_pair_of_two``); to other ρ for one step.
+    (``laplace_pair_of_two``), and to other ρ for one step.
     """
     left = mixed(promise).for_people(steps)
     kept = {name: proof for name, proof in promise.direct.items() if name in IN_ANSWERS}

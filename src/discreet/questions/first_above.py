@@ -28,7 +28,7 @@ from discreet.questions.setting import Setting
 
 
 def stream_named(name: str, given: Any) -> str:
-    """A registered rule about streams."""
+    """Return a registered rule about streams."""
     if not isinstance(given, str) or given not in STREAMS:
         raise refuse(name, given, "one of " + ", ".join(STREAMS))
     return given

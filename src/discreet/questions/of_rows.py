@@ -230,7 +230,7 @@ class Grouped(OfRows):
         return Fraction(self.delta or 0) / (2 if self.names_values else 1)
 
     def given(self, name: str, answer: Any) -> Question:
-        """The question in groups that were found, or within a bound that was chosen."""
+        """Return the question for groups that were found, or within a bound that was chosen."""
         delta = self.delta
         if name == "groups":  # the δ for finding them is not the question's own
             delta = self.delta_each if self.names_values else None
@@ -267,7 +267,7 @@ class Grouped(OfRows):
 
 
 Pick = Callable[[Any, Bits], Iterable[tuple[list[tuple[Any, int]], Found]]]
-"""From what was read, and bits, to the labels chosen with their true counts, group by group."""
+"""Takes what was read, and bits; returns the chosen labels with their true counts, group by group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,7 +312,7 @@ class Asking:
 
     @property
     def listed(self) -> Sequence[Any] | None:
-        """The owner's list of the values of the column asked about, where there is one."""
+        """The owner's list of the column's values, if there is one."""
         return self.setting.listed.get(self.question.column)
 
     @property
@@ -366,12 +366,13 @@ class Asking:
         accuracy: Accuracy | None = None,
         **shape: Any,
     ) -> Plan:
-        """Put the plan together; ``people`` gives the number of people who counted, if ``read`` does not.
+        """Assemble the plan; ``people`` gives the number of people who counted, if ``read`` does not.
 
-        ``table`` is what they read, if that is not the opened table.
+        ``table`` is what they read, if it is not the opened table.
 
-        A group's promise holds for the inner relation: two steps of it, where that is not the question's,
-        are what two people cost (``docs/proofs/question-sensitivities.md``).
+        A group's promise holds for the inner relation. If that is not the question's, one change in the
+        question's relation is two steps of it, which cost what two people cost
+        (``docs/proofs/question-sensitivities.md``).
         """
         rows, setting = self.rows, self.setting
         grouped = rows.by is not None
@@ -391,7 +392,7 @@ class Asking:
         )
 
         def reading(bits: Bits) -> Reading:
-            # People are drawn into groups afresh for each release: a plan holds no randomness.
+            # People are newly drawn into groups for each release: a plan holds no randomness.
             fresh = rows.keyed(bits)
 
             def counts(table: Table) -> tuple[Any, list[int]]:

@@ -198,7 +198,7 @@ def _numbers(table: Table, column: str, bounds: object, step: object) -> Grid:
 
 
 def _told(table: Table, column: str, bounds: object, step: object, unit: object) -> Table:
-    """Return the table; a text file's column gets the type in which bounds, step and unit are written."""
+    """Return the table; a text file's column gets the type that bounds, step and unit are written in."""
     if not table.is_text or column in table.read_as or isinstance(bounds, Grid):
         return table
     kind = _kind_written(bounds, step, unit)

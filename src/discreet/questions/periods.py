@@ -47,7 +47,7 @@ def is_range(given: object) -> bool:
 
 
 def is_range_of_years(given: object) -> bool:
-    """Whether this is a range whose ends are years or periods: not a score such as 2:1, or a time of day."""
+    """Return whether this is a range of years or periods, and not a score such as 2:1 or a time of day."""
     return isinstance(given, str) and len(given) >= len("1980:1987") and is_range(given)
 
 

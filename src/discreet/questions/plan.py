@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 Watch: TypeAlias = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
+"""Called with the current step, how much of it is done, and its total."""
 
 
 def unwatched(_doing: str, _done: int, _all: int) -> None:
@@ -91,7 +91,7 @@ class Plan:
         accuracy: how good the answer will be; None where nothing is known.
         chosen: how ε was found, if ``error_at_most`` was given instead.
         groups: the labels of the groups, or None for one answer.
-        shape: what else the release says.
+        shape: what the release says besides the answer.
         then: turns the answer into the plan that follows, already paid for; it returns None to end.
         table: the table that the plan is for.
         meter: the budget as it would be after the payment; None without a ledger.
@@ -163,7 +163,7 @@ class Plan:
         return 1 if self.groups is None else len(self.groups)
 
     def said(self, found: list[Found]) -> dict[str, Any]:
-        """What the release says: one answer, or a mapping from group to answer."""
+        """Return what the release says: one answer, or a mapping from group to answer."""
         if self.groups is None:
             return {**self.shape, **found[0]}
         by_group = {

@@ -231,14 +231,14 @@ def table(
             ``"replace"``.
         where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
         engine: ``spark`` reads a path in a cluster; by default every table is read where it is.
-        table: with the address of a database, or a SQLAlchemy engine: the table's name, ``schema.name`` where
+        table: with the address of a database, or a SQLAlchemy engine: the table's name, ``schema.name`` if
             it has a schema.
         read_as: the type of a list, or of an array of objects: ``text`` (default), ``integer``, ``number``,
             ``decimal``, ``boolean``, ``date``, ``moment`` (a date with a time), ``time`` (of day), ``span``.
             Values of another type are missing.
         time_limit: how many seconds a database may work; after that nothing is released.
-        people: about how many people the table has, if that is public: typical errors are worked out for
-            this many. It changes no answer and no cost.
+        people: about how many people the table has, if that is public: typical errors are computed for this
+            many. It changes no answer and no cost.
         listed: the public list of a column's values, by the column: ``{"clinic": ["north", "south"]}``.
             Candidates, groups and values in conditions that are not listed give a warning before the payment.
 

@@ -62,7 +62,7 @@ from discreet.questions.scoring import (
 
 
 def levels(name: str, given: Any) -> tuple[Fraction, ...]:
-    """Increasing levels whose common denominator is at most a million."""
+    """Check increasing levels whose common denominator is at most a million."""
     if isinstance(given, str) or not isinstance(given, Sequence) or not given:
         raise ParameterError(
             f"⟨{name}⟩{given!r} is not allowed: give a list of levels, such as [0.1, 0.5, 0.9]"
@@ -137,7 +137,7 @@ class OnGrid(Grouped):
         )
 
     def public_values(self, table: Table) -> dict[str, list[Any]]:
-        """The public groups, and grid points where there are bounds."""
+        """The public groups, and grid points if there are bounds."""
         groups = super().public_values(table)
         if self.bounds is None:
             return groups
@@ -162,10 +162,10 @@ class OnGrid(Grouped):
             asking.epsilon_each / (depths * steps),
             besides="several quantiles" if depths > 1 else None,
         )
-        # The chooser has an ε of its own, so that its promise is the same at every distance.
+        # The chooser has its own ε, so that its promise is the same at every distance.
         promise = chooser.promise_at(Fraction(1))
         by_steps = promise.proof and promise.proof.assuming()
-        # What coins that nobody is shown leave of the promise; one theorem covers ε, for them as well.
+        # What remains of the promise after hidden coins; one theorem covers ε, for them as well.
         direct = {"PureDP": ANSWER, **IN_ANSWERS} if "PureDP" in promise.direct else {}
         if direct and isinstance(mixed(promise), LaplaceDominated):
             direct |= IN_RHO
@@ -199,7 +199,7 @@ class OnGrid(Grouped):
         def errors() -> Errors:
             like = even_counts(asking.people, len(axis))
             if depths > 1:
-                # Finer places change nothing where each of the stated people has one to themselves.
+                # Finer places change nothing if each of the stated people already has their own.
                 enough = max(USUAL, int(like.max()).bit_length())
                 return drawn(
                     like,
@@ -336,7 +336,7 @@ def recursive(
     def places(
         line: Counts, low: Fraction, high: Fraction, levels: Sequence[Fraction]
     ) -> list[int]:
-        """The places of ``levels`` on a stretch that holds the people between two levels."""
+        """Return the places of ``levels`` on a stretch that holds the people between two levels."""
         if not levels:
             return []
         middle = len(levels) // 2

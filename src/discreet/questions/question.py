@@ -1,4 +1,4 @@
-"""A question as a value: a frozen dataclass whose fields carry their words, their check and their owner.
+"""A question as a value: a frozen dataclass whose fields carry their help text, check and owner.
 
 Everything that must know about questions reads the fields: the methods of a table, the functions of
 ``discreet.questions``, the options of the command line, the requests of a desk, the page's form and help.
@@ -103,7 +103,7 @@ def by_name(_name: str, given: Any) -> Any:
 
 
 def one_of(known: Mapping[str, str]) -> Callable[[str, Any], str]:
-    """A check that a value is one of the known names."""
+    """Return a check that a value is one of the known names."""
 
     def check(name: str, given: Any) -> str:
         if not isinstance(given, str) or given not in known:

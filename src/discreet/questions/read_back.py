@@ -23,7 +23,7 @@ def release_from(data: Mapping[str, Any]) -> TableRelease:
     fields = dict(data)
     promised = fields.pop("guarantee")
     measure = getattr(guarantees, promised["measure"])
-    # A figure was rounded up when it was printed, so it is taken as it stands.
+    # A figure was rounded up when it was printed, so it is used as it is.
     figures = [promised[name] for name in ("epsilon", "rho", "delta") if name in promised]
     for name, kind in (("accuracy", Accuracy), ("meter", Meter)):
         if name in fields:

@@ -42,7 +42,7 @@ class SpendingLedger(Protocol):
 
 
 AnyLedger: TypeAlias = SpendingLedger | str | Path
-"""An open ledger, or the address of one that is opened for the question."""
+"""An open ledger, or the address of one to open for the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def paid(
             # Its message may quote the data.
             failure = TableError("the question failed while it read the data; nothing is released")
         if heard and not isinstance(failure, SystemExit):
-            # An engine may turn it into an error of its own, as DuckDB does.
+            # An engine may turn it into its own error, as DuckDB does.
             failure = KeyboardInterrupt("the question was stopped; nothing is released")
         if resuming is not None and isinstance(failure, KeyboardInterrupt):
             pass  # nothing was shown, so the next run draws again
@@ -206,7 +206,7 @@ def paid(
 
 @contextmanager
 def _heeding_interrupts() -> Iterator[list[int]]:
-    """Note interrupts that arrive inside; each still has its usual effect."""
+    """Record interrupts that arrive inside; each still has its usual effect."""
     before, heard = signal.getsignal(signal.SIGINT), list[int]()
     if not callable(before) or threading.current_thread() is not threading.main_thread():
         yield heard

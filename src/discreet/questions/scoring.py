@@ -66,12 +66,12 @@ class Sensitivity:
 
 
 def count_sensitivity(neighbours: str) -> Sensitivity:
-    """The sensitivity of counts: one person more or less moves all of them by 0 or 1, in one direction."""
+    """Return the sensitivity of counts: one person moves all of them by 0 or 1, in one direction."""
     return Sensitivity(1, neighbours == ADD_REMOVE, "mode", neighbours)
 
 
 def quantile_sensitivity(level: Fraction, neighbours: str) -> Sensitivity:
-    """The sensitivity of the quantile score in units of 1/b, for a level a/b in lowest terms."""
+    """Return the sensitivity of the quantile score in units of 1/b, for a level a/b in lowest terms."""
     most = max(level.numerator, level.denominator - level.numerator)
     delta = level.denominator if neighbours == REPLACE else most
     return Sensitivity(delta, False, "quantile", neighbours)
@@ -172,7 +172,7 @@ def noisy_count(true: int, epsilon: Fraction, *, bits: Bits) -> int:
 
 
 def count_promise(epsilon: Fraction) -> PureDP:
-    """What a noisy count promises, with its proof."""
+    """Return what a noisy count promises, with its proof."""
     return PureDP(epsilon).resting_on(CLAIMS["count", "PureDP"], IN_ANSWERS)
 
 
@@ -183,7 +183,7 @@ def within(epsilon: Fraction, *, failing: float = 0.05) -> int:
         >>> within(Fraction(1)), within(Fraction(1, 10))
         (3, 30)
     """
-    # Floats only where any ε has one: 10⁻⁴⁰⁰ is zero there, and 10⁴⁰⁰ none at all.
+    # Floats only if every ε has one: 10⁻⁴⁰⁰ is zero as a float, and 10⁴⁰⁰ is not one.
     beyond = math.log(failing / 2) + math.log1p(math.exp(-float(min(epsilon, Fraction(1000)))))
     return max(0, math.ceil(Fraction(-beyond) / epsilon - 1 - Fraction(1, 10**9)))
 

@@ -288,7 +288,7 @@ class FromScores(Question):
     """The candidate with the best precomputed score; it cannot be asked of a table."""
 
     def plan(self, setting: Setting) -> Plan:  # noqa: ARG002 - as of others
-        """Refuse: the scores are in a file of their own."""
+        """Refuse: the scores are in a separate file."""
         raise ParameterError("precomputed scores cannot be asked of a table")
 
     def planned(

@@ -1,4 +1,4 @@
-"""The setting of a question: the declared table, its person column, the relation, how the budget adds up.
+"""The setting of a question: the declared table, its person column, the relation, and the accountant.
 
 A setting is public: it has no ledger and no randomness, and nothing in it comes from a row.
 """

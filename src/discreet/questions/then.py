@@ -65,10 +65,10 @@ class _First(Question):
 
     @abstractmethod
     def dearest(self, setting: Setting, second: Question) -> list[Any]:
-        """Answers among which is one that makes the following question most expensive.
+        """Return answers that include one that makes the following question most expensive.
 
         ε is the same for all answers, and δ is a convex function of the number of groups in which a person
-        counts, so that one of its ends costs most (``docs/proofs/groups-from-the-data.md``).
+        counts, so that one of the two ends costs most (``docs/proofs/groups-from-the-data.md``).
         """
 
 
@@ -87,7 +87,7 @@ class FoundGroups(_First, kind="groups"):
     )
 
     def dearest(self, setting: Setting, second: Question) -> list[Any]:
-        """As many groups as a person may count in, and one."""
+        """Return as many groups as a person may count in, and one."""
         kind = setting.opened(tells_apart=(self.by,)).kind(self.by, name="by")
         if kind not in EXAMPLES:
             raise refuse("by", self.by, "a column of texts, whole numbers, decimals or dates")
@@ -174,7 +174,7 @@ class ChosenBound(_First, kind="groups_per_person"):
     groups: Labels = field("The public groups.", check=labels, takes="LIST")
 
     def dearest(self, setting: Setting, second: Question) -> list[Any]:  # noqa: ARG002 - as of others
-        """All groups, and one."""
+        """Return all groups, and one."""
         return sorted({len(self._rows(setting).groups), 1}, reverse=True)
 
     def _rows(self, setting: Setting) -> Rows:
@@ -276,7 +276,7 @@ class Then(Question, kind="then"):
             words=f"{second.words}, {first.event.mechanism}",
             event=event,
             guarantee=guarantee_of(event, parts, assumes=setting.assumes),
-            # Both are paid for at once, so both are tried before.
+            # Both are paid for at once, so both are tried first.
             read=lambda bits: replace(
                 first.read(bits), following=lambda: second.read(SecureBits())
             ),
@@ -293,7 +293,7 @@ class Then(Question, kind="then"):
 
 
 def in_found_groups(question: Grouped) -> Then:
-    """``by`` without ``groups``: find them for a part of ε and for δ, then ask."""
+    """Handle ``by`` without ``groups``: find them for a part of ε and for δ, then ask."""
     assert question.by is not None
     part = _FINDING if question.groups_share is None else Fraction(question.groups_share)
     finding = FoundGroups(
@@ -308,7 +308,7 @@ def in_found_groups(question: Grouped) -> Then:
 
 
 def in_bounded_groups(question: Grouped) -> Then:
-    """``groups_per_person="choose"``: choose the bound for a part of ε, then ask."""
+    """Handle ``groups_per_person="choose"``: choose the bound for a part of ε, then ask."""
     assert question.by is not None
     part = _CHOOSING if question.groups_share is None else Fraction(question.groups_share)
     bound = ChosenBound(

@@ -74,7 +74,7 @@ Chooser = Callable[[Counts, Bits], Iterable[list[int]]]
 
 
 def method_named(name: str, given: Any) -> str:
-    """A way to choose several."""
+    """Check the name of a method for choosing several."""
     if given not in (JOINT, SET, ONE_SHOT, PEELING):
         raise refuse(name, given, f'"{JOINT}", "{SET}", "{ONE_SHOT}" or "{PEELING}"')
     return str(given)
@@ -185,7 +185,7 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
         method, mechanism = self.method, self.mechanism
         by_rule = method is None and mechanism is None
         if by_rule:
-            # With something else beside the choice a ledger is told one ε for all of it, and charges that.
+            # If something else is released with the choice, the ledger charges one ε for all of it.
             alone = not self.with_count and not asking.epsilon_people
             concentrated = alone and asking.setting.adds_up_rho
             joint = joint_distance(k, inner, one_value=one_value)
@@ -373,7 +373,7 @@ def planned_of_kept(
 
 
 def joint_distance(k: int, neighbours: str, *, one_value: bool) -> int:
-    """How far one person moves the joint scores of two tuples, or of two sets, apart.
+    """Return how far one person moves the joint scores of two tuples, or of two sets, apart.
 
     Example:
         >>> [joint_distance(2, "replace", one_value=each) for each in (True, False)]

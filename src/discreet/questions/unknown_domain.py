@@ -105,7 +105,7 @@ def step_limits(epsilon: Fraction, delta: Fraction, neighbours: str) -> tuple[Fr
     factor = upper_bound(lambda e: 1 + e.exp(), epsilon / 2)
     if factor == math.inf:
         raise ParameterError("epsilon is too large for a δ under replacement")
-    # A hair less, so that what both steps add up to, rounded up, is not above what was asked for.
+    # Slightly less, so that the sum of both steps, rounded up, does not exceed what was asked for.
     return epsilon / 2, delta / Fraction(factor) * (1 - Fraction(1, 2**60))
 
 
@@ -239,10 +239,10 @@ def choose(
 
 
 def require_named(table: Table, column: str) -> None:
-    """Raise an error unless the values of a column can be told apart and named."""
+    """Raise an error unless the values of a column can be compared exactly and named."""
     table.require_told_apart(column, name="column")
     if table.kind(column) == "moment":
-        # An engine's times need not be Python's: some come back as texts, others raise.
+        # An engine's times need not fit Python's: some come back as texts, others raise.
         raise refuse(
             "column",
             column,
@@ -256,7 +256,7 @@ def accuracy_of_named(
     pick: Callable[[Any, Bits], Iterable[tuple[list[tuple[Any, int]], Found]]],
     places: int,
 ) -> Accuracy:
-    """How far the values that are named fall short on stated data.
+    """Return how far the named values fall short on stated data.
 
     No bound is proved for all data: if few people share a value, none is named.
     """
@@ -303,7 +303,7 @@ def planned_from_the_data(
     epsilon = asking.epsilon_each * (1 - share)
     total = Fraction(question.delta or 0)
     if rows.by is not None:
-        # What a person can touch adds up: so many groups, and under replacement two of each kind.
+        # What a person can touch adds up: this many groups, and under replacement two of each kind.
         each, relation = total / rows.groups_per_person, asking.setting.neighbours
         total = step_limits(2 * epsilon / rounds, each, relation)[1]
     limits = limits_for(

@@ -274,7 +274,7 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
 
 
 def _promise(chooser: Mechanism) -> Guarantee:
-    """The guarantee of a choice by votes: the mechanism's, less what averaging over the dealing loses."""
+    """Return the guarantee of a vote: the mechanism's, minus what averaging over the dealing loses."""
     own = chooser.promise_at(Fraction(RANGE_DISTANCE))
     if "PureDP" not in own.direct:
         raise ParameterError(
@@ -332,7 +332,7 @@ class _Voting(Reading):
             self.running.append(blocks)
             blocks.rehearse(rows, hint="" if question.rehearse_on is not None else _INVENTED)
         except ParameterError as error:
-            # It quotes what the function said: a desk must tell it apart from what is wrong with a question.
+            # It quotes the function's error: a desk must distinguish that from a problem with the question.
             raise RehearsalError(error.args[0]) from None
 
     def _public_rows(self) -> Any:
@@ -376,7 +376,7 @@ class _Agreement(Accuracy):
 
 
 def _agreeing(number: int, size: int) -> Counts:
-    """The votes if seven of ten blocks agree and the others are spread evenly."""
+    """Return the votes if seven of ten blocks agree and the others are spread evenly."""
     votes: Counts = np.zeros(size, dtype=np.int64)
     votes[0] = number if size == 1 else math.ceil(AGREEING * number)
     others = number - int(votes[0])

@@ -124,7 +124,7 @@ class SparseVector:
     # ---- answers: what was paid for ------------------------------------------------------------
 
     def ask(self, value: Any) -> bool:
-        """Whether this value crosses.
+        """Return whether this value crosses.
 
         Example:
             >>> AboveThreshold(epsilon=1, threshold=500, sensitivity=1).ask(10**6)
@@ -184,7 +184,7 @@ class SparseVector:
         return crossed
 
     def _here(self) -> threading.Lock:
-        """Return the lock under which questions take turns, in the process that made this watch."""
+        """Return the lock that serialises questions, in the process that made this watch."""
         if self._process != process():
             raise WatchEndedError(
                 "this watch works only in the process that made it, because its noise must not be "
@@ -193,7 +193,7 @@ class SparseVector:
         return self._lock
 
     def _taken(self) -> int:
-        """Take the crossings left and put them back with the answer: an interruption ends the watch."""
+        """Take the remaining crossings and put them back afterwards: an interruption ends the watch."""
         left, self._left = self._left, 0
         if not left:
             raise WatchEndedError(
@@ -238,7 +238,7 @@ class SparseVector:
         return self._entry
 
     def probabilities(self, values: Any) -> Floats:
-        """The chance that each value is the first crossing, and last that none is. **Not private**."""
+        """Return each value's chance of being the first crossing; last, that none is. **Not private**."""
         return self._rule.probabilities(values)
 
     def __repr__(self) -> str:

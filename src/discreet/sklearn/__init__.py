@@ -1,4 +1,4 @@
-"""Choices for scikit-learn that say nothing of any one row: features, parameters and models."""
+"""Private selection for scikit-learn: features, parameters and models."""
 
 from discreet.sklearn.model_choice import PrivateModelChoice
 from discreet.sklearn.rows import rows_told_right

@@ -37,11 +37,11 @@ _TARGET, _PERSON = "target", "person"
 class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Choose among estimators, or settings of one, privately and without a stated sensitivity.
 
-    People are dealt into blocks at random. Each block cross-validates every candidate on its own rows, in a
-    process of its own, and votes for the one with the best mean score; the first of those that tie. Votes
-    are counted by permute-and-flip (``docs/proofs/votes.md``), so estimators and scorers of any kind are
-    allowed: nothing that ``fit`` raises, prints or remembers is seen. A block in which some candidate cannot
-    be fitted, because it has too few rows or one class only, does not vote.
+    People are dealt into blocks at random. Each block cross-validates every candidate on its own rows, in
+    its own process, and votes for the one with the best mean score (the first of those that tie).
+    Permute-and-flip counts the votes (``docs/proofs/votes.md``), so estimators and scorers of any kind are
+    allowed: nothing that ``fit`` raises, prints or remembers is released. A block in which some candidate
+    cannot be fitted, because it has too few rows or only one class, does not vote.
 
     Only the name of the winner is private. ``best_estimator_`` is not fitted: fitting it on the same rows is
     another release, which costs what a private ``fit`` costs. A vote says what is best *at the size of a
@@ -83,7 +83,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         'bayes'
     """
 
-    # Groups are this estimator's own: nothing is passed on, and no method to ask for them is made.
+    # Groups are handled by this estimator itself: nothing is routed, and no request method is made.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"groups": UNUSED}
 
     def __init__(
@@ -123,7 +123,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         Args:
             X: the rows.
             y: the target of each row.
-            groups: whose each row is; every row is another person's if not given.
+            groups: the person each row belongs to; by default every row is a different person.
         """
         candidates = self._candidates()
         plan = self._table(X, y, groups).plan(self._question(candidates, X, groups))
@@ -137,12 +137,12 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         return self
 
     def plan(self, X: Any, y: Any, groups: Any = None) -> Any:  # noqa: N803 - as above
-        """What a ``fit`` would cost and how sure its answer would be; no row is read, nothing is paid.
+        """Return the cost of a ``fit`` and how reliable it would be; reads no row, pays nothing.
 
         Args:
             X: the rows, of which only the number of columns is used.
             y: the target of each row.
-            groups: whose each row is; every row is another person's if not given.
+            groups: the person each row belongs to; by default every row is a different person.
         """
         return self._table(X, y, groups).plan(self._question(self._candidates(), X, groups))
 
@@ -186,7 +186,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         )
 
     def _table(self, X: Any, y: Any, groups: Any) -> Any:  # noqa: N803 - as above
-        """The rows as a frame whose columns are numbered, beside their target and their people."""
+        """Return the rows as a frame with numbered columns, together with their target and their people."""
         pa = _arrow()
         if y is None:
             raise ParameterError("requires y to be passed, but the target y is None")
@@ -227,7 +227,7 @@ def _arrow() -> Any:
 
 
 def _invented(X: Any, classes: Any, groups: Any) -> Any:  # noqa: N803 - as above
-    """Public rows to rehearse on: numbers without meaning, every class equally often."""
+    """Return public rows to rehearse on: meaningless numbers, with every class equally often."""
     pa = _arrow()
     labels = list(classes) if classes is not None else [0, 1]
     cells = as_array("X", X, dimensions=2)
@@ -243,16 +243,17 @@ def _invented(X: Any, classes: Any, groups: Any) -> Any:  # noqa: N803 - as abov
 
 
 def _texts(values: Any) -> list[str]:
-    """Values as texts that Arrow can hold, whatever is in them."""
+    """Return values as texts that Arrow can hold, whatever their content."""
     return [str(e).encode("utf-8", "backslashreplace").decode() for e in values.tolist()]
 
 
 def best_in_block(
     rows: Any, *, candidates: Mapping[str, Any], scoring: Any, folds: int
 ) -> str | None:
-    """The candidate with the best mean score in a block, by folds that no person is in two of.
+    """Return the candidate with the best mean score in a block; each person is in only one fold.
 
-    A candidate that cannot be fitted raises, and the block does not vote: one class only, or too few rows.
+    If a candidate cannot be fitted (only one class, or too few rows), it raises and the block does not
+    vote.
     """
     y = np.asarray(rows[_TARGET].to_pylist())
     columns = [name for name in rows.column_names if re.fullmatch(r"x\d+", name)]

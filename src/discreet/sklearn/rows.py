@@ -1,4 +1,4 @@
-"""What a table of features and a target say, row by row: no value of a row ever raises.
+"""Reading a table of features and a target row by row, so that no value of a row ever raises.
 
 A row's cells and label are read by rules that look at that row only, so neighbouring tables stay
 neighbours: a cell is the number it is or spells, else NaN; a label that is missing, or neither text
@@ -25,7 +25,7 @@ _DECLARED = re.compile(
     r"u?int\d|float|double|half|bool|str|large_string|object|cat|enum|decimal|sparse|dictionary|null",
     re.IGNORECASE,
 )
-"""How the declared types of a frame's columns begin that hold numbers, booleans or text."""
+"""The prefixes of the declared column types that hold numbers, booleans or text."""
 
 _CONTINUOUS = re.compile(r"float|double|half|decimal", re.IGNORECASE)
 
@@ -80,7 +80,7 @@ def _refused_type(name: str, declared: object) -> ParameterError:
 
 
 def _listed(name: str, data: Any, dimensions: int) -> NDArray[Any]:
-    """A list of cells, or of rows of cells, as an array of objects."""
+    """Return a list of cells, or of rows of cells, as an array of objects."""
     if dimensions == 1 or not data or not hasattr(data[0], "__len__") or isinstance(data[0], str):
         cells = np.empty(len(data), dtype=object)
         for place, cell in enumerate(data):
@@ -97,7 +97,7 @@ def _listed(name: str, data: Any, dimensions: int) -> NDArray[Any]:
 
 
 def numbers(cells: NDArray[Any]) -> NDArray[Any]:
-    """The cells as numbers: what is neither a number nor spells one is NaN.
+    """Return the cells as numbers; a cell that is not a number and does not spell one is NaN.
 
     Example:
         >>> numbers(np.array([[1, "2.5", "HIV positive", None]], dtype=object)).tolist()
@@ -158,10 +158,10 @@ def classes_of(labels: NDArray[Any], *, fractions: bool = False) -> NDArray[np.i
 
 
 def said_yes(table: Any, cut: NDArray[np.float64]) -> Any:
-    """Which cells lie above the public ``cut``; NaN does not.
+    """Return which cells lie above the public ``cut``; NaN does not.
 
-    For a sparse table: which cells say something else than its zeros do, as a sparse matrix. A feature and
-    its negation have the same ``rows_told_right``, so this is as good and stays sparse.
+    For a sparse table, return which cells differ from what its zeros say, as a sparse matrix. A feature and
+    its negation have the same ``rows_told_right``, so this is equivalent and stays sparse.
     """
     with np.errstate(invalid="ignore"):
         if isinstance(table, np.ndarray):
@@ -194,7 +194,7 @@ def rows_told_right(features: Any, target: NDArray[Any]) -> NDArray[np.int64]:
     ends = missing + np.cumsum(sizes)
     most_yes = np.zeros(features.shape[1], dtype=np.int64)
     most_no = np.zeros(features.shape[1], dtype=np.int64)
-    # Classes are told apart one at a time, so that memory does not grow with their number.
+    # Classes are processed one at a time, so that memory does not grow with their number.
     for start, end in zip(ends - sizes, ends, strict=True):
         some = features[order[start:end]]
         if isinstance(some, np.ndarray):
@@ -207,7 +207,7 @@ def rows_told_right(features: Any, target: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def finite(table: Any) -> Any:
-    """The table as numbers, every cell that is none, or is infinite, as 0: what a user's own score sees."""
+    """Return the table as numbers, with 0 for cells that are not finite, for a user's own score."""
     if not isinstance(table, np.ndarray):
         cleaned = table.copy()
         cleaned.data = finite(table.data)
@@ -219,7 +219,7 @@ def finite(table: Any) -> Any:
 def people_told_right(
     model: Any, rows: Any, labels: NDArray[Any], told_right: Callable[[Any, Any], Any]
 ) -> int:
-    """How many people are told right: one person changes it by at most one, whatever their row holds."""
+    """Return how many people are predicted correctly; one person changes it by at most one."""
     predicted = _predictions(model, rows, len(labels))
     return sum(
         _says_yes(told_right, label, guess)
@@ -236,7 +236,7 @@ def _says_yes(told_right: Callable[[Any, Any], Any], label: Any, guess: Any) -> 
 
 
 def _predictions(model: Any, rows: Any, people: int) -> list[Any]:
-    """All at once; if somebody's row makes that fail, one by one, so that the others do not suffer."""
+    """Predict all rows at once; if that fails, one by one, so that one person's row affects no other."""
     try:
         found: list[Any] = as_array("predictions", model.predict(rows), dimensions=1).tolist()
         if len(found) == people:

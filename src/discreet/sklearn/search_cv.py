@@ -36,7 +36,7 @@ ACCURACY = "accuracy"
 
 
 class NotPrivateWarning(UserWarning):
-    """A search was given an estimator of scikit-learn's own, whose ``fit`` is not private.
+    """A search was given one of scikit-learn's own estimators, whose ``fit`` is not private.
 
     Example:
         >>> import warnings
@@ -45,7 +45,7 @@ class NotPrivateWarning(UserWarning):
 
 
 def _of_the_winner(name: str, words: str) -> Any:
-    """A method that is there if the estimator has it, and asks the winner."""
+    """Return a method that exists if the estimator has it, and that calls the winner's."""
 
     def method(self: PrivateSearchCV, X: Any) -> Any:  # noqa: N803 - scikit-learn's own name
         return getattr(self._winner(), name)(X)
@@ -59,23 +59,23 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
     """Random search over parameters with an honest price. A row is one person's.
 
     Use it where you would use ``RandomizedSearchCV``, around an estimator whose ``fit`` is itself private.
-    People are split once, each by a coin of their own, into those who train and those who are held out:
-    there are no folds. Every run draws parameters, fits on the first and counts how many of the second it
-    tells right, with exact noise. As each person is in one part only, a run costs the dearer of the two, and
-    not both. The best of a random number of runs is kept, at the cost of ``discreet.tuning.cost_of_tuning``;
-    nothing is refitted, which would cost again.
+    People are split once, each by their own coin, into a training part and a held-out part: there are no
+    folds. Every run draws parameters, fits on the first part and counts how many people in the second it
+    predicts correctly, with exact noise. As each person is in only one part, a run costs the more expensive
+    of the two, not both. The best of a random number of runs is kept, at the cost of
+    ``discreet.tuning.cost_of_tuning``; nothing is refitted, which would cost again.
 
-    Only a count of people can be bounded by one person: ``scoring`` is "accuracy", or a function of one
-    person's label and prediction that says yes or no. Any other scorer is refused.
+    Only a count of people is bounded by one person: ``scoring`` is "accuracy", or a function of one
+    person's label and prediction that returns yes or no. Any other scorer is refused.
 
-    That ``fit`` costs ``cost``, also in what it raises, and that ``predict`` treats every row by itself, is
-    the caller's promise. The estimators and scalers of scikit-learn itself do not keep it: ``fit`` warns
-    (``NotPrivateWarning``), and ``guarantee_`` is then not true. A row that cannot be predicted counts as
-    wrong. ``X`` and ``y`` are refused by shape and declared type only, before anything is spent.
+    The caller promises that ``fit`` costs ``cost``, including through what it raises, and that ``predict``
+    treats every row by itself. The estimators and scalers of scikit-learn itself do not: ``fit`` then warns
+    (``NotPrivateWarning``), and ``guarantee_`` is not true. A row that cannot be predicted counts as wrong.
+    ``X`` and ``y`` are refused only by shape and declared type, before anything is spent.
 
-    It is a classifier where the estimator is one, and goes into pipelines, ensembles, calibration and
-    cross-validation. Each of their fits is a search of its own and costs again: five folds on one data set
-    cost five searches. A ledger goes along into copies and other processes, by its address.
+    It is a classifier if the estimator is one, and works in pipelines, ensembles, calibration and
+    cross-validation. Each of their fits is a separate search and costs again: five folds on one data set
+    cost five searches. Copies and other processes get the ledger by its address.
 
     Args:
         estimator: the estimator, private at ``cost`` for every parameter that may be drawn.
@@ -94,7 +94,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
     Attributes:
         best_estimator_: the winner as it was fitted; None if every run failed or there was none.
         best_params_: its parameters.
-        best_score_: how many held-out people it told right, with noise; it may be negative.
+        best_score_: how many held-out people it predicted correctly, with noise; it may be negative.
         guarantee_: what the search cost.
         entry_: the ledger's entry; None if no ledger counted this search.
         n_features_in_: how many columns ``X`` had, and ``feature_names_in_`` their names.
@@ -154,7 +154,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's own name
-        """Spend, split the people, run, keep the best and nothing of the others."""
+        """Spend, split the people, run, and keep only the best."""
         told_right = _rule(self.scoring)
         epsilon = positive("score_epsilon", self.score_epsilon)
         cost = self._cost_of_a_run(epsilon)
@@ -189,7 +189,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         return self
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any, NDArray[Any]]:  # noqa: N803 - as above
-        """X and y, refused by shape and declared type only, and the labels as they were given."""
+        """Check X and y by shape and declared type only; return them with the labels as given."""
         if y is None:
             raise ParameterError("requires y to be passed, but the target y is None")
         X, y = indexable(X, y)  # noqa: N806 - as above
@@ -212,14 +212,14 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
                 return [self.cost, score.to(ZCDP)]
             return [*(self.cost if isinstance(self.cost, Iterable) else [self.cost]), score]
         if isinstance(self.cost, PureDP):
-            # Simple to state, and the same: each person is in one part.
+            # Simple to state, and equivalent: each person is in one part.
             return max(self.cost, score)
         if isinstance(self.runs, Fixed):
             raise refuse("runs", self.runs, "random, for fits that are not stated as PureDP")
         return in_parallel(profile_of(self.cost), profile_of(score))
 
     def _parts(self, people: int, bits: Bits) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Who trains and who is held out: a coin for each, whoever else is there."""
+        """Split people into training and held out, by an independent coin for each."""
         everyone = np.arange(people)
         if self.held_out is None:
             return everyone, everyone
@@ -233,7 +233,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         return share
 
     def _drawer(self) -> Callable[[Bits], dict[str, Any]]:
-        """What draws a setting, tried once so that a wrong name is told before anything is spent."""
+        """Return a function that draws a setting, tried once so that errors come before the payment."""
         if self.held_out is not None:
             self._share()
         draw = _draws(self.param_distributions)
@@ -250,10 +250,9 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
 
     @available_if(lambda search: hasattr(search.estimator, "predict"))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any) -> float:  # noqa: N803 - as above
-        """The part of these rows that the winner tells right, as ``scoring`` says. **Not private**.
+        """Return the share of rows that the winner predicts correctly, by ``scoring``. **Not private**.
 
-        It reads the rows as they are, without noise, and no budget counts it: for rows that are public, or
-        of people whose data nobody protects.
+        It reads the rows without noise, and no budget counts it: use it only for public rows.
         """
         told_right, labels = (
             _rule(self.scoring),
@@ -318,7 +317,7 @@ def _column(name: str, values: Any) -> Callable[[Bits], Any]:
 
 
 def _further_dimensions(estimator: Any) -> set[int]:
-    """What X may have besides two: one, if the estimator or what a pipeline begins with takes texts."""
+    """Return the other dimensions X may have: one, if the estimator or first step takes texts."""
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[0][1]
     tags = get_tags(estimator).input_tags
@@ -327,7 +326,7 @@ def _further_dimensions(estimator: Any) -> set[int]:
 
 
 def _warn_unless_private(estimator: Any) -> None:
-    """Warn of every estimator of scikit-learn's own that learns from rows."""
+    """Warn about scikit-learn's own estimators that learn from rows."""
     parts = [estimator, *estimator.get_params(deep=True).values()]
     own = sorted(
         {
@@ -335,7 +334,7 @@ def _warn_unless_private(estimator: Any) -> None:
             for part in parts
             if type(part).__module__.partition(".")[0] == "sklearn"
             and hasattr(part, "fit")
-            # What only puts others together learns nothing itself.
+            # An estimator that only combines others learns nothing itself.
             and not any(hasattr(inner, "fit") for inner in part.get_params(deep=True).values())
             and get_tags(part).requires_fit
         }

@@ -63,17 +63,17 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
     ``non_deterministic``). Neither the scores nor anything else about the rows is kept: only which features
     were chosen.
 
-    No value of a row raises; the declared types and shapes may. A cell that is no number and spells none
-    counts as NaN, which is "no"; ±∞ are numbers. A row whose label is missing (None, NaN), or is neither
-    text nor a whole number, does not count. A table without rows gives an answer like any other.
-    ``score_func`` sees 0 for every cell that is not a finite number, and only rows with a label; that it
-    raises for no table, and moves by ``sensitivity`` at most, is the user's promise. A sparse table stays
+    No value of a row raises; declared types and shapes may. A cell that is not a number and does not spell
+    one counts as NaN, which is "no"; ±∞ are numbers. A row whose label is missing (None, NaN), or is
+    neither text nor a whole number, does not count. A table without rows gives an answer like any other.
+    ``score_func`` sees 0 for every cell that is not a finite number, and only rows with a label; the user
+    promises that it never raises and that one row moves it by at most ``sensitivity``. A sparse table stays
     sparse and costs the same ε.
 
     A target that is declared as floats is refused, unless ``target_edges`` cut it into classes at public
     numbers. In a list, which declares nothing, a number with a fraction is a missing label.
 
-    What is fitted before it in a pipeline, a scaler or an imputer, reads the rows too: those of scikit-learn
+    Steps before it in a pipeline, such as a scaler or an imputer, read the rows too: those of scikit-learn
     are not private, and nothing counts what they reveal. Scale by public numbers, with
     ``FunctionTransformer``, or set ``threshold`` in the units of the data.
 
@@ -84,7 +84,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
             no number lies inside every feature's range.
         target_edges: public numbers in rising order that cut a continuous ``y`` into classes; a value belongs
             to the class above an edge that it reaches.
-        score_func: a score of one's own.
+        score_func: your own score function.
         sensitivity: for ``score_func``: Δ, the most by which one row changes any one score.
         monotonic: for ``score_func``: whether one row moves all scores the same way when added.
         neighbours: ``"add-remove"`` one row, or ``"replace"`` one.
@@ -144,7 +144,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's own name
-        """Spend, score, choose; keep only which features were chosen."""
+        """Spend, score and choose; keep only which features were chosen."""
         wanted = None if self.k == ALL else whole("k", self.k)
         epsilon = positive("epsilon", self.epsilon)
         neighbours = Neighbours.named(self.neighbours)
@@ -154,7 +154,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         X, y = self._table(X, y)  # noqa: N806 - as above
         features = X.shape[1]
         if wanted is None or wanted >= features:
-            # Everything is chosen whatever the rows say: nothing is released and nothing is spent.
+            # Everything is chosen whatever the rows are: nothing is released and nothing is spent.
             self.guarantee_, self.entry_ = PureDP(0), None
             self._support = np.ones(features, dtype=bool)
             return self
@@ -230,7 +230,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         return edges
 
     def _table(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803 - as above
-        """Features and labels in one shape, with the names and shapes checked and no cell read."""
+        """Return features and labels in one shape, with names and shapes checked and no cell read."""
         validate_data(self, X, y, skip_check_array=True)
         if y is None:
             raise ParameterError("requires y to be passed, but the target y is None")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.study.planned import StudyPlan
 
 FILES = ("plan.json", "answers.json", "answers.csv", "answers.parquet", "report.md", "report.html")
-"""What ``write`` writes."""
+"""The files that ``write`` writes."""
 _FAILED = (
     "The question failed while it read the data. Nothing was released, and what it cost stays paid."
 )
@@ -50,7 +50,7 @@ class Answered:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StudyAnswers:
-    """What a run of a study gives.
+    """The result of running a study.
 
     Attributes:
         plan: the plan that was run.
@@ -80,7 +80,7 @@ class StudyAnswers:
     answered: tuple[Answered, ...]
 
     def __getitem__(self, name: str) -> TableRelease:
-        """The answer to the question of this name."""
+        """Return the answer to the question of this name."""
         found = {each.name: each.release for each in self.answered}
         if found.get(name) is None:
             raise KeyError(name)
@@ -88,7 +88,7 @@ class StudyAnswers:
 
     @property
     def conclusion(self) -> str:
-        """How much was answered and what it cost, in a sentence."""
+        """Say in a sentence how much was answered and what it cost."""
         plan = self.plan
         failed = sum(each.release is None for each in self.answered)
         words = f"{counted(len(self.answered) - failed, 'question')} answered"
@@ -115,7 +115,7 @@ class StudyAnswers:
 
     @property
     def columns(self) -> dict[str, list[Any]]:
-        """All answers in one table: a row for each question, group and thing named; as texts."""
+        """Return all answers in one table, as texts: a row for each question, group and named item."""
         found: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
         for each in self.answered:
             if each.release is None:
@@ -155,7 +155,7 @@ class StudyAnswers:
     # ---- the report -----------------------------------------------------------------------------
 
     def in_markdown(self) -> str:
-        """The report: what was asked, what it cost, each answer with what it means."""
+        """Return the report: what was asked, what it cost, and each answer with its meaning."""
         plan = self.plan
         parts = [
             f"# {markdown(plan.study.title)}",
@@ -180,7 +180,7 @@ class StudyAnswers:
         return "\n\n".join(parts) + "\n"
 
     def in_html(self) -> str:
-        """The report as a page that needs nothing else, made to be printed too."""
+        """Return the report as a self-contained page that can also be printed."""
         parts = [
             f"<section><h2>{escape(each.name)}</h2>{self._card_in_html(each)}"
             f"<p><small>{escape(' · '.join(filter(None, (each.entry, each.date))))}</small></p></section>"
@@ -192,7 +192,7 @@ class StudyAnswers:
     def _card_in_html(self, each: Answered) -> str:
         if each.release is None:
             return f"<p>{escape(_FAILED)}</p>"
-        # The plan knows how good an answer is typically; what is kept has only what is proved.
+        # The plan knows how accurate an answer typically is; the stored answer has only the proved bound.
         planned = next(line.plan for line in self.plan.lines if line.asked.name == each.name)
         card = each.release.card
         return replace(card, accuracy=planned.accuracy if planned else card.accuracy).in_html()

@@ -1,4 +1,4 @@
-"""A study's file: read whole, and everything that is wrong in it said at once, with line and field."""
+"""Reading a study's file; all problems are reported at once, with line and field."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TERMS = tuple(
     for name in signature(private_table).parameters
     if name not in ("data", "ledger", "dataset")
 )
-# Each of these takes time in proportion to the text: at a desk the text is somebody else's.
+# Each of these takes time proportional to the text: at a desk the text comes from someone else.
 _HEADER = re.compile(r"\[(\[?)([^\[\]]+)\]?\]\s*(?:#.*)?")
 _KEY = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([A-Za-z0-9_-]+))\s*=""")
 
@@ -38,7 +38,7 @@ _LONG_KEY = re.compile(
     r"""(?:\.[ \t]*+(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+)"""
     f"{{{_MOST_PARTS}}}"
 )
-"""More dots in one key than a study needs; tomllib takes quadratic time for them: 34 seconds for 60 KB."""
+"""More dots in one key than a study needs; tomllib takes quadratic time for them (34 seconds for 60 KB)."""
 
 
 def read_study(path: str | Path) -> Study:
@@ -72,7 +72,7 @@ def read_study(path: str | Path) -> Study:
 
 
 def study_at_a_desk(text: str) -> Study:
-    """A study from the text of its file, all of whose tables are at a desk: nothing else is ever opened."""
+    """Read a study from its text; all its tables are at a desk, and nothing else is ever opened."""
     if _LONG_KEY.search(text) is not None:
         raise ParameterError(f"the study has a name of more than {_MOST_PARTS} parts with dots")
     return _Reader(_parsed(text, "the study"), _lines(text), None).study()
@@ -89,7 +89,7 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
 
 
 def _lines(text: str) -> dict[tuple[str, ...], int]:
-    """The line of every header and every key, by its path; questions are numbered."""
+    """Return the line of every header and every key, by its path; questions are numbered."""
     lines: dict[tuple[str, ...], int] = {}
     section: tuple[str, ...] = ()
     questions = 0
@@ -109,7 +109,7 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
 
 
 class _Reader:
-    """One file while it is checked; what is wrong is collected. Without a place it may name no other file."""
+    """One file while it is checked; problems are collected. Without a folder it may not name other files."""
 
     def __init__(
         self, given: Mapping[str, Any], lines: Mapping[tuple[str, ...], int], place: Path | None
@@ -118,7 +118,7 @@ class _Reader:
         self.problems: list[tuple[int, str]] = []
 
     def say(self, where: tuple[str, ...], words: str) -> None:
-        """Note a problem, at the nearest line that is known."""
+        """Record a problem at the nearest known line."""
         known = where
         while known and known not in self.lines:
             known = known[:-1]
@@ -126,7 +126,7 @@ class _Reader:
         self.problems.append((line, f"line {line}, {words}"))
 
     def study(self) -> Study:
-        """The study, or an error with all problems."""
+        """Return the study, or raise an error that lists all problems."""
         for name in self.given.keys() - {"study", "table", "question"}:
             self.say((name,), f"{name}: a study has [study], [table.NAME] and [[question]]")
         head = self._section("study", _STUDY)
@@ -177,7 +177,7 @@ class _Reader:
         raise StudyError([words for _, words in sorted(self.problems)])
 
     def _places(self, questions: list[Asked]) -> dict[str, int]:
-        """The lines at which tables and questions begin; every question was read, so none is left out."""
+        """Return the lines at which tables and questions begin."""
         tables = {
             path[1]: line
             for path, line in self.lines.items()
@@ -349,7 +349,7 @@ class _Reader:
         return None
 
     def _listed(self, value: Any) -> Any:
-        """A list, or the path of the file that holds it; a relative one starts at the study's file."""
+        """Return a list, or read the file that holds it; relative paths start at the study's file."""
         if not isinstance(value, str) or is_range(value) or value in RECURRING:
             return value
         return self._beside(value)

@@ -1,4 +1,4 @@
-"""What a study will cost and how good its answers will be, as one value with one hash."""
+"""A study's cost and accuracy, as one value with one hash."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from discreet.questions.plan import Plan
 
 FORMAT = 1
-"""Which canonical form the hash is of."""
+"""The version of the canonical form that is hashed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedQuestion:
-    """One question of a study, as it will be paid.
+    """One question of a study as it will be paid.
 
     Attributes:
         asked: as the study asks it.
@@ -45,24 +45,24 @@ class PlannedQuestion:
 
     @property
     def cost(self) -> Fraction:
-        """What it costs, in what the budget adds up."""
+        """Its cost, in the budget's unit."""
         return exact_cost(self.amount.cost)
 
     @property
     def accuracy(self) -> str:
-        """How good its answer will be, in words."""
+        """How accurate its answer will be, in words."""
         known = self.card["accuracy"]
         return "not known" if known is None else str(known["words"])
 
     @property
     def judgement(self) -> str | None:
-        """Useful, doubtful, or no better than guessing."""
+        """The judgement: useful, doubtful, or no better than guessing."""
         known = self.card["accuracy"]
         return None if known is None else known["judgement"]
 
     @property
     def reached(self) -> float | None:
-        """The error that is reached, of the kind that was wanted; None where none was."""
+        """The error that it reaches, if an error was requested; otherwise None."""
         known, wanted = self.card["accuracy"], self.asked.question
         if known is None or wanted.error_at_most is None:
             return None
@@ -78,7 +78,7 @@ class PlannedQuestion:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StudyPlan:
-    """A study ready to be signed: nothing was read, nothing is paid.
+    """A study ready to be signed; no row has been read and nothing has been paid.
 
     Attributes:
         study: the study.
@@ -117,24 +117,24 @@ class StudyPlan:
 
     @property
     def total(self) -> Fraction:
-        """What all of it costs."""
+        """The cost of the whole study."""
         return sum((line.cost for line in self.lines), Fraction(0))
 
     @property
     def left(self) -> Fraction | None:
-        """What the budget has left, in what it adds up; None where no budget is known."""
+        """What the budget has left, in its own unit; None if no budget is known."""
         return None if self.remaining is None else exact_cost(self.remaining.cost)
 
     @property
     def fits(self) -> bool | None:
-        """Whether that is enough for all of it, also for the δ of its questions."""
+        """Whether that is enough for the whole study, including its δ."""
         if self.remaining is None:
             return None
         return sum((line.amount for line in self.lines), NOTHING).fits(self.remaining)
 
     @property
     def ratio(self) -> float | None:
-        """The largest part that a reached error is of the wanted one; None where no error is wanted."""
+        """The largest ratio of reached to requested error; None if no error was requested."""
         parts = [
             line.reached / float(line.wanted)
             for line in self.lines
@@ -144,7 +144,7 @@ class StudyPlan:
 
     @cached_property
     def canonical(self) -> dict[str, Any]:
-        """Everything that is signed, as plain data: no data, no sizes, no times."""
+        """Everything that is signed, as plain data, without data, sizes or times."""
         study = self.study
         return {
             "format": FORMAT,
@@ -169,18 +169,18 @@ class StudyPlan:
 
     @cached_property
     def hash(self) -> str:
-        """What is signed: the SHA-256 of the canonical plan."""
+        """The hash to sign: the SHA-256 of the canonical plan."""
         return hash_of(self.canonical)
 
     def key(self, name: str) -> str:
-        """The key under which a desk is asked a question, so that a second run gets the same answer."""
+        """Return the key under which a desk is asked, so that a second run gets the same answer."""
         return hashlib.sha256(f"{self.hash} {name}".encode()).hexdigest()
 
     # ---- as people see it ----------------------------------------------------------------------
 
     @property
     def rows(self) -> list[list[str]]:
-        """A row for each question: its name, what it asks, its cost and share, its accuracy."""
+        """Return a row for each question: its name, what it asks, its cost and share, its accuracy."""
         return [
             [
                 line.asked.name,
@@ -194,12 +194,12 @@ class StudyPlan:
 
     @property
     def columns(self) -> list[str]:
-        """What the rows have."""
+        """The names of the columns."""
         return ["question", "asks", self.symbol, "share", "accuracy"]
 
     @property
     def conclusion(self) -> str:
-        """What all of it comes to, in sentences."""
+        """Sum up the plan in sentences."""
         cost = f"{self.symbol} = {figure(self.total)}"
         said = [f"{counted(len(self.lines), 'question')} for {cost} in all"]
         if self.study.most is not None:
@@ -224,7 +224,7 @@ class StudyPlan:
 
     @property
     def doubts(self) -> list[str]:
-        """Why answers may be about nothing."""
+        """Return the reasons why answers may be meaningless."""
         return [
             f"{line.asked.name}: {doubt}" for line in self.lines for doubt in line.card["doubts"]
         ]
@@ -259,7 +259,7 @@ class StudyPlan:
         }
 
     def chart(self) -> Any:
-        """The error of each question against what the whole costs."""
+        """Draw the error of each question against the total cost."""
         from discreet.analysis.charts.style import line_chart, styled
 
         records = []
@@ -284,7 +284,7 @@ class StudyPlan:
 
 
 def hash_of(canonical: Mapping[str, Any]) -> str:
-    """The SHA-256 of plain data in its one canonical form.
+    """Return the SHA-256 of plain data in its canonical form.
 
     Example:
         >>> hash_of({"b": 1, "a": "é"})[:12]
@@ -295,7 +295,7 @@ def hash_of(canonical: Mapping[str, Any]) -> str:
 
 
 def _public(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """What a table is told, as plain data; of a frame in memory only its kind."""
+    """Return a table's settings as plain data; for a frame in memory, only its type."""
     plain = {}
     for name, value in facts.items():
         if name == "data" and not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""How a study is planned: each question's curve from its plans, the split, and what the ledger says."""
+"""How a study is planned: a curve for each question from its plans, the split, and the ledger's budget."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def plan_study(
     part: str | None = None,
     tables: Mapping[str, Any] | None = None,
 ) -> StudyPlan:
-    """Plan every question of a study, and divide what it may cost; a desk gives its own tables."""
+    """Plan every question of a study and divide its budget; a desk supplies its own tables."""
     tables = opened_tables(study) if tables is None else tables
     name = budget_name(study, part)
     budget = None
@@ -73,21 +73,21 @@ def plan_study(
 
 
 def _left_at_desk(lines: Sequence[PlannedQuestion]) -> Amount | None:
-    """The least that a desk has left for any of the questions."""
+    """Return the least that a desk has left for any of the questions."""
     meters = [line.card.get("meter") for line in lines]
     left = [Fraction(meter["left"]) + Fraction(meter["this"]) for meter in meters if meter]
     return limit(min(left)) if left else None
 
 
 def budget_name(study: Study, part: str | None) -> str | None:
-    """The budget that pays."""
+    """Return the name of the budget that pays."""
     if study.dataset is None or part is None:
         return study.dataset
     return f"{study.dataset}/{part}"
 
 
 def opened_tables(study: Study) -> dict[str, Any]:
-    """The tables of a study, or everything that is wrong with them."""
+    """Open the tables of a study, or raise an error that lists all problems."""
     problems, tables = [], {}
     desk: Any = None
     for name, facts in study.tables.items():
@@ -114,7 +114,7 @@ class _Split:
 
 
 class _Planner:
-    """Plans of the questions of one study at any ε."""
+    """Plans the questions of one study at any ε."""
 
     def __init__(
         self, study: Study, tables: Mapping[str, Any], accountant: str, neighbours: str | None
@@ -131,27 +131,27 @@ class _Planner:
     # ---- one question at an ε -------------------------------------------------------------------
 
     def plan(self, asked: Asked, epsilon: Fraction) -> Plan:
-        """The plan of a question at an ε."""
+        """Return the plan of a question at an ε."""
         question = asked.question.changed(epsilon=epsilon, error_at_most=None, typical=False)
         return plan_of(question, self.settings[asked.table])
 
     def _card_at(self, name: str, epsilon: Fraction) -> Mapping[str, Any]:
-        """At a desk: the card of a question at an ε."""
+        """Return the card of a question at an ε, at a desk."""
         asked = next(each for each in self.study.questions if each.name == name)
         question = asked.question.changed(epsilon=epsilon, error_at_most=None, typical=False)
         found: dict[str, Any] = self.tables[asked.table].plan(question)
         return found
 
     def amount(self, plan: Plan) -> Amount:
-        """What the ledger will charge for it, under the relation that the budget protects."""
+        """Return what the ledger will charge, under the neighbour relation of the budget."""
         return self.accountant.amount(plan.event.under(self.neighbours or plan.event.neighbours))
 
     def cost(self, plan: Plan) -> Fraction:
-        """The same in what the budget adds up."""
+        """Return the same in the budget's unit."""
         return exact_cost(self.amount(plan).cost)
 
     def curve(self, asked: Asked) -> Curve:
-        """The error and the cost of a question over ε, and the error that it wants."""
+        """Return error and cost of a question over ε, with the requested error."""
         question = asked.question
 
         def at(epsilon: Fraction) -> Point:
@@ -171,7 +171,7 @@ class _Planner:
     # ---- all of them ------------------------------------------------------------------------------
 
     def split(self) -> _Split:
-        """An ε for every question."""
+        """Return an ε for every question."""
         study, most = self.study, self.study.most
         epsilons, problems = {}, []
         for asked in study.questions:
@@ -206,7 +206,7 @@ class _Planner:
         return _Split(epsilons, needed if needed > most else None)
 
     def _alone(self, asked: Asked) -> Fraction:
-        """The ε that a question states, or the least that reaches its accuracy."""
+        """Return the ε that a question states, or the least that reaches its accuracy."""
         question = asked.question
         if self.study.at_a_desk:
             if question.error_at_most is not None:
@@ -236,7 +236,7 @@ class _Planner:
         return self.cost(self.plan(asked, epsilon))
 
     def _weakest(self, costs: Mapping[str, Fraction]) -> dict[str, Fraction]:
-        """All that the stated ones leave, at one ratio of reached to wanted error."""
+        """Divide the rest so that every question has the same ratio of reached to requested error."""
         assert self.study.most is not None
         wanting = [each for each in self.study.questions if each.question.error_at_most is not None]
         if len(wanting) < len(self.study.questions) and any(
@@ -257,7 +257,7 @@ class _Planner:
             least = f"the stated questions alone cost {figure(stated)}"
             raise StudyError([f"epsilon = {shown(self.study.most)} is too small: {least}"])
         chosen = {each.name: epsilon for each, epsilon in zip(wanting, found, strict=True)}
-        # Interpolated costs may be a hair too small: give all of them as little less as fits.
+        # Interpolated costs may be slightly too small: reduce all of them as little as necessary to fit.
         for _ in range(20):
             over = (
                 sum((self._cost_at(each, chosen[each.name]) for each in wanting), Fraction(0))
@@ -270,7 +270,7 @@ class _Planner:
         raise AssertionError
 
     def _share(self, asked: Asked, sharing: list[Asked], rest: Fraction) -> Fraction:
-        """An ε that costs a part of the rest, by weight: exactly where ε adds up, else six digits of it."""
+        """Return an ε that costs a share of the rest, by weight: exactly if ε adds up, else to six digits."""
         part = rest * asked.weight / sum((each.weight for each in sharing), Fraction(0))
         rounded = Fraction(math.floor(part * 10**9), 10**9)
         if rounded and 0 <= part - self._cost_at(asked, rounded) < Fraction(1, 10**8):
@@ -286,7 +286,7 @@ class _Planner:
         return _six_digits(Fraction(low))
 
     def lines(self, epsilons: Mapping[str, Fraction]) -> tuple[PlannedQuestion, ...]:
-        """Every question as it will be asked, or everything that is wrong with them."""
+        """Return every question as it will be asked, or raise an error that lists all problems."""
         problems, lines = [], []
         for asked in self.study.questions:
             try:
@@ -326,7 +326,7 @@ class _Planner:
         )
 
     def errors(self, epsilons: Mapping[str, Fraction], factor: float) -> dict[str, float]:
-        """The proved error of each question at so many times its ε."""
+        """Return the proved error of each question at this multiple of its ε."""
         found = {}
         for asked in self.study.questions:
             epsilon = _six_digits(epsilons[asked.name] * Fraction(factor))
@@ -349,7 +349,7 @@ def _six_digits(epsilon: Fraction) -> Fraction:
 
 
 def _inlined(question: Question, setting: Setting) -> Question:
-    """The question with public lists in place of the names of files."""
+    """Return the question with public lists in place of file names."""
     changed: dict[str, Any] = {}
     for each in fields_of(type(question)):
         given = getattr(question, each.name)

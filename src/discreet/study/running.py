@@ -1,9 +1,9 @@
 """How a study is run: pay, draw, store, then show.
 
-Every spend names the study's hash and the question, and every answer is kept in the ledger before anybody
-sees it. A run that was killed goes on where it was: a question that is answered is read back, one that is
-paid and not answered is drawn again under the same entry, because nothing of it was shown, and one that
-failed stays failed and paid.
+Every spend names the study's hash and the question, and every answer is kept in the ledger before it is
+shown. A run that was killed can be resumed: an answered question is read back; one that is paid but not
+answered is drawn again under the same entry, because nothing of it was shown; one that failed stays failed
+and paid.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from discreet.study.planning import opened_tables
 from discreet.study.study import Study
 
 Watch: TypeAlias = Callable[[str, int, int], None]
-"""Called with the question that is asked, how many are answered, and how many there are."""
+"""Called with the current question, the number answered, and the total number."""
 
 
 def run_study(
@@ -35,7 +35,7 @@ def run_study(
     signed: str | None,
     watch: Watch | None,
 ) -> StudyAnswers:
-    """Run a study, or go on with one."""
+    """Run a study, or resume one."""
     with _alone(study.file), opened(None if study.at_a_desk else ledger) as found:
         if found is None and not study.at_a_desk:
             raise ParameterError("⟨ledger⟩ must be given: a study is counted")
@@ -61,7 +61,7 @@ def _require_signed(plan: StudyPlan, signed: str | None) -> None:
 
 
 def _require_budget(plan: StudyPlan, past: _Past) -> None:
-    """All that is not paid yet must fit, before the first question is paid."""
+    """Check that everything not yet paid fits the budget, before the first question is paid."""
     if plan.remaining is None:
         raise ParameterError(
             f"there is no budget {plan.budget!r} in the ledger: discreet budget create makes one"
@@ -78,7 +78,7 @@ def _require_budget(plan: StudyPlan, past: _Past) -> None:
 
 @contextmanager
 def _alone(file: Path | None) -> Iterator[None]:
-    """Hold the study's file: two runs at once would pay for the same question twice."""
+    """Lock the study's file: two runs at once would pay for the same question twice."""
     if file is None:
         yield
         return
@@ -96,7 +96,7 @@ def _alone(file: Path | None) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Past:
-    """What the ledger says of earlier runs of the same plan, by the question's name."""
+    """The ledger's record of earlier runs of the same plan, by question name."""
 
     paid: dict[str, Entry]
     answers: dict[str, Answered]
@@ -168,14 +168,14 @@ def _ask_one(
         kept = ledger.keep(release.entry, release.as_data())
     except ParameterError:  # another run has answered it meanwhile, and its answer is the one
         return _Past.of(ledger, plan).answers[name]
-    # What is shown is what is stored.
+    # Show exactly what is stored.
     return Answered(
         name=name, kept=kept.details["release"], entry=str(release.entry), date=kept.time
     )
 
 
 def _ask_desk(plan: StudyPlan, watch: Watch) -> tuple[Answered, ...]:
-    """Ask a desk, each question under a key of the study's."""
+    """Ask a desk, each question under a key derived from the study."""
     tables = opened_tables(plan.study)
     found = []
     for place, line in enumerate(plan.lines):

@@ -1,8 +1,8 @@
 """How a total is divided among questions: the least that is enough for each, or the best for the weakest.
 
-A question has a curve: what an ε costs, and which error it reaches. Both come from plans, so that what is
-split is what is paid. An error falls as ε grows, and a proved bound falls nearly as 1/ε; between two points
-of a curve it is interpolated on that scale. What a split says it reaches is what its plans say.
+A question has a curve: the cost of an ε, and the error it reaches. Both come from plans, so what is split
+is what is paid. The error falls as ε grows, and a proved bound falls nearly as 1/ε; between two points of a
+curve it is interpolated on that scale. The result of a split is taken from its plans.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 Point = tuple[float, float]
-"""The error that an ε reaches, and what it costs."""
+"""The error that an ε reaches, and its cost."""
 _STEP = 1.25
 _FEWEST, _MOST = -60, 60  # powers of the step: from about one in a million to about a million
 
@@ -42,7 +42,7 @@ class Curve:
         return self._known[power]
 
     def epsilon_for(self, ratio: float) -> float:
-        """The least ε at which the error is at most ``ratio`` times the wanted one; infinite if none is."""
+        """Return the least ε whose error is at most ``ratio`` times the requested one, or infinity."""
         goal = ratio * self.wanted
         low, high = _FEWEST, _MOST
         if self._point(high)[0] > goal:
@@ -57,7 +57,7 @@ class Curve:
         return math.exp((low + max(part, 0.0)) * math.log(_STEP))
 
     def cost_of(self, epsilon: float) -> float:
-        """What an ε costs; between two points on the scale on which a cost is a power of ε."""
+        """Return the cost of an ε, interpolated between two points on a logarithmic scale."""
         power = math.log(epsilon, _STEP)
         low = min(max(math.floor(power), _FEWEST), _MOST - 1)
         one, other = (math.log(self._point(each)[1]) for each in (low, low + 1))
@@ -65,10 +65,10 @@ class Curve:
 
 
 def weakest(curves: Sequence[Curve], most: float) -> list[Fraction] | None:
-    """The ε's, all of ``most`` together, for which every error is the same part of the wanted one.
+    """Split ``most`` so that every question has the same ratio of reached to requested error.
 
-    No other split makes the question that is worst off better: whoever gets more takes it from a question
-    that is as badly off. None where even the largest errors cost more than ``most``.
+    No other split makes the weakest question better: giving it more would take from another that is equally
+    weak. None if even the largest errors cost more than ``most``.
 
     Example:
         >>> def falling(size):
@@ -93,6 +93,6 @@ def weakest(curves: Sequence[Curve], most: float) -> list[Fraction] | None:
 
 
 def _down(epsilon: float) -> Fraction:
-    """Six digits of it, not above."""
+    """Round down to six digits."""
     unit = Fraction(10) ** (math.floor(math.log10(epsilon)) - 5)
     return math.floor(Fraction(epsilon) / unit) * unit

@@ -25,14 +25,14 @@ SPLITS = {
     WEAKEST: "all of it, so that the question that is worst off is as good as it can be",
 }
 DESK = "desk:"
-"""How the source of a table at a desk begins."""
+"""The prefix of a source that is a table at a desk."""
 
 
 _MOST_LISTED = 20
 
 
 class StudyError(ParameterError):
-    """A study is not as it must be; the message lists what is wrong, a line for each, up to 20 of them.
+    """A study is invalid; the message lists up to 20 problems, one per line.
 
     Attributes:
         problems: everything that is wrong, each with its place.
@@ -61,7 +61,7 @@ class Asked:
         name: what the study calls it.
         table: which table it asks.
         question: the question, with ``epsilon`` or ``error_at_most``.
-        weight: how much its accuracy matters beside the others'.
+        weight: how much its accuracy matters relative to the others'.
         shares: whether its ε is a part, by weight, of what the others leave of the total.
 
     Example:
@@ -84,12 +84,12 @@ class Study:
     Attributes:
         title: what it is about.
         dataset: the budget's name in the ledger; None for a desk, which knows whose budget it is.
-        tables: what ``discreet.table`` is told about each, by a name of the study's own.
+        tables: the arguments of ``discreet.table`` for each, by the study's name for it.
         questions: what is asked.
         most: the most that all of it may cost, in what the budget adds up; None for whatever it takes.
         split: ``least``: the least that reaches every accuracy; ``weakest``: all of ``most``, so that the
             question that is worst off is as good as it can be.
-        shared: whether whoever runs the same signed study later is given the answers that are kept.
+        shared: whether a later run of the same signed study by anyone gets the kept answers.
         file: the file that it was read from, if any.
         stated: the tables as the file states them, with sources relative to it.
         places: the line of each table and question in it, by its name.
@@ -155,7 +155,7 @@ class Study:
 
     @staticmethod
     def read(path: str | Path) -> Study:
-        """A study from its file; whatever is wrong in it is said at once, with line and field."""
+        """Read a study from its file; all problems are reported at once, with line and field."""
         from discreet.study.file import read_study
 
         return read_study(path)
@@ -166,7 +166,7 @@ class Study:
         return any(str(facts["data"]).startswith(DESK) for facts in self.tables.values())
 
     def plan(self, *, ledger: AnyLedger | None = None, part: str | None = None) -> StudyPlan:
-        """What each question will cost and how good its answer will be; no row is read, nothing is paid.
+        """Plan every question: its cost and its accuracy. No row is read and nothing is paid.
 
         Args:
             ledger: the ledger whose budget is looked at, or its address; without one ε adds up.
@@ -184,7 +184,7 @@ class Study:
         signed: str | None = None,
         watch: Watch | None = None,
     ) -> StudyAnswers:
-        """Pay and ask, question by question; what was paid before is not paid again.
+        """Pay and ask question by question; nothing is paid twice.
 
         Args:
             ledger: the ledger that counts, or its address; a desk has its own.
@@ -198,6 +198,6 @@ class Study:
 
 
 def placed(study: Study, name: str, problem: ParameterError) -> str:
-    """What is wrong with a table or a question, with its line where the study comes from a file."""
+    """Return a problem with a table or a question, with its line if the study comes from a file."""
     line = f"line {study.places[name]}, " if name in study.places else ""
     return f"{line}{name!r}: {problem}"

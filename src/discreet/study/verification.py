@@ -1,4 +1,4 @@
-"""A study's plan, its answers and the ledger, held against each other."""
+"""Compare a study's plan, its answers and the ledger."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.study.planned import hash_of
 
 
 def problems(record: Mapping[str, Any], ledger: Ledger) -> list[tuple[str, str]]:
-    """What was compared, each with what is wrong, or with nothing.
+    """Return each comparison with the problem found, or nothing.
 
     ``record`` is what ``StudyAnswers.as_data`` wrote.
     """

@@ -1,4 +1,4 @@
-"""An exact audit of the whole procedure: small base mechanisms, the winner's law, the largest loss found.
+"""An exact audit of tuning: small base mechanisms, the winner's law, and the largest loss found.
 
 The law of the best of K runs is explicit for a run with a few outcomes (``docs/proofs/tuning.md``), so a pair
 of such runs that is ε-private by construction is a witness: any claim below its loss is refuted.
@@ -32,7 +32,7 @@ Masses = tuple[Fraction, ...]
 
 @dataclass(frozen=True, slots=True)
 class TuningVerdict:
-    """What the audit found.
+    """The result of the audit.
 
     Attributes:
         holds: whether no witness beats the claim.
@@ -57,7 +57,7 @@ class TuningVerdict:
 
 
 def law_of_best(runs: RunCount, masses: Sequence[Any], *, target: int | None = None) -> list[Any]:
-    """The winner's law for a run with these outcomes from the worst up; the last entry is "none".
+    """Return the winner's law for a run with these outcomes, worst first; the last entry is "none".
 
     With ``target`` the first run whose outcome is at least that one is taken (geometric laws only).
     """
@@ -137,7 +137,7 @@ class _Found:
 
 
 def _largest(runs: RunCount, masses: Masses, epsilon: Fraction, target: int | None) -> _Found:
-    """The largest loss, from below, over the extreme ε-neighbours of a law, in both orders."""
+    """Return a lower bound on the largest loss over the extreme ε-neighbours of a law, in both orders."""
     second: Masses = (*masses, 1 - sum(masses, Fraction(0)))
     best = _Found(-math.inf, (), second, 0)
     with precision(_BITS):
@@ -155,7 +155,7 @@ def _largest(runs: RunCount, masses: Masses, epsilon: Fraction, target: int | No
 
 
 def _neighbours(second: Masses, epsilon: Fraction) -> Iterator[Masses]:
-    """Laws within a factor e^ε of one: all but one outcome at an end, and that one what is left.
+    """Return laws within a factor e^ε of one: all outcomes but one at an extreme, the last the rest.
 
     e^ε is rounded down, so that each is ε-private for certain.
     """

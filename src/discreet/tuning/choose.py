@@ -27,13 +27,13 @@ from discreet.tuning.cost import cost_of_tuning
 from discreet.tuning.laws import Geometric, RunCount
 
 Run: TypeAlias = Callable[[Any], tuple[Any, Any]]
-"""Takes a setting, gives (quality, result); at most as dear as was said, and knows nothing of other runs."""
+"""Takes a setting and returns (quality, result); costs at most what was stated, and sees no other run."""
 
 Settings: TypeAlias = Sequence[Any] | Callable[[], Any]
-"""A list, from which each run takes one uniformly, or a function that draws one without reading the data."""
+"""A list, from which each run draws one uniformly, or a function that draws one without reading the data."""
 
 STOP_AFTER = 1_000
-"""The mean number of runs after which a search for a target gives up, unless the user says otherwise."""
+"""The default mean number of runs after which a search for a target gives up."""
 
 TRUSTED = "That every run is as private as was said, and knows nothing of other runs, is the caller's word."
 WORST = "A run that raised, or whose quality was no number, counted as the worst."
@@ -42,10 +42,10 @@ NONE = "none: no run succeeded, or there was none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenRun(Release):
-    """The chosen run: its setting (``answer``) and its result. Nothing about the others.
+    """The chosen run: its setting (``answer``) and its result. Nothing about the other runs.
 
     Attributes:
-        result: what the run gave beside its quality; None if no run was chosen.
+        result: what the run returned besides its quality; None if no run was chosen.
         found: whether a run was chosen at all.
         rules: what was assumed, in sentences.
 
@@ -91,19 +91,19 @@ def choose_run(
 ) -> ChosenRun:
     """The best of a random number of private runs, at the true cost of having tried them.
 
-    Each run gets a setting, drawn afresh from ``settings``, and returns ``(quality, result)``. The one of
-    highest quality is released, a draw among equals deciding ties; of the others nothing is, not even how
-    many there were. The whole cost is spent before the first run. That it covers everything rests on two
-    things that only the caller knows: every run costs ``cost`` at most, its quality included (a score on the
+    Each run gets a setting, drawn independently from ``settings``, and returns ``(quality, result)``. The
+    run of highest quality is released, with ties broken at random; nothing about the others is, not even
+    how many there were. The whole cost is spent before the first run. The guarantee rests on two things
+    that only the caller can know: every run costs at most ``cost``, its quality included (a score on the
     same people is not free), and no run sees another one's outcome.
 
-    With a ``target`` the first run of at least that quality is released, which costs twice a run at most. If
-    no run reaches it, a stop after a geometric number of runs ends the search with the answer "none": the
-    guarantee covers that answer, and without such a stop the search may never end.
+    With a ``target``, the first run of at least that quality is released, which costs at most twice a run.
+    The search ends with the answer "none" after a geometric number of runs if none reaches the target: the
+    guarantee covers that answer, and without such a stop the search might never end.
 
-    A run that raises, or whose quality is no number, counts as the worst. If all do, or a Poisson number is
-    zero, the answer is "none". Errors of runs are not shown, because their words may quote the data: try a
-    run on invented data first. Interrupted, the spend stays.
+    A run that raises, or whose quality is not a number, counts as the worst. If all do, or a Poisson number
+    is zero, the answer is "none". Errors of runs are not shown, because their messages may quote the data:
+    try a run on invented data first. If interrupted, the spend stays.
 
     Args:
         run: one private run.
@@ -122,7 +122,7 @@ def choose_run(
         >>> from discreet import PureDP
         >>> from discreet.tuning import Geometric
         >>> def run(depth):
-        ...     return -abs(depth - 3), f"a model of depth {depth}"  # private in earnest
+        ...     return -abs(depth - 3), f"a model of depth {depth}"  # a real, private release
         >>> best = choose_run(run, [1, 2, 3, 4], cost=PureDP("0.5"), runs=Geometric(mean=20))
         >>> best.guarantee
         PureDP(1.401323317751116)
@@ -172,7 +172,7 @@ class _Best:
 def _search(
     run: Run, draw: Callable[[Bits], Any], runs: RunCount, target: Any, bits: Bits
 ) -> _Best:
-    """All runs, one after the other; the best so far, or the first that reaches the target."""
+    """Do all runs one after the other; return the best so far, or the first that reaches the target."""
     best, equals = _Best(), 0
     for _ in range(runs.draw(bits)):
         attempt = _attempt(run, draw, bits)
@@ -184,7 +184,7 @@ def _search(
         elif best.quality is None or attempt.quality > best.quality:
             best, equals = attempt, 1
         elif attempt.quality == best.quality:
-            # Each of several equals is kept with the same chance, whatever the order they came in.
+            # Each of several equals is kept with the same chance, in whatever order they came.
             equals += 1
             if uniform_below(bits, equals) == 0:
                 best = attempt
@@ -192,7 +192,7 @@ def _search(
 
 
 def _attempt(run: Run, draw: Callable[[Bits], Any], bits: Bits) -> _Best:
-    """One run; one that raises has no quality, and what it said is not kept."""
+    """Do one run; if it raises, it has no quality, and its error is not kept."""
     try:
         setting = draw(bits)
         quality, result = run(setting)
@@ -202,7 +202,7 @@ def _attempt(run: Run, draw: Callable[[Bits], Any], bits: Bits) -> _Best:
 
 
 def _comparable(quality: Any) -> Any:
-    """A quality as a plain number, which Python compares exactly; None for what is none."""
+    """Return a quality as a plain number, which Python compares exactly; None if it is not a number."""
     plain = quality.item() if hasattr(quality, "item") else quality
     if isinstance(plain, Decimal):
         plain = Fraction(plain) if plain.is_finite() else float(plain)
@@ -231,7 +231,7 @@ def _drawer(settings: Settings) -> Callable[[Bits], Any]:
 
 
 def _under(cost: object, relation: Neighbours) -> object:
-    """The cost under the relation of the whole; an error where nothing follows."""
+    """Return the cost under the neighbour relation of the whole; an error if nothing follows."""
     if isinstance(cost, Event):
         return cost.under(relation)
     if isinstance(cost, Guarantee):
@@ -253,7 +253,7 @@ def _under(cost: object, relation: Neighbours) -> object:
 
 @contextmanager
 def _clock(*, shown: bool) -> Iterator[None]:
-    """The time elapsed on stderr, by a clock of its own: a beat per run would tell how many there are."""
+    """Show the elapsed time on stderr, from a separate clock: an update per run would reveal their number."""
     if not shown or not sys.stderr.isatty():
         yield
         return

@@ -36,14 +36,14 @@ RENYI = "the Rényi divergence of one run (Papernot and Steinke)"
 _BITS = 128
 _PRECISION = 1e-10
 _FARTHEST = 4_096.0
-_DEAREST = 500  # beyond it e^ε is no float, and no bound is worth the work
+_DEAREST = 500  # beyond it e^ε is not a float, and no bound is worth the work
 _STEPS = 60
 
 
 def cost_of_tuning(
     cost: object, *, runs: RunCount, delta: object = None, target: bool = False
 ) -> Guarantee:
-    """What it costs to release only the best of several runs, of which each costs ``cost``.
+    """Return the cost of releasing only the best of several runs that each cost ``cost``.
 
     Args:
         cost: what one run costs: a guarantee, an ``Event``, a list of releases fixed in advance, or an event
@@ -86,7 +86,7 @@ def cost_of_tuning(
 def bounds_of_tuning(
     profile: Profile, runs: RandomRunCount, delta: Fraction, *, target: bool = False
 ) -> list[EpsilonBound]:
-    """Every bound that is proved, at one δ above zero."""
+    """Return every proved bound at one δ above zero."""
     found = []
     if isinstance(profile.pure, Fraction):
         whole = PureDP(_pure(profile.pure, runs, target=target))
@@ -107,7 +107,7 @@ def _pure(epsilon: Fraction, runs: RandomRunCount, *, target: bool) -> Exact:
 
 
 def _allowed(profile: Profile, runs: RandomRunCount, delta: object) -> Fraction:
-    """The δ of the whole: what was asked for, none for pure runs, else the runs' own δ, once a run."""
+    """Return the δ of the whole: the requested one, 0 for pure runs, else the runs' δ times their number."""
     if delta is not None:
         allowed = probability("delta", delta)
         if allowed > 0 or profile.pure != math.inf:
@@ -123,7 +123,7 @@ def _allowed(profile: Profile, runs: RandomRunCount, delta: object) -> Fraction:
 
 
 def _all_of_them(cost: object, runs: Fixed, delta: object, *, target: bool) -> Guarantee:
-    """A known number of runs costs what all of them cost: theorem 4 shows that nothing less is true."""
+    """Return the cost of a known number of runs: that of all of them; no less holds (theorem 4)."""
     if target:
         raise ParameterError(
             "⟨runs⟩ must be Geometric with ⟨target⟩: a known number costs all the runs"
@@ -164,7 +164,7 @@ def _by_ratio(
             found = upper_bound(
                 lambda e, d, o: d - e.expm1() * o, epsilon, profile.at(epsilon), odds
             )
-            # Only its sign matters where it is far below zero, and no float may hold it there.
+            # Only its sign matters if it is far below zero, where it may not fit a float.
             return float_up(max(Fraction(-1), found))
 
         ratio = _least(excess, profile.reach)
@@ -174,7 +174,7 @@ def _by_ratio(
 
 
 def _least(excess: object, reach: Fraction) -> Fraction | None:
-    """The least ε ≥ 0 found at which a falling function, rounded up, is at most 0."""
+    """Return the least ε ≥ 0 found at which a decreasing function, rounded up, is at most 0."""
     high = min(float_up(reach), _FARTHEST)
     found = root_between(lambda x: excess(Fraction(x)), 0.0, high, precision=_PRECISION)  # type: ignore[operator]
     return None if found is None else Fraction(found)
@@ -188,7 +188,7 @@ def _by_weights(profile: Profile, runs: RandomRunCount, delta: Fraction) -> Exac
 
     def excess(epsilon: float) -> float:
         found = divergence_of_best(profile, weights, Fraction(epsilon))
-        # Logarithms make a straight line of most profiles, and a root is then found in a few steps.
+        # On a logarithmic scale most profiles are nearly straight, so a root is found in a few steps.
         return math.log(float_up(found / delta)) if found > 0 else -1.0
 
     high = float_up(profile.reach) - weights.lowest
@@ -206,7 +206,7 @@ def _by_renyi(profile: Profile, runs: Poisson, delta: Fraction) -> Exact:
         if not isinstance(divergence, Fraction):
             return math.inf
         with precision(_BITS):
-            # Rounded down, so that the δ that goes with it is not too small.
+            # Rounded down, so that the corresponding δ is not too small.
             lower = -upper_end(-(1 + 1 / ball_of(order - 1)).log())
         tail = profile.at(max(Fraction(0), Fraction(lower)))
         return upper_bound(

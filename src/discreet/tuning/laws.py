@@ -1,7 +1,7 @@
-"""How many runs there are: a random number, whose law decides what the best of them costs.
+"""Laws of the number of runs, which determine what the best of them costs.
 
-A law is known here by its generating function f(x) = E[x^K]: the best of K runs has f′(F) times the density
-of one run, where F is the chance that one run is worse (``docs/proofs/tuning.md``).
+A law is represented by its generating function f(x) = E[x^K]: the best of K runs has f′(F) times the
+density of one run, where F is the chance that one run is worse (``docs/proofs/tuning.md``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BITS = 128
 
 
 class RunCount(ABC):
-    """The law of the number of runs K: drawn exactly, and known by f(x) = E[x^K].
+    """The law of the number of runs K: drawn exactly, represented by f(x) = E[x^K].
 
     Example:
         >>> isinstance(Geometric(mean=20), RunCount)
@@ -35,7 +35,7 @@ class RunCount(ABC):
     __slots__ = ()
 
     published = "-"
-    """The bound that the literature gives for pure runs, as a formula; here that there is none."""
+    """The published bound for pure runs, as a formula; empty if there is none."""
 
     @property
     @abstractmethod
@@ -44,7 +44,7 @@ class RunCount(ABC):
 
     @abstractmethod
     def draw(self, bits: Bits) -> int:
-        """One number of runs, exactly of this law."""
+        """Draw a number of runs exactly from this law."""
 
     @abstractmethod
     def generating(self, x: Any) -> Any:
@@ -55,7 +55,7 @@ class RunCount(ABC):
         """f′(x); f′(1) is the mean."""
 
     def share(self, formula: Any) -> float:
-        """A float near a formula of balls: for figures that people look at, which nothing depends on."""
+        """Return a float close to a formula of balls, for display only."""
         with precision(_BITS):
             return float(formula().mid())
 
@@ -70,9 +70,9 @@ class RunCount(ABC):
         return Fraction(upper_bound(self.slope, Fraction(1)))
 
     def chance_of_top(self, share: object) -> float:
-        """The chance that the winner is among the best ``share`` of all settings, if runs tell them apart.
+        """Return the chance that the winner is in the best ``share`` of settings, if runs rank correctly.
 
-        Settings are drawn uniformly and with repetition, so that is 1 − f(1 − share).
+        Settings are drawn uniformly with repetition, so it is 1 − f(1 − share).
 
         Example:
             >>> round(Geometric(mean=40).chance_of_top(0.05), 3)
@@ -86,7 +86,7 @@ class RunCount(ABC):
 
 
 class RandomRunCount(RunCount):
-    """A law under which the best of K runs keeps a price that does not grow with K."""
+    """A law for which the cost of the best of K runs does not grow with K."""
 
     __slots__ = ()
 
@@ -127,7 +127,7 @@ class NegativeBinomial(RandomRunCount):
             )
 
     def _halting(self) -> Fraction:
-        """The γ whose mean, at most the one asked for, is nearest to it."""
+        """Return the γ whose mean is the nearest one not above the requested mean."""
         wanted = self._mean
 
         def few_enough(halting: float) -> bool:
@@ -167,7 +167,7 @@ class NegativeBinomial(RandomRunCount):
         )
 
     def draw(self, bits: Bits) -> int:
-        """By inversion, decided in balls."""
+        """Draw by inversion, decided in balls."""
         return truncated_negative_binomial(bits, self.shape, self.halting)
 
     def _left(self, x: Any) -> Any:
@@ -198,7 +198,7 @@ class NegativeBinomial(RandomRunCount):
 
 
 class Geometric(NegativeBinomial):
-    """A geometric number of runs: after each run one stops with probability 1/mean.
+    """A geometric number of runs: after each run, stop with probability 1/mean.
 
     Example:
         >>> Geometric(mean=20)
@@ -215,7 +215,7 @@ class Geometric(NegativeBinomial):
 
 
 class Poisson(RandomRunCount):
-    """A Poisson number of runs: nearly the number asked for, and none at all with probability e^−mean.
+    """A Poisson number of runs: close to the requested number, and zero with probability e^−mean.
 
     Example:
         >>> Poisson(mean=40)
@@ -242,7 +242,7 @@ class Poisson(RandomRunCount):
         return self.rate
 
     def draw(self, bits: Bits) -> int:
-        """By inversion, decided in balls."""
+        """Draw by inversion, decided in balls."""
         return poisson(bits, self.rate)
 
     def generating(self, x: Any) -> Any:
@@ -263,7 +263,7 @@ class Poisson(RandomRunCount):
 
 
 class Fixed(RunCount):
-    """A number of runs that everybody knows, which is what most people do: it costs as much as all of them.
+    """A publicly known number of runs, as is most common: it costs as much as all of them together.
 
     Example:
         >>> Fixed(40)
@@ -281,7 +281,7 @@ class Fixed(RunCount):
         return f"fixed number of {counted(self.count, 'run')}"
 
     def draw(self, bits: Bits) -> int:  # noqa: ARG002 - a law draws from bits, this one needs none
-        """Always the same."""
+        """Return the fixed number."""
         return self.count
 
     def generating(self, x: Any) -> Any:
@@ -305,5 +305,5 @@ def cost_of_halting(epsilon: Fraction, halting: Fraction, power: Fraction) -> Ex
 
 
 def _plain(value: Fraction) -> str:
-    """A number that may be negative, in the fewest digits that mean it."""
+    """Return a number, possibly negative, in its fewest exact digits."""
     return f"-{shown(-value)}" if value < 0 else shown(value)

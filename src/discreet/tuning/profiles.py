@@ -1,7 +1,8 @@
-"""What one run costs, as a privacy profile: at every ε the δ that goes with it, never too small.
+"""The cost of one run as a privacy profile: for every ε the δ that goes with it, never too small.
 
-A profile is what a guarantee, a list of releases fixed in advance, or an event of dp-accounting says about
-one run. The setting may be drawn at random: a profile of every setting is one of the mixture.
+A profile describes one run, from a guarantee, a list of releases fixed in advance, or an event of
+dp-accounting. The setting may be drawn at random: a profile that holds for every setting holds for the
+mixture.
 """
 
 from __future__ import annotations
@@ -63,21 +64,21 @@ class Profile:
 
     @cached_property
     def reach(self) -> Fraction:
-        """An ε up to which the profile is worth looking at."""
+        """An ε up to which the profile needs to be evaluated."""
         if isinstance(self.pure, Fraction):
             return self.pure
         found, lost = Fraction(1, 16), self.at(Fraction(1, 16))
         while found < _LARGEST and lost > self.lost + _NOTHING:
             further = self.at(found * 3 / 2)
             if further == lost < _FEW:
-                # Somebody else's figures end here.
+                # The other library's figures end here.
                 break
             found, lost = found * 3 / 2, further
         return found
 
 
 def profile_of(cost: object) -> Profile:
-    """The profile of one run, from whatever says what a run costs.
+    """Return the profile of one run, from any description of its cost.
 
     Example:
         >>> round(float(profile_of(PureDP(1)).at(Fraction(0))), 6)
@@ -102,7 +103,7 @@ def profile_of(cost: object) -> Profile:
 
 
 def in_parallel(first: Profile, second: Profile) -> Profile:
-    """What two releases cost together if each person is in the data of only one: the larger, everywhere."""
+    """Return the cost of two releases on disjoint people: the larger of the two everywhere."""
     renyi: Renyi | None = None
     if first.renyi is not None and isinstance(second.pure, Fraction):
         one, rho = first.renyi, zcdp_of_pure(second.pure)
@@ -117,7 +118,7 @@ def in_parallel(first: Profile, second: Profile) -> Profile:
 
 
 def _of_list(events: Sequence[Event]) -> Profile:
-    """One release, or a list that is fixed in advance, composed by its loss distribution."""
+    """Compose one release, or a list fixed in advance, by its loss distribution."""
     if not events:
         raise ParameterError("⟨cost⟩ is an empty list: say what one run costs")
     if len(events) == 1 and events[0].count == 1:
@@ -141,7 +142,7 @@ def _of_list(events: Sequence[Event]) -> Profile:
     return _with_lost(losses.delta_at, pure, 1 - kept)
 
 
-@lru_cache(maxsize=16)  # a chart asks for dozens of laws of the same run
+@lru_cache(maxsize=16)  # a chart needs dozens of laws of the same run
 def _of_guarantee(promise: Guarantee) -> Profile:
     if isinstance(promise, ZCDP):
         return _of_zcdp(promise)
@@ -163,7 +164,7 @@ def _of_guarantee(promise: Guarantee) -> Profile:
 def _with_lost(
     divergence: Callable[[Fraction], Fraction], epsilon: Fraction, lost: Fraction
 ) -> Profile:
-    """A profile of which a part δ is lost outright: δ + (1 − δ)·divergence."""
+    """Return a profile of which a part δ is lost outright: δ + (1 − δ)·divergence."""
     if lost == 1:
         raise ParameterError("⟨cost⟩ promises nothing: its δ is 1")
     if lost == 0:
@@ -189,7 +190,7 @@ def _of_zcdp(promise: ZCDP) -> Profile:
 def _best_log_excess(rho: float, epsilon: float) -> float:
     """ln(λ − 1) near the best order λ, where ρ(2λ − 1) − ε + ln(1 − 1/λ) is 0: the bound's slope in λ.
 
-    Newton's steps, kept inside a bracket. Floats steer: any order gives a valid bound.
+    Newton's method within a bracket. Floats only guide the search: any order gives a valid bound.
     """
     low, high = -6.0, math.log(max(epsilon / rho, 1.0)) + 6.0
     at = high - 6.0
@@ -206,7 +207,7 @@ def _best_log_excess(rho: float, epsilon: float) -> float:
 
 
 def divergence_at_order(order: Fraction, renyi: Fraction, epsilon: Fraction) -> Fraction:
-    """δ at ε of whatever has this Rényi divergence: e^((λ−1)(D − ε))·(1 − 1/λ)^(λ−1)/λ, rounded up."""
+    """Return δ at ε for this Rényi divergence: e^((λ−1)(D − ε))·(1 − 1/λ)^(λ−1)/λ, rounded up."""
     found = upper_bound(
         lambda a, d, e: ((a - 1) * (d - e + (1 - 1 / a).log())).exp() / a, order, renyi, epsilon
     )
@@ -220,7 +221,7 @@ def total_variation(divergence: Fraction) -> Fraction:
 
 
 def chords(points: Sequence[tuple[Fraction, Fraction]]) -> Callable[[Fraction], Fraction]:
-    """A profile through points (ε, δ), the first at 0: δ is convex in e^ε, so its chords lie above it."""
+    """Return a profile through points (ε, δ) from ε = 0: δ is convex in e^ε, so chords lie above it."""
     places = [epsilon for epsilon, _ in points]
     with precision(_BITS):
         ratios = [ball_of(epsilon).exp() for epsilon in places]
@@ -242,12 +243,12 @@ def chords(points: Sequence[tuple[Fraction, Fraction]]) -> Callable[[Fraction], 
 def sampled(
     found: Callable[[list[float]], Iterable[float]], reach: float
 ) -> list[tuple[Fraction, Fraction]]:
-    """Points of somebody else's profile, of which nothing better is known than its floats."""
+    """Sample another library's profile, of which only floats are known."""
     places = [reach * place / _POINTS for place in range(_POINTS + 1)]
     deltas = [float(delta) for delta in found(places)]
     if len(deltas) != len(places) or not all(0 <= delta <= 1 for delta in deltas):
         raise DiscreetError("the accountant of this run gives no usable δ: the cost is not known")
-    # A float that fell a little too low between two others must not make the profile rise.
+    # A float slightly too low between two others must not make the profile increase.
     falling = list(accumulate(reversed(deltas), max))[::-1]
     return [
         (Fraction(place), Fraction(delta)) for place, delta in zip(places, falling, strict=True)

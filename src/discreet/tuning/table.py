@@ -1,4 +1,4 @@
-"""What each law of the number of runs costs, and how good its winner is: a table and a chart. Data-free."""
+"""The cost of each law of the number of runs, and how good its winner is: a table and a chart. Data-free."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOO_DEAR = 2.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningOffer:
-    """One law of the number of runs, what it costs and what it finds.
+    """One law of the number of runs: its cost and how good its winner is.
 
     Attributes:
         runs: the law.
@@ -50,7 +50,7 @@ class TuningOffer:
 
 
 def law_named(name: str, mean: object) -> RunCount:
-    """The law that a name on the command line means.
+    """Return the law for a name on the command line.
 
     Example:
         >>> law_named("negative-binomial:0.5", 40)
@@ -67,7 +67,7 @@ def law_named(name: str, mean: object) -> RunCount:
         return NegativeBinomial(mean=mean, shape=0)
     if kind == "poisson":
         return Poisson(mean=mean)
-    # Half a run does not exist: the next larger number.
+    # There are no half runs: take the next larger number.
     return Fixed(-(-above("mean", mean, 0) // 1))
 
 
@@ -79,7 +79,7 @@ def tuning_table(
     delta: object = None,
     target: bool = False,
 ) -> list[TuningOffer]:
-    """What the best of so many runs costs under each law, and how good the winner is.
+    """Return what the best of this many runs costs under each law, and how good the winner is.
 
     Example:
         >>> offers = tuning_table(PureDP(1), mean=40)
@@ -107,7 +107,7 @@ def _offer(cost: object, runs: RunCount, delta: object, *, target: bool = False)
 
 
 def advice(offers: Sequence[TuningOffer]) -> list[str]:
-    """Which law to use, then what a fixed number of runs costs beside it, and why.
+    """Say which law to use, then what a fixed number of runs costs in comparison, and why.
 
     Example:
         >>> use, *why = advice(tuning_table(PureDP(1), mean=40))
@@ -144,7 +144,7 @@ def tuning_chart(
     distributions: Sequence[str] = OTHERS,
     delta: object = None,
 ) -> Any:
-    """How good the winner is against what the search costs, one line for each law, a mark for each mean.
+    """Draw how good the winner is against the search's cost: a line for each law, a mark for each mean.
 
     Example:
         >>> chart = tuning_chart(PureDP(1), means=[2, 10, 40])
@@ -156,7 +156,7 @@ def tuning_chart(
     asked = list(dict.fromkeys(distributions))
     usual = [name for name in asked if name in ("geometric", "logarithmic")] or asked
     records = [record for name in usual for record in _records(cost, means, name, delta)]
-    # A fixed number soon costs more than any axis can show beside the others, and takes long to compute.
+    # A fixed number soon costs more than fits on an axis with the others, and takes long to compute.
     dearest = _TOO_DEAR * max(record["epsilon"] for record in records)
     for name in asked:
         if name not in usual:
@@ -190,7 +190,7 @@ def _records(
 
 
 def cost_stated(epsilon: Fraction | None, rho: Fraction | None, delta: object) -> Guarantee:
-    """One run's cost from what was said of it: ε, (ε, δ) or ρ."""
+    """Return one run's cost from the stated ε, (ε, δ) or ρ."""
     from discreet.guarantees import ZCDP
 
     if (epsilon is None) == (rho is None) or (delta is not None and epsilon is None):

@@ -1,7 +1,7 @@
-"""The cost of a run as Google's dp-accounting states it: an event of a training, or a loss distribution.
+"""The cost of a run as stated by Google's dp-accounting: an event, or a loss distribution.
 
-Its figures are floats without an error bound and are taken as they are: whoever trusts them for one run may
-trust what follows for the best of several.
+Its figures are floats without an error bound and are taken as they are: the result for the best of several
+runs is as trustworthy as the figure for one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LARGEST = 64.0
 
 
 def profile_of_theirs(cost: Any) -> Profile:
-    """The profile of an event, by its Rényi divergences and by its loss distribution, whichever is known."""
+    """Return the profile of an event, from its Rényi divergences or its loss distribution."""
     if hasattr(cost, "get_delta_for_epsilon"):
         return Profile(_by_losses(cost.get_delta_for_epsilon))
     if not hasattr(cost, "__attrs_attrs__"):
@@ -46,7 +46,7 @@ def profile_of_theirs(cost: Any) -> Profile:
     by_losses = pld.PLDAccountant()
     if by_losses.supports(cost):
         by_losses.compose(cost)
-        # Not the distribution itself: the accountant keeps apart that an event is not private at all.
+        # Not the distribution itself: the accountant records separately that an event is not private at all.
         if by_losses.get_delta(0.0) < 1:
             ways.append(_by_losses(by_losses.get_delta))
     if not ways:

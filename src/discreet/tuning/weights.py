@@ -1,4 +1,4 @@
-"""How much the best of several runs can make of each privacy loss of one run (theorem 3).
+"""How much the best of several runs can amplify each privacy loss of one run (theorem 3).
 
 With r(u) the largest probability that a set of probability u under one data set has under a neighbour, the
 best of K runs turns a likelihood ratio L into at most g(L) = max over u of f′(r(u))·L − τ·f′(u). Here r is
@@ -74,7 +74,7 @@ def _tangents(profile: Profile) -> list[Line]:
             up = Fraction(float_up(upper_end(ball_of(place).exp())))
             lines.append((up, lost))
             if place:
-                # e^−t from below where it is taken away, and from above where it is added.
+                # e^−t from below where it is subtracted, and from above where it is added.
                 factor = ball_of(-place).exp()
                 down = Fraction(float_down(-Fraction(upper_end(-factor))))
                 lines.append((down, 1 - down + _up(factor) * lost))
@@ -90,7 +90,7 @@ def _polygon(lines: Sequence[Line]) -> list[Point]:
 
 
 def _envelope(lines: Iterable[tuple[Number, Number]]) -> list[tuple[Number, Number]]:
-    """Of lines a·x − c those that are somewhere above all others, by their slopes."""
+    """Return the lines a·x − c that lie above all others somewhere, ordered by slope."""
     kept: list[tuple[Number, Number]] = []
     for slope, cut in sorted(lines):
         if kept and slope == kept[-1][0]:
@@ -131,7 +131,7 @@ def _up(ball: Any) -> Fraction:
 
 
 def _pieces(vertices: Sequence[Point], runs: RandomRunCount) -> Iterator[tuple[Point, Point]]:
-    """The sides of the polygon, cut so that f′ changes by a small factor on each piece."""
+    """Cut the sides of the polygon so that f′ changes by a small factor on each piece."""
     for (start, low), (end, high) in pairwise(vertices):
         if end <= start:
             continue
@@ -144,7 +144,7 @@ def _pieces(vertices: Sequence[Point], runs: RandomRunCount) -> Iterator[tuple[P
 def _cuts(
     runs: RandomRunCount, start: Fraction, end: Fraction, low: Fraction, high: Fraction
 ) -> list[Fraction]:
-    """Places between two corners, halved until neither f′(u) nor f′(r(u)) changes much."""
+    """Return places between two corners, halving until neither f′(u) nor f′(r(u)) changes much."""
     far = max(_log_change(runs, start, end), _log_change(runs, low, high))
     if far <= _STEP:
         return []
@@ -188,4 +188,4 @@ def _corners(lines: Sequence[Line]) -> Weights:
 
 
 _LARGEST = 10_000
-"""Minus the logarithm that stands for a corner at zero: the profile is 1 there."""
+"""Minus the logarithm that represents a corner at zero, where the profile is 1."""

@@ -1,4 +1,4 @@
-"""Checks of the gaps given to a distribution, and the coin probabilities exp(−γ) that they stand for."""
+"""Checks of the gaps given to a distribution, and their coin probabilities exp(−γ)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from discreet.errors import ScoresError
 Floats: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.intp]
 
-# So many numbers at a time stay in the second-level cache.
+# This many numbers at a time stay in the second-level cache.
 _AT_ONCE = 1 << 14
 
 
 def checked(gaps: npt.ArrayLike, correction: npt.ArrayLike | None) -> tuple[Floats, Floats | None]:
-    """The gaps and their correction as float64 arrays; an error names the rule that is broken.
+    """Return the gaps and their correction as float64 arrays; an error names the broken rule.
 
     A matrix holds the gaps of one selection in each row.
     """
@@ -33,7 +33,7 @@ def checked(gaps: npt.ArrayLike, correction: npt.ArrayLike | None) -> tuple[Floa
     if low.shape != values.shape:
         raise ScoresError("the correction must have one entry for each gap")
     if np.isinf(values.max()):
-        # An infinite gap has no low-order part; whoever subtracted may have left NaN there.
+        # An infinite gap has no low-order part; the subtraction may have left NaN there.
         low = np.where(np.isinf(values), 0.0, low)
     if not np.isfinite(low.sum()):
         raise ScoresError("the correction must be finite")
@@ -41,7 +41,7 @@ def checked(gaps: npt.ArrayLike, correction: npt.ArrayLike | None) -> tuple[Floa
 
 
 def coins(gaps: Floats, correction: Floats | None) -> Floats:
-    """The probabilities exp(−γ), correct to about one unit in the last place.
+    """Return the probabilities exp(−γ), correct to about one unit in the last place.
 
     The correction is below 2⁻⁴³ wherever exp(−γ) does not underflow, so exp(−c) = 1 − c to 2⁻⁸⁷.
     """
@@ -59,7 +59,7 @@ def coins(gaps: Floats, correction: Floats | None) -> Floats:
 
 
 def log_times_coins(ratio: Floats, gaps: Floats, correction: Floats | None) -> Floats:
-    """``log(ratio · exp(−γ))``, written over ``ratio``: correct even where the product underflows."""
+    """Write ``log(ratio · exp(−γ))`` over ``ratio``, correct even if the product underflows."""
     np.log(ratio, out=ratio)
     if correction is not None:
         ratio -= correction
@@ -69,7 +69,7 @@ def log_times_coins(ratio: Floats, gaps: Floats, correction: Floats | None) -> F
 
 
 def times_coins(ratio: Floats, heads: Floats) -> Floats:
-    """``ratio · exp(−γ)``, written over ``ratio``; never above one."""
+    """Write ``ratio · exp(−γ)`` over ``ratio``; never above one."""
     with np.errstate(under="ignore"):
         ratio *= heads
     return np.minimum(ratio, 1.0, out=ratio)

@@ -39,12 +39,12 @@ def exponential(
 
 
 Chance = Callable[[float], float]
-"""From γ to the probability that the choice is not the best candidate."""
+"""A function from γ to the probability that the choice is not the best candidate."""
 
 
 @cache
 def twenty_nodes() -> tuple[Floats, Floats]:
-    """Gauss's rule on [−1, 1] in floats; NumPy loads it on first use."""
+    """Return Gauss's rule on [−1, 1] in floats; NumPy loads it on first use."""
     return np.polynomial.legendre.leggauss(20)
 
 

@@ -1,8 +1,8 @@
-"""Permute-and-flip: candidates in random order, each tosses a coin, the first heads is chosen.
+"""Permute-and-flip: candidates in random order each toss a coin, and the first heads is chosen.
 
-The probability of r is c_r · ∫₀¹ Π_{t≠r} (1 − u·c_t) du: the time u at which r comes up is uniform,
-and everyone who came up earlier (each with probability u) must have tossed tails. All terms are
-positive, so nothing cancels; the integral is found once for all r from shared nodes.
+The probability of r is c_r · ∫₀¹ Π_{t≠r} (1 − u·c_t) du: the time u at which r comes up is uniform, and
+every candidate that came up earlier (each with probability u) must have tossed tails. All terms are
+positive, so nothing cancels; the integral is computed once for all r from shared nodes.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def permute_and_flip(
 
 
 def unbeaten(heads: Floats, tails: Callable[[Any], Floats]) -> Floats:
-    """∫₀¹ Π_{t≠r} (1 − u·c_t) du for every r: the chance that nobody before r tosses heads.
+    """Return ∫₀¹ Π_{t≠r} (1 − u·c_t) du for every r: the chance that no candidate before r tosses heads.
 
     Args:
         heads: the coins c, at least one of them 1/2 or more; in a matrix, of each row.
@@ -87,7 +87,7 @@ def unbeaten(heads: Floats, tails: Callable[[Any], Floats]) -> Floats:
 
 
 def _one_by_one(heads: Floats, tails: Floats) -> Floats:
-    """The same with a factor for every coin; rows of a matrix share the number of nodes."""
+    """Return the same with a factor for every coin; rows of a matrix share the number of nodes."""
     total = heads.sum(axis=-1, keepdims=True)
     cut = np.minimum(1.0, _REACH / total)
     rule = gauss_legendre(nodes_for_coins(float((cut * total).max()), heads.shape[-1]))
@@ -99,10 +99,10 @@ def _one_by_one(heads: Floats, tails: Floats) -> Floats:
 
 
 def _factors(times: Floats, remaining: Floats, heads: Floats, tails: Floats) -> Floats:
-    """1 − u·c for every time and coin, without cancellation.
+    """Return 1 − u·c for every time and coin, without cancellation.
 
-    Late, near u = c = 1, it is (1 − c) + (1 − u)·c. Early it is not: the rounding of 1 − u would be
-    the same for all coins and add up, while that of u is relative to u.
+    Late, near u = c = 1, it is computed as (1 − c) + (1 − u)·c. Early it is not: the rounding of 1 − u
+    would be the same for all coins and accumulate, while that of u is relative to u.
     """
     heads, tails = heads[..., None, :], tails[..., None, :]
     factors = times[..., None] * heads

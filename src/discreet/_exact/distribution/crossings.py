@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 _MOST_BITS = 1 << 16
 _AT_ONCE = 256
 _REACH = 46.0
-"""Beyond so many scales of the slowest decay a part of 10⁻²⁰ of the integral is left."""
+"""Integrating over this many scales of the slowest decay leaves out 10⁻²⁰ of the integral."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ def sequence_ball(
     most: Fraction | None = None,
     bits: int = 100,
 ) -> Any:
-    """A ball around the probability of all these answers together with ``least`` ≤ X ≤ ``most``.
+    """Return a ball around the probability of all these answers together with ``least`` ≤ X ≤ ``most``.
 
-    It knows the probability to about ``bits`` bits; a probability of zero is exactly zero.
+    It encloses the probability to about ``bits`` bits; a probability of zero is exactly zero.
 
     Example:
         >>> half = NoiseScales(Fraction(1), Fraction(1), two_sided=True)
@@ -76,7 +76,7 @@ def sequence_ball(
 def _integral(
     blocks: Sequence[Block], scales: NoiseScales, least: Fraction | None, most: Fraction | None
 ) -> Any:
-    """The integral over X, piece by piece between the points where something changes."""
+    """Return the integral over X, piece by piece between the points where a factor changes."""
     low = least if scales.two_sided else max(Fraction(0), least or Fraction(0))
     turns = {block.offset for block in blocks} | {Fraction(0)}
     inside = sorted(x for x in turns if (low is None or x > low) and (most is None or x < most))
@@ -93,7 +93,7 @@ def _integral(
 def _piece(
     blocks: Sequence[Block], scales: NoiseScales, start: Fraction | None, end: Fraction | None
 ) -> Any:
-    """The integral over a piece on which no value meets the threshold."""
+    """Return the integral over a piece on which no value meets the threshold."""
     from flint import arb_poly
 
     # The product of all answers' chances, as y^lowest·p(y) with y = e^(−(x − x₀)/b₂).
@@ -144,8 +144,8 @@ class Panels:
     """Points of the threshold's noise and their weights, for values at given offsets.
 
     Every integrand is smooth between neighbouring offsets, so Gauss panels that end there are as good as
-    the numbers allow. ``longest`` is the longest sequence of answers that is asked about, ``steepest`` the
-    largest number of equal values in it that all cross or all do not.
+    floats allow. ``longest`` is the longest sequence of answers to be evaluated, ``steepest`` the largest
+    number of equal values in it that all cross or all do not.
 
     Example:
         >>> panels = Panels(NoiseScales(Fraction(2), Fraction(2)), [0.0])
@@ -161,7 +161,7 @@ class Panels:
         turns = {0.0, *offsets}
         if not scales.two_sided:
             turns = {x for x in turns if x >= 0.0}
-        # So far from a turn many equal answers move the bulk: by b₂ ln n, and where b₁ is small by n b₁.
+        # This far from a turn, many equal answers move the bulk: by b₂ ln n, and if b₁ is small by n b₁.
         self._crowd = min(
             self._second * math.log1p(longest), self._first * (longest + 10 * math.sqrt(longest))
         )
@@ -184,7 +184,7 @@ class Panels:
             self.log_weights: Floats = np.log(weights) - np.abs(self.points) / self._first
 
     def _cut(self, start: float, end: float, steepest: int) -> list[float]:
-        """Where a stretch is cut: from its end nearer the bulk, or for two-sided noise from both."""
+        """Return where a stretch is cut: from its end nearer the bulk, or for two-sided noise from both."""
         length = end - start
         cuts = self._ladder(length / 2 if self._two_sided else length)
         fine = min(self._first, self._second) * 2.0 ** -np.arange(1, 1 + steepest.bit_length())
@@ -197,7 +197,7 @@ class Panels:
         return [float(x) for x in ends]
 
     def _ladder(self, length: float) -> Floats:
-        """Distances from a turn: small steps through the bulk, then ever larger ones."""
+        """Return distances from a turn: small steps through the bulk, then ever larger ones."""
         first, second = self._first, self._second
         reached, step, rungs = 0.0, min(first, second), [0.0]
         while reached + step < length:
@@ -212,7 +212,7 @@ class Panels:
         return np.array(rungs)
 
     def log_chances(self, offsets: Floats, *, above: bool) -> Floats:
-        """The logarithm of the chance of an answer at every point (last axis) for values at these offsets."""
+        """Return the log-chance of an answer at every point (last axis) for values at these offsets."""
         z = (self.points - np.asarray(offsets, dtype=np.float64)[..., None]) / self._second
         with np.errstate(divide="ignore"):
             if not self._two_sided:
@@ -232,7 +232,7 @@ class Panels:
 
 
 def first_crossing(offsets: Floats, scales: NoiseScales) -> Floats:
-    """The probability that each value is the first to cross, and last that none is.
+    """Return the probability that each value is the first to cross; the last entry is that none does.
 
     Example:
         >>> chances = first_crossing(np.array([-9.0, 9.0]), NoiseScales(Fraction(1), Fraction(1)))

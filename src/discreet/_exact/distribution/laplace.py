@@ -1,4 +1,4 @@
-"""Noisy max with Laplace noise of unit scale: everyone adds noise, the largest sum is chosen.
+"""Noisy max with Laplace noise of unit scale: every score gets noise, and the largest sum is chosen.
 
 The probability of r is ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy. Put the best score at 0, and y = −z.
 
@@ -44,7 +44,7 @@ _LOG_EIGHT = math.log(8.0)
 _DEPTH = 39.0
 # Nodes handled at a time: with at most about a thousand near candidates, a few megabytes.
 _BLOCK = 256
-# Rows of a matrix with at most this many candidates are found together, about so many entries at a time.
+# Rows of a matrix with at most this many candidates are computed together, about this many entries at a time.
 _FEW = 32
 _AT_ONCE = 512
 
@@ -89,7 +89,7 @@ def noisy_max_laplace(
 
 
 def _of_rows(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
-    """The same for each row of a matrix: of few candidates, several rows at a time."""
+    """Return the same for each row of a matrix; with few candidates, several rows at a time."""
     result = np.empty_like(gaps)
     at_once = 1
     if 1 < gaps.shape[1] <= _FEW and np.isfinite(gaps.max()):
@@ -106,7 +106,7 @@ def _of_rows(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
 
 
 def _of_few(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
-    """Rows of so few candidates that all of them are near, together."""
+    """Compute together rows with so few candidates that all of them are near."""
     halves = coins(gaps, correction)
     with np.errstate(under="ignore"):
         halves *= 0.5
@@ -121,7 +121,7 @@ def _of_few(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
     depth = _DEPTH + np.log(2.0 + 2.0 * halves.sum(axis=1))
     below = nodes_below(Field(np.sort(distances, axis=1), 0.0, origin, gaps.shape[1]), depth)
     row, many = below.rows, len(gaps)
-    # A candidate so far behind that its x is zero has F = 1; the other branch divides by it in vain.
+    # A candidate so far behind that its x is zero has F = 1; the other branch's division by it is discarded.
     with np.errstate(under="ignore", over="ignore", divide="ignore"):
         weights = 0.5 * below.weights
         kernel = _kernel(weights, below.heights, distances[row])
@@ -140,7 +140,7 @@ def _of_few(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
 
 
 def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: float) -> None:
-    """Add to ``result``, which is over p_r, what the region below the best score contributes."""
+    """Add to ``result``, which is relative to p_r, the contribution of the region below the best score."""
     # Each candidate with exp(z − γ)/2 above 1/16 adds at least 1/16 to ψ: this many include them.
     most = math.ceil(16 * depth) + 2
     nearest = np.arange(gaps.size)
@@ -155,7 +155,7 @@ def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: f
     beyond = 0.0
     if gaps.size > most:
         with np.errstate(under="ignore"):
-            # The nearest count as one each in this sum; it only steers cut and node counts.
+            # The nearest count as one each in this sum, which affects only the cut and node counts.
             beyond = float(np.exp(np.minimum(gaps[nearest[-1]] - gaps, 0.0)).sum()) - nearest.size
     field = Field(np.sort(distance)[None], max(beyond, 0.0), np.array([origin]), gaps.size)
     below = nodes_below(field, np.array([depth]))
@@ -201,7 +201,7 @@ def _gather(weights: Floats, heights: Floats, distances: Floats) -> Floats:
 
 
 def _kernel(weights: Floats, heights: Floats, distances: Floats) -> Floats:
-    """The terms of that sum, one row for each node."""
+    """Return the terms of that sum, one row for each node."""
     ratio = np.exp(heights)[:, None] * np.exp(-distances)
     above = ratio > 1.0
     factor = np.where(above, 0.5 / ratio, 1.0 - 0.5 * ratio)
@@ -246,7 +246,7 @@ class Field:
     size: int
 
     def of(self, rows: Indices) -> Field:
-        """The field of each of these rows."""
+        """Return the field of each of these rows."""
         return Field(self.distances[rows], self.beyond, self.origin[rows], self.size)
 
     def weight(self, heights: Floats) -> Floats:
@@ -269,10 +269,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Heights and weights of the nodes, and whose row each belongs to; none is below its ``deepest``.
+    """Heights and weights of the nodes, and the row each belongs to; none is below its ``deepest``.
 
-    ``flat`` is the length, starting at the best score, on which the integrand over p_r is constant
-    for everyone but the best, and which therefore needs no nodes.
+    ``flat`` is the length, starting at the best score, on which the integrand over p_r is constant for all
+    candidates but the best, and which therefore needs no nodes.
     """
 
     heights: Floats
@@ -283,7 +283,7 @@ class Nodes:
 
 
 def nodes_below(field: Field, depth: Floats) -> Nodes:
-    """Nodes from the best score down to where ψ has reached ``depth``."""
+    """Return nodes from the best score down to where ψ has reached ``depth``."""
     last = field.distances[:, -1:]
     with np.errstate(under="ignore"):
         passed = np.zeros(len(last), dtype=bool)
@@ -307,7 +307,7 @@ def nodes_below(field: Field, depth: Floats) -> Nodes:
 
 
 def _deepest(field: Field, depth: Floats) -> Floats:
-    """A height, not much too deep, at which ψ ≥ depth: ψ is increasing, and ψ(depth) > depth."""
+    """Return a height, not much too deep, at which ψ ≥ depth: ψ is increasing, and ψ(depth) > depth."""
     shallow = np.maximum(-field.origin, -math.log(field.size) - 1.0)
     deep = depth
     every = np.arange(len(depth))
@@ -321,7 +321,7 @@ def _deepest(field: Field, depth: Floats) -> Floats:
 def _nodes_between(
     field: Field, start: Floats, stop: Floats
 ) -> tuple[list[Floats], list[Floats], list[Indices]]:
-    """Panels from score to score, split until a modest rule is enough, and their nodes."""
+    """Return panels from score to score, split until a modest rule is enough, and their nodes."""
     start, stop = start[:, None], stop[:, None]
     inside = np.minimum(np.maximum(field.distances, start), stop)
     edges = np.concatenate([start, inside, stop], axis=1)
@@ -355,7 +355,7 @@ def _nodes_between(
 
 
 def _split(upper: Floats, lower: Floats, parts: Floats) -> tuple[Floats, Floats]:
-    """Every panel cut into at least so many equal parts."""
+    """Cut every panel into at least this many equal parts."""
     counts = _whole(parts)
     place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     step = np.repeat((lower - upper) / counts, counts)

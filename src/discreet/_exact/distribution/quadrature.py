@@ -1,4 +1,4 @@
-"""Gauss–Legendre rules correct to the last digit, how many nodes are provably enough, and long products.
+"""Gauss–Legendre rules correct to the last digit, provably sufficient node counts, and long products.
 
 NumPy's own nodes and weights are off by up to 10⁻¹²; these come from ball arithmetic.
 """
@@ -49,7 +49,7 @@ def gauss_legendre(count: int) -> Rule:
 
 
 def nodes_for_coins(mean: float, factors: int) -> int:
-    """Nodes enough for ∫ Π(1 − u·c) du when the coins c on the interval sum to at most ``mean``.
+    """Return enough nodes for ∫ Π(1 − u·c) du if the coins c on the interval sum to at most ``mean``.
 
     Either the product of ``factors − 1`` terms is integrated exactly, or Theorem 2 of the proof
     page bounds the relative error by 2⁻⁵⁷.
@@ -81,7 +81,7 @@ def _log_error(mean: int, count: int) -> float:
 
 
 def nodes_for_panels(width: Floats, ahead: Floats, weight: Floats) -> Indices:
-    """Nodes enough for each panel of the noisy-max integral (Theorem 4 of the proof page).
+    """Return enough nodes for each panel of the noisy-max integral (Theorem 4 of the proof page).
 
     Args:
         width: Y = 1 − exp(−length of the panel).

@@ -1,4 +1,4 @@
-"""The distributions in ball arithmetic (flint ``arb``): certain enclosures, for tests and audits.
+"""The distributions in ball arithmetic (flint ``arb``): rigorous enclosures, for tests and audits.
 
 A product of n − 1 factors is a polynomial of degree n − 1, so a Gauss–Legendre rule with ⌈n/2⌉
 nodes integrates it exactly, and the ball of the sum is an enclosure of the integral. Below the best
@@ -23,9 +23,9 @@ _MANY, _FEW_LEVELS = 64, 12
 
 
 def permute_and_flip_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
-    """Balls around permute-and-flip's probabilities; a thousand different gaps take about a second.
+    """Return balls around permute-and-flip's probabilities; a thousand different gaps take about a second.
 
-    Equal gaps are worked out once, so that crowds of any size cost no more than their levels.
+    Equal gaps are evaluated once, so a crowd of any size costs no more than its levels.
 
     Example:
         >>> best, other = permute_and_flip_ball([Fraction(0), Fraction(1)])
@@ -58,8 +58,8 @@ def exponential_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
 def noisy_max_laplace_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
     """Balls around the probabilities of noisy max with Laplace noise of unit scale.
 
-    The relative radius is about 2^−(bits − 40). What lies deeper than the scores that matter at
-    this precision is enclosed by its bound (Theorem 5) and not integrated.
+    The relative radius is about 2^−(bits − 40). The part deeper than the scores that matter at this
+    precision is enclosed by its bound (Theorem 5) and not integrated.
 
     Example:
         >>> noisy_max_laplace_ball([Fraction(0), Fraction(2)])[1]  # e⁻²(1/2 + 2/4)
@@ -74,7 +74,7 @@ def noisy_max_laplace_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[
 
 
 class _Crowd:
-    """Gaps in order, each once, with how many candidates have it."""
+    """The distinct gaps in order, with the number of candidates that have each."""
 
     def __init__(self, gammas: Sequence[Fraction]) -> None:
         # Two integers hash, and compare, several times as fast as a Fraction.
@@ -88,7 +88,7 @@ class _Crowd:
 
     @cached_property
     def coins(self) -> list[Any]:
-        """The coin exp(−γ) of each level, in the precision in which it is asked for first."""
+        """Return the coin exp(−γ) of each level, at the precision of the first request."""
         return [(-ball_of(level)).exp() for level in self.levels]
 
     def weight(self, height: Fraction, first: int) -> Any:
@@ -98,7 +98,7 @@ class _Crowd:
         return sum((m * ball_of(height - gamma).exp() for gamma, m in self.pairs[first:]), arb(0))
 
     def spread(self, balls: Sequence[Any]) -> list[Any]:
-        """One ball for each level as one for each candidate."""
+        """Expand one ball per level into one per candidate."""
         ratios = (level.as_integer_ratio() for level in self.levels)
         found = dict(zip(ratios, balls, strict=True))
         return [found[ratio] for ratio in self._ratios]
@@ -111,7 +111,7 @@ def _precision(bits: int) -> int:
 
 
 def _rule(count: int) -> list[tuple[Any, Any]]:
-    """Nodes and weights on [0, 1] as balls, in the precision at work."""
+    """Return nodes and weights on [0, 1] as balls, at the current precision."""
     return _rule_in(count, bits_at_work())
 
 
@@ -124,7 +124,7 @@ def _rule_in(count: int, _bits: int) -> list[tuple[Any, Any]]:
 
 
 def _unbeaten(crowd: _Crowd, coins: Sequence[Any]) -> list[Any]:
-    """∫₀¹ Π_{t≠r} (1 − u·c_t) du for one r of every level, exactly but for rounding."""
+    """Return ∫₀¹ Π_{t≠r} (1 − u·c_t) du for one r of every level, exact except for rounding."""
     from flint import acb, arb
 
     counts = crowd.counts
@@ -154,7 +154,7 @@ def _others(coins: Sequence[Any], counts: Sequence[int], left_out: int) -> Any:
 
 
 def _below(crowd: _Crowd, bits: int) -> list[Any]:
-    """Contribution, over p_r, of the region below the best score; one for each level."""
+    """Return the contribution, over p_r, of the region below the best score; one for each level."""
     from flint import arb
 
     gammas, counts = crowd.levels, crowd.counts
@@ -185,7 +185,7 @@ def _below(crowd: _Crowd, bits: int) -> list[Any]:
 
 
 def _flat_part(crowd: _Crowd, bits: int) -> tuple[Fraction, list[Any]]:
-    """How far below the best score the others do not matter, and what that stretch contributes.
+    """Return how far below the best score the others do not matter, and what that stretch contributes.
 
     There Π (1 − x_t) over any of the others is in [1 − Σx_t, 1], and Σx_t is below 2^−bits.
     """
@@ -202,7 +202,7 @@ def _flat_part(crowd: _Crowd, bits: int) -> tuple[Fraction, list[Any]]:
 
 
 def _decay(crowd: _Crowd, levels: int, height: Fraction) -> float:
-    """ψ of Theorem 5, rounded down."""
+    """Return ψ of Theorem 5, rounded down."""
     from flint import arb
 
     total = arb(2).log() * sum(crowd.counts[:levels]) - ball_of(height)
@@ -213,7 +213,7 @@ def _decay(crowd: _Crowd, levels: int, height: Fraction) -> float:
 def _panels(
     crowd: _Crowd, levels: int, upper: Fraction, lower: Fraction
 ) -> list[tuple[Fraction, Fraction]]:
-    """The stretch between two scores, cut so that (1 + k + W) · length stays moderate."""
+    """Cut the stretch between two scores so that (1 + k + W) · length stays moderate."""
     panels = []
     stop, ahead = lower, sum(crowd.counts[:levels])
     while stop > upper:
@@ -252,7 +252,7 @@ def _add_panel(
 
 
 def _remainder(width: Any, ahead: int, weight: Any, bits: int) -> tuple[int, float]:
-    """Nodes for a relative remainder below 2^−bits, and that remainder (relative to the rule)."""
+    """Return enough nodes for a relative remainder below 2^−bits, and that remainder."""
     from flint import arb
 
     best: tuple[int, float] | None = None

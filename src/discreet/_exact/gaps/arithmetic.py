@@ -1,8 +1,7 @@
-"""How the gap between two scores is computed, one class for each kind of number.
+"""How the gap between two scores is computed, with one class for each kind of number.
 
-A gap is γ = (q* − q)/s with an exact rational scale s, and γ = (q − q*)/s where the least score is
-best. Four things are offered, each with the bound that the samplers rely on
-(docs/proofs/sampling.md):
+A gap is γ = (q* − q)/s with an exact rational scale s, or γ = (q − q*)/s if the least score is best. Four
+operations are provided, each with the bound that the samplers rely on (docs/proofs/sampling.md):
 
 * ``gammas``: float64 within 2⁻⁵¹·γ + 2⁻⁹⁰ of γ, clipped at ``FARTHEST_GAP`` (lemma 4);
 * ``within``: whether γ is within a bound, unless the two differ by less than 2⁻⁴⁸ of it (lemma 4);
@@ -30,15 +29,16 @@ Flags: TypeAlias = NDArray[np.bool_]
 Scalar: TypeAlias = Any
 
 FARTHEST_GAP = 600.0
-"""Gaps beyond this are reported as this: exp(−600) is below 2⁻⁸⁶⁵."""
+"""Larger gaps are reported as this: exp(−600) is below 2⁻⁸⁶⁵."""
 
 STEADY_LIMIT = 150.0
-"""Where the steady sampler cuts gaps: exp(−150) is below 2⁻²¹⁶, and no later step leaves the normal range."""
+"""The steady sampler's limit for gaps: exp(−150) is below 2⁻²¹⁶, and no later step leaves the normal range.
+"""
 
 _STEADY_LEAST = 2.0**-100
 
 PAIR_LIMIT = 2.0**900
-"""Pairs beyond this are reported as this."""
+"""Larger pairs are reported as this."""
 
 # The float64 next above ln 2.
 _LN2_ABOVE = Fraction(0x162E42FEFA39F0, 1 << 53)
@@ -49,18 +49,18 @@ _NO_OVERFLOW = 2.0**960
 
 
 class Arithmetic(Protocol):
-    """Gaps of one kind of numbers at one scale and in one direction."""
+    """Gaps of one kind of number at one scale and in one direction."""
 
     def gammas(self, values: Values, best: Scalar) -> Floats:
         """γ as float64, in a new array."""
         ...
 
     def steady_gammas(self, values: Values, best: Scalar) -> Floats:
-        """As ``gammas``, cut to [2⁻¹⁰⁰, ``STEADY_LIMIT``], by steps that do not depend on the scores."""
+        """Like ``gammas``, cut to [2⁻¹⁰⁰, ``STEADY_LIMIT``], by steps that do not depend on the scores."""
         ...
 
     def gamma(self, value: Scalar, best: Scalar) -> float:
-        """γ of one score, given as a Python number, as ``gammas`` computes it."""
+        """Return γ of one score, given as a Python number, as ``gammas`` computes it."""
         ...
 
     def within(self, values: Values, best: Scalar, bounds: Floats, places: NDArray[Any]) -> Flags:
@@ -72,7 +72,7 @@ class Arithmetic(Protocol):
         ...
 
     def threshold(self, best: Scalar, level: int) -> Scalar:
-        """A number such that every worse score has exp(−γ) < 2^−level."""
+        """Return a number such that every worse score has exp(−γ) < 2^−level."""
         ...
 
 
@@ -80,7 +80,7 @@ class Arithmetic(Protocol):
 def arithmetic_for(
     dtype: np.dtype[Any], numerator: int, denominator: int, largest_is_best: bool
 ) -> Arithmetic:
-    """The arithmetic for scores of this type; the scale comes in two integers, which hash fast."""
+    """Return the arithmetic for scores of this type; the scale is passed as two integers, which hash fast."""
     scale = Fraction(numerator, denominator)
     if dtype.kind == "f":
         return FloatArithmetic(dtype, scale, largest_is_best)
@@ -90,7 +90,7 @@ def arithmetic_for(
 
 
 def _power_near(scale: Fraction) -> int:
-    """An e with scale/2ᵉ strictly between 1/2 and 2."""
+    """Return an e with scale/2ᵉ strictly between 1/2 and 2."""
     return scale.numerator.bit_length() - scale.denominator.bit_length()
 
 
@@ -100,7 +100,7 @@ def _inverse(scale: Fraction, power: int) -> float:
 
 
 class _Quotient:
-    """Pairs of floats divided by a scale, with the constants of Dekker's product at hand."""
+    """Pairs of floats divided by a scale, with cached constants for Dekker's product."""
 
     __slots__ = ("_bottom", "_lead", "_power", "_rest", "_shift", "_top")
 
@@ -120,7 +120,7 @@ class _Quotient:
             np.ldexp(high, self._shift, out=high)
             np.ldexp(low, self._shift, out=low)
         elif self._power != 1.0:
-            # The same numbers as by ldexp, which takes several times as long.
+            # The same numbers as ldexp gives, which takes several times as long.
             high *= self._power
             low *= self._power
         if not high.max() <= PAIR_LIMIT:
@@ -177,7 +177,7 @@ class FloatArithmetic:
         self._scale = scale
         self._direction = 1.0 if largest_is_best else -1.0
         power = _power_near(scale)
-        # Pairs are taken of a sixteenth, so that a difference of finite scores is finite.
+        # Divided by 16 first, so that a difference of finite scores is finite.
         down = 4 if power > -500 else 0
         self._signed = self._direction * 2.0**-down
         self._shift = down - power
@@ -206,7 +206,7 @@ class FloatArithmetic:
 
     @property
     def ordinary(self) -> bool:
-        """Whether the scale is far from the ends of float64's range."""
+        """Return whether the scale is far from the ends of float64's range."""
         return self._reach is not None
 
     def cannot_overflow(self, best: float) -> bool:
@@ -214,7 +214,7 @@ class FloatArithmetic:
         return abs(best) <= _NO_OVERFLOW
 
     def from_differences(self, differences: Floats) -> Floats:
-        """γ of how far scores are behind the best, at an ordinary scale; overwrites its argument."""
+        """Return γ from differences to the best score, at an ordinary scale; overwrites its argument."""
         # Cut before it is multiplied: nothing here can overflow, whatever the scores.
         np.minimum(differences, self._limit, out=differences)
         differences *= self._factor
@@ -225,9 +225,10 @@ class FloatArithmetic:
         return bounds * self._unit
 
     def steady_gammas(self, values: Values, best: float) -> Floats:
-        """As ``gammas``; which steps are made depends on the type and the scale only.
+        """Like ``gammas``; the steps depend only on the type and the scale.
 
-        Cut on both sides before it is multiplied: a product with subnormal numbers takes longer.
+        The value is cut on both sides before it is multiplied, because a product with subnormal numbers
+        takes longer.
         """
         with np.errstate(all="ignore"):
             wide = values.astype(np.float64, copy=False)
@@ -257,7 +258,7 @@ class FloatArithmetic:
         return flags
 
     def _careful_gammas(self, values: Values, best: float) -> Floats:
-        """The same at the ends of float64's range."""
+        """Return the same at the ends of float64's range."""
         with np.errstate(all="ignore"):
             gaps: Floats = (best * self._before - values * self._before) * self._direction
             gaps *= self._lift
@@ -293,7 +294,7 @@ class FloatArithmetic:
         return self._in_type(math.nextafter(bound, direction * math.inf))
 
     def _in_type(self, bound: float) -> float:
-        """``bound`` rounded outward to the scores' type; finite, which leaves nobody beyond it."""
+        """Round ``bound`` outward to the scores' type; a finite bound leaves no score beyond it."""
         if not self._double:
             with np.errstate(all="ignore"):
                 rounded = self._dtype.type(bound)
@@ -307,7 +308,7 @@ class FloatArithmetic:
 
 
 class IntegerArithmetic:
-    """Scores of any native integer type; differences are taken without loss as uint64."""
+    """Scores of any native integer type; differences are computed without loss as uint64."""
 
     __slots__ = (
         "_dtype",
@@ -329,7 +330,7 @@ class IntegerArithmetic:
         self._wide = dtype.itemsize == 8
         power = _power_near(scale)
         self._shift = -power
-        # Bounds that everybody shares, and the limits that they are in whole numbers.
+        # The shared bounds, and their limits in whole numbers.
         self._limits: tuple[Floats, NDArray[np.uint64]] = np.empty(0), np.empty(0, np.uint64)
         self._quotient: _Quotient | None = None
         self._factor = math.ldexp(_inverse(scale, power), -min(max(power, -900), 1000))
@@ -354,7 +355,7 @@ class IntegerArithmetic:
         return gaps
 
     def steady_gammas(self, values: Values, best: int) -> Floats:
-        """As ``gammas``, which makes the same steps whatever the scores."""
+        """Like ``gammas``, which performs the same steps for any scores."""
         gaps = self.gammas(values, best)
         np.minimum(gaps, STEADY_LIMIT, out=gaps)
         return np.maximum(gaps, _STEADY_LEAST, out=gaps)
@@ -424,7 +425,7 @@ class ExactArithmetic:
         return np.array([self.gamma(value, best) for value in values.tolist()], dtype=np.float64)
 
     def steady_gammas(self, values: Values, best: int | Fraction) -> NoReturn:  # noqa: ARG002
-        """Refused: the time of this arithmetic depends on the numbers."""
+        """Refuse: the running time of this arithmetic depends on the numbers."""
         raise ParameterError(
             "steady selection needs scores of a machine integer or float type: arithmetic on "
             "integers beyond 64 bits and on Fractions takes a time that depends on their values"

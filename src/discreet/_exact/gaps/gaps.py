@@ -1,8 +1,8 @@
 """What a mechanism sees of the scores: the gaps to the best one, exact and evaluated on demand.
 
-Every mechanism here depends on the scores q only through γ_r = (q* − q_r)/s, where q* is the best
-score and s the noise scale. :class:`Gaps` borrows the scores, reads them once to find the best (and
-the best of every block), and afterwards computes only the gaps that a sampler asks for.
+Every mechanism here depends on the scores q only through γ_r = (q* − q_r)/s, where q* is the best score and
+s the noise scale. :class:`Gaps` borrows the scores, reads them once to find the best (and the best of every
+block), and afterwards computes only the gaps that a sampler requests.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _ROWS_AT_ONCE = 256
 
 
 def best_of_rows(rows: Values, *, largest_is_best: bool) -> Values:
-    """The best number of each row of a two-dimensional array; a NaN or an infinite best is refused.
+    """Return the best number of each row of a two-dimensional array; a NaN or an infinite best is refused.
 
-    An infinity on the losing side is for ``require_finite``, when the scores are handed over: here it is
-    only the worst of scores, and nobody chooses it.
+    An infinity on the losing side is left to ``require_finite``, when the scores are handed over: here it
+    is just the worst score, which is never chosen.
 
     Example:
         >>> best_of_rows(np.array([[1.0, 3.0], [-2.0, -1.0]]), largest_is_best=True)
@@ -40,7 +40,7 @@ def best_of_rows(rows: Values, *, largest_is_best: bool) -> Values:
 
 
 def best_of(values: Values, *, largest_is_best: bool) -> Any:
-    """As ``best_of_rows`` for one row, as a Python number.
+    """Like ``best_of_rows`` for one row, as a Python number.
 
     Example:
         >>> best_of(np.array([1.0, 3.0]), largest_is_best=True)
@@ -73,10 +73,10 @@ def require_finite(values: Values) -> None:
 def _refuse_infinite(rows: Values) -> None:
     """Refuse NaN and infinities in a two-dimensional array of floats.
 
-    A sum in any order is finite only if every term is: infinities and NaN never leave a sum. The
-    converse fails when finite terms overflow, so a sum that is not finite is looked into.
+    A sum in any order is finite only if every term is: infinities and NaN never leave a sum. The converse
+    fails if finite terms overflow, so the terms of a non-finite sum are checked one by one.
     """
-    # Quicker than `sum`, and on one thread: BLAS would wait for its threads on a busy machine.
+    # Faster than `sum`, and on one thread: BLAS would wait for its threads on a busy machine.
     if rows.dtype.itemsize >= 4 and np.isfinite(np.einsum("ij->i", rows)).all():
         return
     if not np.isfinite(rows).all():
@@ -86,7 +86,7 @@ def _refuse_infinite(rows: Values) -> None:
 Indices: TypeAlias = NDArray[np.int64]
 
 BLOCK = 2048
-"""Candidates in a block; a sampler skips the blocks whose best score is too far behind."""
+"""The number of candidates in a block; a sampler skips blocks whose best score is too far behind."""
 
 _BLOCKS_AT_ONCE = 256
 # The arrays of this length that a pair takes stay in the second-level cache.
@@ -155,7 +155,7 @@ class Gaps:
 
     @property
     def native(self) -> bool:
-        """Whether the scores are machine numbers, which all take the same instructions."""
+        """Whether the scores are machine numbers, so that all take the same instructions."""
         return self._values.dtype.kind != "O"
 
     @property
@@ -174,7 +174,7 @@ class Gaps:
         self._best = best_of(values, largest_is_best=self._largest_is_best)
 
     def _bests(self, width: int) -> Values:
-        """The best score of every ``width`` candidates in turn, and of what is left in the end."""
+        """Return the best score of every ``width`` candidates in turn, and of the remainder at the end."""
         values, largest = self._values, self._largest_is_best
         whole = self.size // width
         bests = best_of_rows(values[: whole * width].reshape(whole, width), largest_is_best=largest)
@@ -194,33 +194,33 @@ class Gaps:
         return (difference if self._largest_is_best else -difference) / self.scale
 
     def gamma(self, index: int) -> float:
-        """As ``gather``, for one candidate."""
+        """Like ``gather``, for one candidate."""
         return self._arithmetic.gamma(self._values.item(index), self.best)
 
     def gather(self, indices: Indices) -> Floats:
-        """γ of some candidates as float64, within 2⁻⁵¹·γ + 2⁻⁹⁰, and at most ``FARTHEST_GAP``."""
+        """Return γ of some candidates as float64, within 2⁻⁵¹·γ + 2⁻⁹⁰, and at most ``FARTHEST_GAP``."""
         return self._arithmetic.gammas(self._values[indices], self.best)
 
     def stretch(self, start: int, stop: int) -> Floats:
-        """As ``gather``, for the candidates from ``start`` up to ``stop``."""
+        """Like ``gather``, for the candidates from ``start`` up to ``stop``."""
         return self._arithmetic.gammas(self._values[start:stop], self.best)
 
     def steady_stretch(self, start: int, stop: int) -> Floats:
-        """As ``stretch``, cut to [2⁻¹⁰⁰, 150], by steps that do not depend on the scores."""
+        """Like ``stretch``, cut to [2⁻¹⁰⁰, 150], by steps that do not depend on the scores."""
         return self._arithmetic.steady_gammas(self._values[start:stop], self.best)
 
     def within(self, bounds: Floats, places: NDArray[Any]) -> Flags:
-        """Whether γ of each candidate is at most ``bounds[place]``, for bounds from 2⁻⁸ to 500, or infinite.
+        """Return whether γ of each candidate is at most its bound, from 2⁻⁸ to 500, or infinite.
 
-        Right unless γ is within 2⁻⁴⁸ of its bound, relatively.
+        Correct unless γ is within 2⁻⁴⁸ of its bound, relatively.
         """
         return self._arithmetic.within(self._values, self.best, bounds, places)
 
     def gammas(self) -> tuple[Floats, Floats]:
-        """All gaps as pairs (high, low): high + low is γ to about 2⁻¹⁰⁰ of itself, and to 2⁻⁵⁰⁰.
+        """Return all gaps as pairs (high, low): high + low is γ to about 2⁻¹⁰⁰ of itself, and to 2⁻⁵⁰⁰.
 
-        The second counts where scores differ by a subnormal number only. Gaps beyond 2⁹⁰⁰ are reported
-        as 2⁹⁰⁰. This reads every score: it is for computing probabilities, not for a release.
+        The second bound matters only if scores differ by a subnormal number. Gaps beyond 2⁹⁰⁰ are reported
+        as 2⁹⁰⁰. This reads every score: use it for probabilities, not for a release.
         """
         with np.errstate(all="ignore"):
             best = self.best
@@ -233,21 +233,21 @@ class Gaps:
                 high[part], low[part] = self._arithmetic.pairs(self._values[part], best)
             return high, low
 
-    # Thresholds: whoever is far at a level has exp(−γ) < 2^−level.
+    # Thresholds: a candidate that is far at a level has exp(−γ) < 2^−level.
 
     def threshold(self, level: int) -> Scalar:
         """A score such that every worse one has exp(−γ) < 2^−level."""
         return self._arithmetic.threshold(self.best, level)
 
     def is_far(self, indices: Indices, level: int) -> Flags:
-        """Which of these candidates are far at this level."""
+        """Return which of these candidates are far at this level."""
         worse = np.less if self._largest_is_best else np.greater
         return worse(self._values[indices], self.threshold(level))
 
     def blocks(self, *, narrow: bool = False) -> tuple[int, Indices, Floats]:
-        """How wide a block is, where each starts, and γ of its best; the last may reach beyond the end.
+        """Return the width of a block, the start of each, and γ of its best; the last may pass the end.
 
-        Narrow blocks, which few scores have anyway, take another pass.
+        Narrow blocks take another pass, except for so few scores that all blocks are narrow.
         """
         width, bests = self._block_size, self._block_bests
         if bests is None or narrow:
@@ -257,14 +257,14 @@ class Gaps:
         return width, starts, self._arithmetic.gammas(bests, self.best)
 
     def parts(self, starts: Indices, width: int, count: int) -> Floats:
-        """γ of the best of each of the ``count`` equal parts of the stretches that start there."""
+        """Return γ of the best of each of the ``count`` equal parts of the stretches that start there."""
         stretches = [self._values[start : start + width] for start in starts.tolist()]
         rows = np.concatenate(stretches).reshape(-1, width // count)
         bests = best_of_rows(rows, largest_is_best=self._largest_is_best)
         return self._arithmetic.gammas(bests, self.best)
 
     def few_near(self, level: int, *, most: int) -> Indices | None:
-        """The candidates that are not far at this level, if they are few and quickly found."""
+        """Return the candidates that are not far at this level, if they are few and quick to find."""
         bests, threshold = self._block_bests, self.threshold(level)
         if bests is None:
             flags = self._is_near(self._values, threshold)
@@ -276,12 +276,12 @@ class Gaps:
         return found if len(found) <= most else None
 
     def some_near(self, level: int, *, count: int) -> bool:
-        """Whether one of about ``count`` candidates at fixed places is not far at this level."""
+        """Return whether one of about ``count`` candidates at fixed places is not far at this level."""
         some = self._values[:: max(1, self.size // count)]
         return bool(self._is_near(some, self.threshold(level)).any())
 
     def ties(self) -> Iterator[Indices]:
-        """The candidates whose score is the best, in several arrays of bounded length."""
+        """Yield the candidates with the best score, in several arrays of bounded length."""
         bests = self._block_bests
         if bests is None:
             yield (self._values == self.best).nonzero()[0]
@@ -291,11 +291,11 @@ class Gaps:
             yield self._listed(wanted[start : start + _BLOCKS_AT_ONCE], self.best, np.equal)
 
     def _listed(self, blocks: Indices, threshold: Scalar, test: Any) -> Indices:
-        """The candidates in these blocks that pass the test."""
+        """Return the candidates in these blocks that pass the test."""
         size = self._block_size
         first, last = int(blocks[0]), int(blocks[-1]) + 1
         if last - first <= _CLOSE * len(blocks):
-            # Close together: reading the blocks between them costs less than leaving them out.
+            # Close together: reading the blocks between them costs less than skipping them.
             found: Indices = test(self._values[first * size : last * size], threshold).nonzero()[0]
             found += first * size
             return found

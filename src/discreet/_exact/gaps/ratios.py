@@ -1,8 +1,8 @@
 """Scores that move by different amounts, as ratios that all move by at most one.
 
-With a_i = q_i − tΔ_i the ratio of candidate i is min_{j≠i} (a_i − a_j)/(Δ_i + Δ_j): by how much it leads the
-candidate it leads least, in units of what one person can do to that lead. Where one person moves all scores
-the same way, the unit is max(Δ_i, Δ_j). Everything is exact (``docs/proofs/unequal-sensitivities.md``).
+With a_i = q_i − tΔ_i the ratio of candidate i is min_{j≠i} (a_i − a_j)/(Δ_i + Δ_j): its smallest lead over
+another candidate, in units of what one person can do to that lead. If one person moves all scores the same
+way, the unit is max(Δ_i, Δ_j). Everything is exact (``docs/proofs/unequal-sensitivities.md``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import accumulate
 
 Point = tuple[int, int]
 Slope = tuple[int, int]
-"""By how much a line rises over which run, above zero."""
+"""The rise of a line and its run, which is above zero."""
 
 
 def ratios(
@@ -25,7 +25,7 @@ def ratios(
     shift: Fraction,
     monotonic: bool,
 ) -> list[Fraction]:
-    """The ratio of each candidate, in time n log n; at most one sensitivity is zero.
+    """Return the ratio of each candidate, in time n log n; at most one sensitivity may be zero.
 
     Example:
         >>> steps = [Fraction(1), Fraction(1), Fraction(3)]
@@ -34,7 +34,7 @@ def ratios(
     """
     if len(values) == 1:
         return [Fraction(0)]
-    # Whole numbers over one denominator each way: fractions are slow, and the search compares many times.
+    # Whole numbers with one denominator each way: fractions are slow, and the search compares many times.
     given = [each.as_integer_ratio() for each in values]
     steps = [each.as_integer_ratio() for each in sensitivities]
     across = math.lcm(*{whole for _, whole in steps})
@@ -68,7 +68,7 @@ def _any_way(points: list[Point]) -> list[Slope]:
 def _one_way(points: list[Point]) -> list[Slope]:
     """The largest (y_j − y_i)/max(x_i, x_j) over the other points, for each i; points from the left."""
     hull = _upper_hull(points[-1:])
-    # Of those on the right it is the largest slope from (0, y_i), of those on the left the highest counts.
+    # Among points on the right, the largest slope from (0, y_i); among those on the left, the highest.
     right = []
     for point in reversed(points[:-1]):
         right.append(_steepest(hull, 0, point[1]))
@@ -88,7 +88,7 @@ def _upper_hull(points: Iterable[Point]) -> list[Point]:
 
 
 def _add(hull: list[Point], point: Point) -> None:
-    """Add a point that has nothing of the hull on its left; straight above it, only a corner."""
+    """Add a point to the left of the hull; one straight below its last corner is skipped."""
     if hull and hull[-1][0] == point[0]:
         return  # points with the same x come from the highest down
     while len(hull) > 1 and _turn(point, hull[-1], hull[-2]) >= 0:
@@ -97,14 +97,14 @@ def _add(hull: list[Point], point: Point) -> None:
 
 
 def _turn(start: Point, first: Point, second: Point) -> int:
-    """Positive if ``second`` is seen from ``start`` at a larger slope than ``first``; both on its right."""
+    """Return a positive number if ``second`` has the larger slope from ``start``; both lie right of it."""
     (x, y), (a, b), (c, d) = start, first, second
     return (a - x) * (d - y) - (b - y) * (c - x)
 
 
 def _steepest(hull: list[Point], x: int, y: int) -> Slope:
     """The largest slope from a point on the left of the hull to a corner of it."""
-    # From the left, the slope grows as long as the next corner is seen at a larger one.
+    # From the left, the slope grows while the next corner has a larger one.
     last = len(hull) - 1
     step = bisect_left(
         range(last), True, key=lambda k: _turn((x, y), hull[last - k], hull[last - k - 1]) <= 0

@@ -17,7 +17,7 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 class Scratch:
-    """Memory that blocks share one after another: the system takes long to hand out cleared pages anew."""
+    """Memory that blocks share one after another, because new cleared pages are slow to get."""
 
     __slots__ = ("_buffers",)
 
@@ -25,7 +25,7 @@ class Scratch:
         self._buffers: list[Floats] = [np.empty(0)] * 2
 
     def __call__(self, number: int, size: int) -> Floats:
-        """So much of one of the buffers."""
+        """Return this much of one of the buffers."""
         if len(self._buffers[number]) < size:
             self._buffers[number] = np.empty(size)
         return self._buffers[number][:size]
@@ -91,7 +91,7 @@ class RowGaps:
         return np.diff(self.starts, append=self.size)
 
     def _best_of_each(self, better: np.ufunc) -> Values:
-        # Each quicker than a reduction along the second axis.
+        # Each is faster than a reduction along the second axis.
         if self._width is None or self._width > _FEW_COLUMNS:
             found: Values = better.reduceat(self._values, self.starts)
             return found
@@ -103,7 +103,7 @@ class RowGaps:
 
     @property
     def ordinary(self) -> bool:
-        """Whether floats may be believed; otherwise every row is a case for ``Gaps``."""
+        """Whether floats can be trusted; otherwise every row goes to ``Gaps``."""
         kind = self._values.dtype.kind
         if kind == "f" and not self._arithmetic.cannot_overflow(float(np.abs(self.bests).max())):
             return False
@@ -118,14 +118,14 @@ class RowGaps:
         )
 
     def row_of(self, places: Indices) -> Indices:
-        """The row in which each place lies."""
+        """Return the row that contains each place."""
         if self._width is not None:
             return places // self._width
         found: Indices = np.searchsorted(self.starts, places, side="right") - 1
         return found
 
     def places_of(self, rows: Indices) -> Indices:
-        """All places of some rows, row after row."""
+        """Return all places of some rows, row after row."""
         lengths = self.lengths[rows]
         ends = np.cumsum(lengths)
         places: Indices = np.arange(int(ends[-1]) if len(ends) else 0)
@@ -147,18 +147,18 @@ class RowGaps:
         return self._arithmetic.from_differences(found)
 
     def gammas(self) -> Floats:
-        """As ``gather``, of all scores; in memory that the next call writes over."""
+        """Like ``gather``, for all scores, in memory that the next call overwrites."""
         return self._arithmetic.from_differences(self._all_behind())
 
     def within(self, bounds: Floats, words: NDArray[Any]) -> tuple[Indices, Floats]:
-        """The places whose γ is at most ``bounds[word]``, and γ there as ``gather`` gives it.
+        """Return the places whose γ is at most ``bounds[word]``, with γ there as ``gather`` gives it.
 
-        Bounds fall: the first is infinite, the others are from 500 down to 2⁻⁸. Right unless γ is within 2⁻⁴⁸
-        of its bound, relatively (lemma 4).
+        Bounds decrease: the first is infinite, the others go from 500 down to 2⁻⁸. Correct unless γ is
+        within 2⁻⁴⁸ of its bound, relatively (lemma 4).
         """
         behind = self._all_behind()
         limits = self._arithmetic.as_differences(bounds)
-        # Most are beyond every bound but the first: only the others are compared with their own.
+        # Most lie beyond every bound but the first; only the others are compared with their own bound.
         near: Flags = behind <= limits[1]
         near |= words == 0
         places = near.nonzero()[0]
@@ -178,15 +178,15 @@ class RowGaps:
         return found
 
     def _shaped(self, values: Values) -> Values:
-        """All scores in the shape that goes with ``_beside``."""
+        """Return all scores in the shape that matches ``_beside``."""
         return values if self._width is None else values.reshape(-1, self._width)
 
     def _beside(self, bests: Values) -> Values:
-        """The best of each row beside every score of it."""
+        """Return the best of each row, broadcast to its scores."""
         return np.repeat(bests, self.lengths) if self._width is None else bests[:, None]
 
     def _behind(self, values: Values, bests: Values, out: Floats, spare: Floats) -> None:
-        """How far each score is behind the best, rounded once at most."""
+        """Return how far each score is behind the best, rounded at most once."""
         better, worse = (bests, values) if self._largest_is_best else (values, bests)
         if values.dtype.kind != "f" and values.dtype.itemsize == 8:
             # Modulo 2⁶⁴, which is right for a difference that is not negative.

@@ -1,1 +1,1 @@
-"""Numbers: exact rationals at the border, ball arithmetic, printing, and searches on the line."""
+"""Numbers: exact rationals for parameters, ball arithmetic, printing, and one-dimensional searches."""

@@ -1,4 +1,4 @@
-"""Ball arithmetic: the one place that sets flint's precision, and formulas rounded up.
+"""Ball arithmetic: the only place that sets flint's precision, and formulas rounded up.
 
 A formula evaluated here and rounded up never reports a cost that is too small.
 """
@@ -22,17 +22,17 @@ _LARGEST_EXPONENT = 20_000
 
 
 class _Precision:
-    """The lock under which flint's precision, one for the whole process, is set.
+    """The lock for flint's precision, which is shared by the whole process.
 
-    Whoever computes with balls takes it, so that no thread finds a precision that another has set. Held by
-    one thread it may be taken again by the same one.
+    Every computation with balls takes it, so that no thread sees a precision set by another. The thread
+    that holds it may take it again.
     """
 
     lock = threading.RLock()
 
     @classmethod
     def renew(cls) -> None:
-        """In a forked child the old lock may be held by a thread that does not exist there."""
+        """Replace the lock in a forked child, where it may be held by a thread that does not exist."""
         cls.lock = threading.RLock()
 
 
@@ -42,7 +42,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Run ball arithmetic at this many bits, alone."""
+    """Run ball arithmetic exclusively at this many bits."""
     from flint import ctx
 
     with _Precision.lock, ctx.workprec(bits):
@@ -50,36 +50,36 @@ def precision(bits: int) -> Iterator[None]:
 
 
 def bits_at_work() -> int:
-    """The precision in which balls are computed now."""
+    """Return the current precision of balls."""
     from flint import ctx
 
     return int(ctx.prec)
 
 
 def ball_of(value: Fraction | int) -> Any:
-    """The ball (flint ``arb``) around an exact rational, at the current precision."""
+    """Return the ball (flint ``arb``) around an exact rational, at the current precision."""
     from flint import arb, fmpq
 
     return arb(fmpq(value.numerator, value.denominator))
 
 
 def upper_end(ball: Any) -> Exact:
-    """A rational at least every point of a finite ball; ``inf`` beyond 2^±20000."""
+    """Return a rational at least every point of a finite ball; ``inf`` beyond 2^±20000."""
     mantissa, exponent = (int(part) for part in ball.upper().man_exp())
     if mantissa.bit_length() + exponent > _LARGEST_EXPONENT:
         return math.inf if mantissa > 0 else Fraction(0)
     if exponent < -_LARGEST_EXPONENT:
-        # Round the mantissa up to a coarser grid, so that the rational stays of sane size.
+        # Round the mantissa up to a coarser grid, so that the rational stays short.
         shift = -_LARGEST_EXPONENT - exponent
         mantissa, exponent = -(-mantissa >> shift), -_LARGEST_EXPONENT
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def upper_bound(formula: Callable[..., Any], *arguments: Fraction) -> Exact:
-    """A rational at least ``formula(*arguments)``, tight to about 2⁻⁶⁴; ``inf`` if none is found.
+    """Return a rational at least ``formula(*arguments)``, tight to about 2⁻⁶⁴; ``inf`` if none is found.
 
-    ``formula`` takes and returns balls. Precision is doubled until the ball is narrow: expressions
-    such as ε + e^−ε − 1 cancel for small ε, and this is where the cancelled digits come back.
+    ``formula`` takes and returns balls. The precision is doubled until the ball is narrow: expressions such
+    as ε + e^−ε − 1 cancel for small ε, and more precision restores the cancelled digits.
 
     Example:
         >>> float(upper_bound(lambda e: e + (-e).exp() - 1, Fraction(1)))

@@ -1,8 +1,8 @@
-"""Exact numbers at the border: what a user writes becomes a rational, or an error.
+"""Exact numbers at the interface: what a user writes becomes a rational, or an error.
 
-``epsilon`` and ``scale`` given as floats mean their shortest decimal (0.1 is one tenth). A float
-*distance* (a sensitivity) means the larger of its shortest decimal and its binary value, so that no
-rounding can make it smaller than what was meant. NumPy scalars are widened to float64 first.
+``epsilon`` and ``scale`` given as floats mean their shortest decimal (0.1 is one tenth). A float *distance*
+(a sensitivity) means the larger of its shortest decimal and its binary value, so that no rounding can make
+it smaller than what was meant. NumPy scalars are widened to float64 first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Number: TypeAlias = int | float | Fraction | Decimal | str
 Exact: TypeAlias = Fraction | float
 """A rational, or the float ``inf``: the only float that stands for itself."""
 
-# A decimal exponent beyond this would make a rational of megabytes: refuse it at the border. Python itself
+# A decimal exponent beyond this would make a rational of megabytes, so it is refused. Python itself
 # writes and reads integers of up to 4300 digits only; twice this exponent stays below.
 LARGEST_EXPONENT = 2_000
 _MOST_DIGITS = 2 * LARGEST_EXPONENT
@@ -33,7 +33,7 @@ _RATIO = re.compile(rf"\s*[+-]?\d{{1,{_MOST_DIGITS}}}\s*/\s*\d{{1,{_MOST_DIGITS}
 
 
 def fraction_of_decimal(value: Decimal) -> Fraction | None:
-    """The exact rational of a finite decimal of sane size, else None."""
+    """Return the exact rational of a finite decimal of reasonable size, else None."""
     if not value.is_finite():
         return None
     exponent = value.as_tuple().exponent
@@ -56,7 +56,7 @@ def _fraction_of_text(text: str) -> Fraction | None:
 
 
 def _exact(value: object) -> Fraction | None:
-    """The rational meant by ``value``, or None if it is not one."""
+    """Return the rational that ``value`` means, or None."""
     if isinstance(value, bool | np.bool_):
         return None
     if isinstance(value, np.floating):
@@ -80,12 +80,12 @@ def _exact(value: object) -> Fraction | None:
 
 
 def refuse(name: str, value: object, allowed: str) -> ParameterError:
-    """The error for a public parameter that is wrong: echoed, with what is allowed."""
+    """Return the error for a wrong public parameter: its value, and what is allowed."""
     return ParameterError(f"⟨{name}⟩{echo(value)} is not allowed: it must be {allowed}")
 
 
 def echo(value: object) -> str:
-    """A parameter as the user would recognise it, whatever its ``repr`` does."""
+    """Return a parameter as the user would recognise it, whatever its ``repr`` does."""
     try:
         text = repr(value)
     except Exception:  # a stranger's repr may raise anything, a huge integer's a ValueError
@@ -133,7 +133,7 @@ def non_negative(name: str, value: object) -> Fraction:
 
 
 def positive_distance(name: str, value: object) -> Fraction:
-    """A finite distance above zero; a float is taken at the larger of its two readings.
+    """Check a finite distance above zero; a float means the larger of its two readings.
 
     Example:
         >>> positive_distance("sensitivity", 0.3) == Fraction(3, 10)
@@ -157,10 +157,10 @@ def cost(name: str, value: object) -> Exact:
     """A privacy cost: zero or above, infinity allowed."""
     if isinstance(value, float | np.floating) and float(value) == math.inf:
         return math.inf
-    # A conversion of our own may be a longer rational than a user may write.
+    # Our own conversions may give a longer rational than a user may write.
     exact = value if type(value) is Fraction else _exact(value)
     if exact is None or exact < 0:
-        # Infinity is a float; the text "inf" is refused like any other that is no number.
+        # Infinity is a float; the text "inf" is refused like any other text that is not a number.
         finite = isinstance(value, str)
         raise refuse(name, value, f"a number, 0 or above{'' if finite else ', or infinity'}")
     return exact
@@ -168,7 +168,7 @@ def cost(name: str, value: object) -> Exact:
 
 def probability(name: str, value: object) -> Fraction:
     """A number in [0, 1]."""
-    # As for a cost: what our own arithmetic rounded up may be longer than what a user may write.
+    # As for a cost: our own rounding up may give a longer number than a user may write.
     exact = value if type(value) is Fraction else _exact(value)
     if exact is None or not 0 <= exact <= 1:
         raise refuse(name, value, "a number from 0 to 1")
@@ -185,7 +185,7 @@ def whole(name: str, value: object, *, least: int = 1) -> int:
 
 
 def float_up(value: Exact) -> float:
-    """The least float64 that is at least ``value``: how a cost is reported.
+    """Return the least float64 that is at least ``value``: how a cost is reported.
 
     Example:
         >>> float_up(Fraction(1, 10)), float_up(Fraction(10) ** 400)
@@ -199,7 +199,7 @@ def float_up(value: Exact) -> float:
 
 
 def shown(value: Exact) -> str:
-    """The shortest decimal that, read back by our rule for floats, is at least ``value``.
+    """Return the shortest decimal that, read back by our rule for floats, is at least ``value``.
 
     Example:
         >>> shown(Fraction(3, 10)), shown(Fraction(4)), shown(Fraction(1, 3))
@@ -217,7 +217,7 @@ def shown(value: Exact) -> str:
 
 
 def float_down(value: Exact) -> float:
-    """The largest float64 that is at most ``value`` (``value`` non-negative)."""
+    """Return the largest float64 that is at most ``value`` (``value`` non-negative)."""
     try:
         nearest = float(value)
     except OverflowError:

@@ -1,6 +1,6 @@
 """The two scales of noise behind a threshold: b₁ on the threshold, b₂ on every value, as exact rationals.
 
-They share out ε = Δ/b₁ + k·Δ/b₂ exactly, whatever the share is (docs/proofs/above-threshold.md, the split).
+They divide ε = Δ/b₁ + k·Δ/b₂ exactly, for any share (docs/proofs/above-threshold.md, the split).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class NoiseScales:
 
     @property
     def correction(self) -> Fraction:
-        """What the noise of a value has on average beyond that of the threshold: b₂ − b₁, or 0."""
+        """The mean of a value's noise minus that of the threshold's: b₂ − b₁, or 0."""
         return Fraction(0) if self.two_sided else self.query - self.threshold
 
     @property
@@ -53,10 +53,10 @@ class NoiseScales:
 
 
 def best_share(steps: int) -> Fraction:
-    """The part of ε that the threshold gets where the difference has the least variance.
+    """Return the threshold's share of ε for which the difference has the least variance.
 
-    b₁² + b₂² is least at b₂/b₁ = k^(1/3), taken to 20 binary places: a rational near the best share wastes
-    nothing, and a variance is flat at its least.
+    b₁² + b₂² is least at b₂/b₁ = k^(1/3), computed to 20 binary places: near its minimum the variance is
+    flat, so a rational close to the best share loses nothing.
 
     Example:
         >>> best_share(1), best_share(8), float(best_share(2))

@@ -1,4 +1,4 @@
-"""Figures for people and for JSON: what is promised stays true after rounding, and NaN is never shown."""
+"""Figures for people and for JSON: rounding never breaks a promise, and NaN is never shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.errors import DiscreetError
 
 
 def rounded(value: Exact, *, up: bool, digits: int = 4) -> float:
-    """A figure in a few digits, rounded up or down, from its shortest decimal.
+    """Round a figure to a few digits, up or down, starting from its shortest decimal.
 
     Example:
         >>> rounded(0.45872, up=True), rounded(0.45872, up=False), rounded(0.5, up=True)
@@ -30,7 +30,7 @@ def rounded(value: Exact, *, up: bool, digits: int = 4) -> float:
 
 
 def figure(value: Exact, *, up: bool = True) -> str:
-    """A cost in at most four significant digits, rounded up, or what one may use, rounded down.
+    """Return a cost in at most four significant digits, rounded up, or a remaining budget, rounded down.
 
     Example:
         >>> figure(Fraction(1, 3)), figure(Fraction(1, 3_000_000)), figure(math.inf)
@@ -51,7 +51,7 @@ def figure(value: Exact, *, up: bool = True) -> str:
 
 
 def measured(value: float, *, digits: int = 4) -> str:
-    """A figure that promises nothing (an error, a share), to the nearest; ∞ for infinity.
+    """Return a figure that promises nothing (an error, a share), rounded to nearest; ∞ for infinity.
 
     Example:
         >>> measured(5.32281), measured(5.32281, digits=6), measured(-math.inf)
@@ -63,7 +63,7 @@ def measured(value: float, *, digits: int = 4) -> str:
 
 
 def written(value: object) -> str:
-    """A parameter as it is written to be read again: a rational exactly, where Python can."""
+    """Return a parameter as text that can be read back: a rational exactly, where Python can."""
     if not isinstance(value, Fraction):
         return repr(value)
     try:
@@ -73,7 +73,7 @@ def written(value: object) -> str:
 
 
 def percent(value: float, *, up: bool | None = None) -> str:
-    """A probability in per cent, an upper bound rounded up; never 0% or 100% unless it is.
+    """Return a probability in per cent, an upper bound rounded up; 0% or 100% only if exact.
 
     Example:
         >>> percent(0.12341), percent(0.12341, up=True), percent(0.9999)
@@ -88,7 +88,7 @@ def percent(value: float, *, up: bool | None = None) -> str:
 
 
 def jsonable(value: Any) -> Any:
-    """Plain values for JSON: infinity as the text "inf"; what is not a number is an error, not a figure.
+    """Return plain values for JSON: infinity as the text "inf"; NaN is an error.
 
     Example:
         >>> jsonable({"epsilon": math.inf, "errors": (1, np.float64(0.5))})
@@ -113,19 +113,19 @@ _PEOPLE = {2: "Two people", 3: "Three people", 4: "Four people", 5: "Five people
 
 
 def subject(people: int) -> str:
-    """Who changes something, with the verb: one person's data, or a household together."""
+    """Return the subject of a sentence with its verb: one person's data, or a household together."""
     if whole("people", people) == 1:
         return "One person's data changes"
     return f"{_PEOPLE.get(people, f'{people} people')} together change"
 
 
 def times(factor: int, symbol: str) -> str:
-    """A multiple of a symbol, 4ε; once is the symbol itself."""
+    """Return a multiple of a symbol, such as 4ε; once is the symbol itself."""
     return symbol if factor == 1 else f"{factor}{symbol}"
 
 
 def odds(epsilon: Exact) -> str:
-    """By how much ε lets a probability change: the factor e^ε, rounded up."""
+    """Return the factor by which ε lets a probability change: e^ε, rounded up."""
     if epsilon == math.inf:
         return "without any limit"
     factor = upper_bound(lambda e: e.exp(), Fraction(epsilon)) if epsilon < 700 else math.inf

@@ -1,4 +1,4 @@
-"""Roots, thresholds and peaks: bracketed first, refined inside the bracket, never guessed."""
+"""Roots, thresholds and peaks: bracketed first, then refined inside the bracket."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def bisected(
     relative: float = 0.0,
     geometric: bool = False,
 ) -> tuple[float, float]:
-    """Two numbers as close as ``relative`` says: the first is not enough, the second is.
+    """Return two numbers as close as ``relative``: the first is not enough, the second is.
 
     ``enough`` is false at ``low`` and true at ``high``; neither is evaluated.
 
@@ -38,9 +38,9 @@ def bisected(
 
 
 def least_whole(holds: Callable[[int], bool], *, most: int) -> int | None:
-    """The least whole number from 1 to ``most`` that ``holds``, sought by doubling; None if none does.
+    """Return the least whole number from 1 to ``most`` that ``holds``, found by doubling; None if none does.
 
-    It is the least one if whatever lies above a number that holds does so as well.
+    It is the least if every number above one that holds also does.
 
     Example:
         >>> least_whole(lambda n: n * n > 50, most=100), least_whole(lambda n: False, most=100)
@@ -58,7 +58,7 @@ def least_whole(holds: Callable[[int], bool], *, most: int) -> int | None:
 
 
 def peak(height: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function with a single peak is largest on [low, high], by golden section; low if high is below.
+    """Return where a function with a single peak is largest on [low, high], by golden section.
 
     Example:
         >>> round(peak(lambda x: -((x - 3) ** 2), 0, 10), 6)
@@ -83,7 +83,7 @@ def peak(height: Callable[[float], float], low: float, high: float) -> float:
 def root_between(
     excess: Callable[[float], float], low: float, high: float, *, precision: float
 ) -> float | None:
-    """The least x of [low, high], to ``precision``, where a falling function is at most 0, or None.
+    """Return the least x of [low, high], to ``precision``, where a decreasing function is at most 0, or None.
 
     The x returned was evaluated.
 
@@ -98,7 +98,7 @@ def root_between(
 
 
 def least_root(excess: Callable[[float], float], *, farthest: float) -> float | None:
-    """The least x found (to 10⁻¹²) with ``excess(x) <= 0``, or None if there is none within ±``farthest``.
+    """Return the least x found (to 10⁻¹²) with ``excess(x) <= 0``, or None if none is within ±``farthest``.
 
     The x returned was evaluated. It is the least one if ``excess`` decreases.
 
@@ -115,7 +115,7 @@ def least_root(excess: Callable[[float], float], *, farthest: float) -> float | 
 def _bracket(
     excess: Callable[[float], float], farthest: float
 ) -> tuple[float, float, float, float] | None:
-    """Two ends, low < high, with excess(low) > 0 ≥ excess(high), and the two values."""
+    """Return two ends, low < high, with excess(low) > 0 ≥ excess(high), and the two values."""
     x, value = 0.0, excess(0.0)
     step = _STRIDE if value > 0 else -_STRIDE
     while abs(x + step) <= farthest:
@@ -137,14 +137,14 @@ def _refine(
     *,
     precision: float,
 ) -> float:
-    """Regula falsi in the Illinois way; halving wherever three steps did not halve the bracket."""
+    """Refine by the Illinois form of regula falsi; bisect if three steps did not halve the bracket."""
     widths = [high - low]
     last = 0
     while high - low > precision:
         slow = len(widths) > 3 and widths[-1] > widths[-4] / 2
         secant = high - below * (high - low) / (below - above)
         middle = (low + high) / 2 if slow else secant
-        # Off the ends by less than the precision, so that the far end comes close as well.
+        # Away from the ends by less than the precision, so that the far end comes close as well.
         middle = min(max(middle, low + precision / 2), high - precision / 2)
         if not low < middle < high:
             break

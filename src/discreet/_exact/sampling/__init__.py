@@ -1,7 +1,7 @@
 """Random bits and exact draws: given uniform bits, every function has exactly the law it states.
 
-Nothing in this package knows about mechanisms. Each release is a function of the gaps and a source
-of bits; docs/proofs/sampling.md proves each one.
+Nothing in this package depends on mechanisms. Each release is a function of the gaps and a source of bits;
+docs/proofs/sampling.md proves each one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A noisy threshold, and which values cross it when each gets noise of its own.
+"""A noisy threshold, and which values cross it when each gets its own noise.
 
-A value q crosses when q + Y ≥ T + X. X is drawn once, as the first bits of a uniform number; given X a
-crossing is a coin whose chance falls with z = (T + X − q)/b₂. Floats with a bound decide it almost always;
-more bits of both uniform numbers and balls decide the rest (docs/proofs/above-threshold.md).
+A value q crosses if q + Y ≥ T + X. X is drawn once, as the first bits of a uniform number; given X a
+crossing is a coin whose chance falls with z = (T + X − q)/b₂. Floats with an error bound nearly always
+decide it; more bits of both uniform numbers and balls decide the rest (docs/proofs/above-threshold.md).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Value: TypeAlias = int | float | Fraction
 _LN2 = math.log(2)
 _LN2_ABOVE = Fraction(6243314768165360, 9007199254740992)  # Thresholds.v: ln2_below
 _ROUNDING = 2.0**-49
-_UNCLEAR = 2.0**-10  # a bound on z worse than this says nothing: e^x ≤ 1 + 2x is used below one
+_UNCLEAR = 2.0**-10  # a worse bound on z is useless: e^x ≤ 1 + 2x is used below one
 _FIRST_STRETCH, _LONGEST_STRETCH = 1 << 12, 1 << 20
 _MACHINE = 2.0**900
 _STEADIEST = 100.0
@@ -37,7 +37,7 @@ _WAITING = 64
 
 
 class NoisyThreshold:
-    """A threshold with noise of its own, drawn when this is made, and crossings of it.
+    """A threshold whose noise is drawn on creation, and crossings of it.
 
     Args:
         threshold: T, exactly.
@@ -93,7 +93,7 @@ class NoisyThreshold:
         while self._uniform.known < 1 << (word // 2):  # so that the first bits tell X well enough
             self._uniform.extend()
         self._waiting: list[int] = []
-        # Where a machine number would overflow or vanish, balls decide everything.
+        # If a machine number would overflow or vanish, balls decide everything.
         sizes = (abs(threshold), noise.query, 1 / noise.query, self._ratio)
         self._machine = max(sizes) < _MACHINE
         self._rounding = _ROUNDING if self._machine and tuning.tolerance < math.inf else math.inf
@@ -104,7 +104,7 @@ class NoisyThreshold:
     # ---- one value ----------------------------------------------------------------------------
 
     def crosses(self, value: Value) -> bool:
-        """Whether a value crosses, with fresh noise."""
+        """Return whether a value crosses, with new noise."""
         if self._steady:
             return bool(self._steady_flips(np.array([value]))[0])
         word = self._word()
@@ -112,7 +112,7 @@ class NoisyThreshold:
         return self._settle(Fraction(value), self._known(word)) if decided is None else decided
 
     def _by_floats(self, value: Value, word: int) -> bool | None:
-        """Whether a value crosses, if floats can tell: z is within ``doubt`` of the true one (lemma 1)."""
+        """Return whether a value crosses, if floats can tell: z is within ``doubt`` (lemma 1)."""
         try:
             near = float(value)
         except OverflowError:
@@ -136,7 +136,7 @@ class NoisyThreshold:
         return None
 
     def gap(self, value: Value, unit: Fraction) -> int | None:
-        """⌊(q + Y − T − X)/unit⌋ for a value that crosses with fresh noise, else None."""
+        """Return ⌊(q + Y − T − X)/unit⌋ for a value that crosses with new noise, else None."""
         word = self._word()
         decided = self._by_floats(value, word)
         if decided is False:
@@ -154,7 +154,7 @@ class NoisyThreshold:
                 first, second = (ball_of(scale) for scale in scales)
                 low = (smallest * second - ball_of(behind) - most * first) / ball_of(unit)
                 high = (largest * second - ball_of(behind) - least * first) / ball_of(unit)
-                # It is settled already that the gap is not negative, whatever these enclosures say.
+                # It is already settled that the gap is not negative, whatever these enclosures show.
                 found = common_floor(low.max(ball_of(0)), high) if high.is_finite() else None
             if found is not None:
                 return max(found, 0)
@@ -164,7 +164,7 @@ class NoisyThreshold:
 
     @np.errstate(all="ignore")
     def crossings(self, values: NDArray[Any], most: int = 1) -> list[int]:
-        """The places of the first ``most`` values that cross, each with fresh noise.
+        """Return the places of the first ``most`` values that cross, each with new noise.
 
         ``values`` are finite and of type int64 or float64, or exact numbers (``dtype=object``).
 
@@ -192,7 +192,7 @@ class NoisyThreshold:
                 yield place
 
     def _heads(self, values: NDArray[Any]) -> Indices:
-        """The places that cross: near values one by one, far ones thinned (sampling.md, lemma 8)."""
+        """Return the places that cross: near values one by one, far ones thinned (sampling.md, lemma 8)."""
         level = self._tuning.level
         cut = self._far_below(level, values.dtype)
         near = (values > cut).nonzero()[0]
@@ -205,7 +205,7 @@ class NoisyThreshold:
         return np.sort(np.concatenate([heads, marked[self._flips(values[marked], boost=level)]]))
 
     def _far_below(self, level: int, dtype: np.dtype[Any]) -> Any:
-        """A number such that whatever is at most that has a chance of at most 2^−level."""
+        """Return a number such that every value at or below it has a chance of at most 2^−level."""
         least = Fraction(self._shift - self._doubt) * self._noise.query
         cut = self._threshold + least - level * _LN2_ABOVE * self._noise.query
         if dtype.kind == "f":
@@ -213,7 +213,7 @@ class NoisyThreshold:
         return math.floor(cut)
 
     def _flips(self, values: NDArray[Any], boost: int = 0) -> Flags:
-        """Whether each value crosses, when its chance is multiplied by 2^boost."""
+        """Return whether each value crosses, when its chance is multiplied by 2^boost."""
         z, doubt = self._measured(values)
         chances = (
             np.where(z < 0.0, 1.0 - 0.5 * np.exp(z), 0.5 * np.exp(-z))
@@ -229,14 +229,14 @@ class NoisyThreshold:
         return heads
 
     def _measured(self, values: NDArray[Any]) -> tuple[Floats, Floats]:
-        """The z of each value in floats, and how far it may be off (lemma 1 of the proof page)."""
+        """Return the z of each value in floats, and its error bound (lemma 1 of the proof page)."""
         floats = values.astype(np.float64)
         z: Floats = (self._offset - floats) * self._inverse + self._shift
         doubt = (np.abs(floats) + abs(self._offset)) * self._inverse + 1.0
         return z, doubt * self._rounding + self._doubt
 
     def _compared(self, chances: Floats, doubt: Floats, boost: int) -> tuple[Flags, Flags, Words]:
-        """Which coins are heads, which of them floats can tell, and the words they were told from."""
+        """Return which coins are heads, which of them floats can decide, and the words used."""
         width = self._tuning.word
         words = self._bits.words(len(chances), width=width)
         drawn = words.astype(np.float64)
@@ -261,13 +261,13 @@ class NoisyThreshold:
 
     @np.errstate(all="ignore")
     def _steady_flips(self, values: NDArray[Any]) -> Flags:
-        """Whether each value crosses, by the same additions and multiplications for every one of them."""
+        """Return whether each value crosses, by the same additions and multiplications for every value."""
         z, doubt = self._measured(values)
         chances = steady_chances(np.clip(z, 2.0**-100, _STEADIEST))
         heads, clear, words = self._compared(chances, doubt, 0)
         certain = z + doubt < 0.0
         heads |= certain
-        # Beyond the clip the chance is below 2^−100; a word of zeros is then looked at in balls.
+        # Beyond the clip the chance is below 2^−100; a word of zeros is then decided in balls.
         clear |= certain | ((z - doubt > _STEADIEST) & (words > 0))
         self._settle_rest(values, heads, clear, words)
         return heads
@@ -275,7 +275,7 @@ class NoisyThreshold:
     # ---- exactly ------------------------------------------------------------------------------
 
     def _settle(self, value: Fraction, uniform: Uniform, boost: int = 0) -> bool:
-        """Whether u is below 2^boost times the chance, by balls and as many bits as that takes."""
+        """Return whether u is below 2^boost times the chance, by balls and as many bits as needed."""
         behind = (self._threshold - value) / self._noise.query
         size = _bits_of(behind, self._ratio)
         while True:
@@ -290,14 +290,14 @@ class NoisyThreshold:
             self._more(uniform)
 
     def _noise_ends(self) -> tuple[Ball, Ball]:
-        """Balls around the least and the largest value that X/b₁ may have."""
+        """Return balls around the least and the largest value that X/b₁ may have."""
         low, high = self._uniform.ends()
         if self._negative:
             return low.log(), high.log()
         return -high.log(), -low.log()
 
     def _from_uniform(self, end: Ball) -> Ball:
-        """The value of Y/b₂ above which it lies with this probability; infinite for zero."""
+        """Return the value that Y/b₂ exceeds with this probability; infinite for zero."""
         if not self._noise.two_sided:
             return -end.log()
         return -(2 * end).log() if bool(2 * end <= 1) else (2 * (1 - end)).log()
@@ -319,7 +319,7 @@ class NoisyThreshold:
         self._locate()
 
     def _locate(self) -> None:
-        """X/b₂ in floats and how far that may be off, from the bits that are known."""
+        """Return X/b₂ in floats and its error bound, from the known bits."""
         known, width = self._uniform.known, self._uniform.width
         ratio = float(self._ratio) if self._machine else 0.0
         middle = (width + 1) * _LN2 - math.log(2 * known + 1)
@@ -334,7 +334,7 @@ class NoisyThreshold:
         return Uniform(self._bits, known=word, width=width, step=width)
 
     def _word(self) -> int:
-        """A fresh word; drawn some at a time, which a tape of bits would not stand."""
+        """Return a new word; several are drawn at a time, which a tape of bits does not support."""
         if not self._waiting:
             if self._tuning is not STANDARD:
                 return self._bits.integer(self._tuning.word)

@@ -1,4 +1,4 @@
-"""The candidates whose score is exactly the best: what is left of every mechanism at scale zero."""
+"""The candidates with exactly the best score: what every mechanism chooses from at scale zero."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet._exact.sampling.bits import Bits, uniform_indices
 
 
 def best_indices(values: Values, *, largest_is_best: bool = True) -> Indices:
-    """All candidates with the best score, ascending.
+    """Return all candidates with the best score, ascending.
 
     Example:
         >>> best_indices(np.array([4, 9, 9]))
@@ -23,7 +23,7 @@ def best_indices(values: Values, *, largest_is_best: bool = True) -> Indices:
 
 
 def uniform_best(values: Values, size: int, bits: Bits, *, largest_is_best: bool = True) -> Indices:
-    """``size`` independent uniform choices among the candidates with the best score.
+    """Make ``size`` independent uniform choices among the candidates with the best score.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits

@@ -1,8 +1,8 @@
 """Random bits: the only module that asks the operating system for randomness.
 
-A release makes its own :class:`SecureBits` and throws it away. Small needs are served by the
-kernel; larger ones by AES-256 in counter mode under a key drawn afresh from the kernel for this
-source alone. Uniform integers are made of the bits by rejection (lemmas 1 and 2 of the proof page).
+A release creates its own :class:`SecureBits` and discards it. The kernel serves small requests; larger ones
+come from AES-256 in counter mode, under a key newly drawn from the kernel for this source alone. Uniform
+integers are made from the bits by rejection (lemmas 1 and 2 of the proof page).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from discreet._exact.numbers.exact import refuse
 from discreet.errors import DiscreetError, ParameterError
 
 Words: TypeAlias = NDArray[np.uint64]
-"""Unsigned words; a source may give 8 and 32 bits in a type of just that size."""
+"""Unsigned words; a source may return 8 and 32 bits in a type of exactly that size."""
 
 KERNEL_BYTES = 8192
-"""What one source takes straight from the kernel before it turns to the cipher."""
+"""The bytes that one source takes from the kernel before it switches to the cipher."""
 
 _SHORT: dict[int, Any] = {8: np.dtype("u1"), 32: np.dtype("<u4")}
 _ZEROS = bytes(1 << 16)
@@ -72,8 +72,8 @@ class _ByteBits(ABC):
 
 
 def is_generator(thing: object) -> bool:
-    """Whether a thing is a generator of Python's or NumPy's, and not a seed; it is never drawn from."""
-    # Without its module, which takes a while to load, nobody has made one.
+    """Return whether an object is a Python or NumPy generator, not a seed; it is never drawn from."""
+    # If its module is not loaded (which takes a while), no such generator can exist.
     python, numpy = sys.modules.get("random"), sys.modules.get("numpy.random")
     known = [getattr(python, "Random", None)]
     known += [getattr(numpy, name, None) for name in ("RandomState", "Generator")]
@@ -82,7 +82,7 @@ def is_generator(thing: object) -> bool:
 
 @cache
 def _ciphers() -> tuple[Any, Any, Any]:
-    # Imported here: 30 ms that a small selection never needs.
+    # Imported here, because it takes 30 ms that a small selection never needs.
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     return Cipher, algorithms.AES, modes.CTR(_BLANK_NONCE)
@@ -99,10 +99,10 @@ def _expand(encryptor: Any, count: int) -> bytes:
 
 
 class _Family:
-    """How many forks lie behind this process, and the lock under which sources are keyed.
+    """The number of forks that led to this process, and the lock for keying sources.
 
-    A child process gets a copy of every cipher state. Its number tells it apart, and the count of
-    forks does so even when process numbers have wrapped around.
+    A child process gets a copy of every cipher state. Its process number distinguishes it, and the fork
+    count does so even if process numbers have wrapped around.
     """
 
     forks = 0
@@ -110,7 +110,7 @@ class _Family:
 
     @classmethod
     def born(cls) -> None:
-        """Runs in a child before anything else does."""
+        """Run in a child before anything else."""
         cls.forks += 1
         # The old lock may be held by a thread that does not exist on this side of the fork.
         cls.keying = threading.Lock()
@@ -121,12 +121,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def process() -> tuple[int, int]:
-    """What tells this process from every other that could hold a copy of its memory."""
+    """Return what distinguishes this process from any other that could hold a copy of its memory."""
     return os.getpid(), _Family.forks
 
 
 class SecureBits(_ByteBits):
-    """Fresh secure bits for one release.
+    """New secure bits for one release.
 
     Never repeats bits: a forked child, a copy and an unpickled source all start under a new key,
     and threads that share a source take turns.
@@ -201,7 +201,7 @@ class ScriptedBits(_ByteBits):
 
 
 class TapeExhausted(DiscreetError):  # noqa: N818 - an end, which the walker expects
-    """A tape of bits ended; ``needed`` says how many more the next request takes."""
+    """A tape of bits has ended; ``needed`` says how many more the next request takes."""
 
     def __init__(self, needed: int) -> None:
         super().__init__("the tape of bits has ended")
@@ -209,7 +209,7 @@ class TapeExhausted(DiscreetError):  # noqa: N818 - an end, which the walker exp
 
 
 class TapeBits:
-    """Bits read from a finite tape, so that every path of a sampler can be walked.
+    """Bits read from a finite tape, so that every path of a sampler can be enumerated.
 
     Example:
         >>> TapeBits([1, 0, 1]).integer(3)
@@ -240,7 +240,7 @@ class TapeBits:
         return self._tape[start : self._position]
 
     def words(self, count: int, *, width: int = 64) -> Words:
-        """``count`` integers of ``width`` bits each, the first bit on the tape the highest."""
+        """Return ``count`` integers of ``width`` bits each; the first bit on the tape is the highest."""
         taken = self._take(count * width)
         return np.array(
             [
@@ -251,12 +251,12 @@ class TapeBits:
         )
 
     def integer(self, width: int) -> int:
-        """One integer of ``width`` bits, the first bit on the tape the highest."""
+        """Return one integer of ``width`` bits; the first bit on the tape is the highest."""
         return int("0" + "".join(map(str, self._take(width))), 2)
 
 
 def source_of_bits(randomness: Bits | None) -> Bits:
-    """The bits of a study: fresh and secure unless scripted ones are given."""
+    """Return the bits of a study: new and secure unless scripted ones are given."""
     if randomness is None:
         return SecureBits()
     if not (hasattr(randomness, "words") and hasattr(randomness, "integer")):
@@ -265,7 +265,7 @@ def source_of_bits(randomness: Bits | None) -> Bits:
 
 
 def uniform_below(bits: Bits, bound: int) -> int:
-    """One uniform integer in ``range(bound)``: just enough bits, and again if too large.
+    """Return one uniform integer in ``range(bound)``: just enough bits, and again if too large.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -297,9 +297,9 @@ def uniform_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> I
 
 
 def uniform_below_each(bits: Bits, bounds: Indices, *, width: int = 32) -> Indices:
-    """An independent uniform integer below each of the bounds, none of which exceeds 2^width.
+    """Return an independent uniform integer below each of the bounds, which are at most 2^width.
 
-    As ``some_indices``, with a bound for each word; what is dropped is drawn again.
+    Like ``some_indices``, with a bound for each word; rejected words are drawn again.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -319,11 +319,11 @@ def uniform_below_each(bits: Bits, bounds: Indices, *, width: int = 32) -> Indic
 
 
 def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indices:
-    """At most ``count`` independent uniform integers in ``range(bound)``, seldom fewer.
+    """Return at most ``count`` independent uniform integers in ``range(bound)``, rarely fewer.
 
-    A word ``v`` of ``width`` bits gives the high half of ``v * bound``; the words whose low half is
-    below ``2**width % bound`` are dropped, which leaves every integer with equally many words.
-    Bounds too large for a product in 64 bits are served by masked rejection.
+    A word ``v`` of ``width`` bits gives the high half of ``v * bound``; words whose low half is below
+    ``2**width % bound`` are dropped, which leaves equally many words for every integer. Bounds too large
+    for a product in 64 bits use masked rejection.
     """
     if bound > 1 << width:
         return some_words_below(bits, bound, count=count).astype(np.int64)
@@ -339,7 +339,7 @@ def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indi
 
 
 def few_indices(bits: Bits, bound: int, *, count: int, width: int = 64) -> list[int]:
-    """As ``some_indices``, for a few and any bound up to ``2**width``: plain Python is quicker there."""
+    """Like ``some_indices``, for a few and any bound up to ``2**width``, where plain Python is faster."""
     whole = 1 << width
     surplus = whole % bound
     products = [word * bound for word in bits.words(count, width=width).tolist()]
@@ -347,7 +347,7 @@ def few_indices(bits: Bits, bound: int, *, count: int, width: int = 64) -> list[
 
 
 def some_words_below(bits: Bits, bound: int, *, count: int) -> Words:
-    """At most ``count`` independent uniform integers in ``range(bound)``, for a bound up to 2⁶³.
+    """Return at most ``count`` independent uniform integers in ``range(bound)``, for a bound up to 2⁶³.
 
     On average more than half of ``count`` are returned.
     """

@@ -1,12 +1,12 @@
-"""Exact coins whose chance is a function of the gap: floats with a proven band, balls inside it.
+"""Exact coins whose chance is a function of the gap: floats with a proven error band, balls inside it.
 
-A *family* of coins gives each candidate a chance c(γ). It offers the chance as a float with a known
-relative error, as a ball, and a bound on it for all candidates beyond a level. Everything that the
-samplers flip is one of these families.
+A *family* of coins gives each candidate a chance c(γ). It provides the chance as a float with a known
+relative error, as a ball, and a bound on it for all candidates beyond a level. The samplers flip only coins
+of these families.
 
-A uniform number u is known by its first bits only. When a float comparison falls inside its error
-band, u is extended and the other side is enclosed in a ball (flint's ``arb``) until the two
-separate, which happens with probability one (lemma 3 of the proof page).
+Only the first bits of a uniform number u are known. When a float comparison falls inside its error band, u
+is extended and the other side is enclosed in a ball (flint's ``arb``) until the two separate, which happens
+with probability one (lemma 3 of the proof page).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from discreet._exact.sampling.bits import Bits, Words
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """Word sizes, filter width and the points at which a sampler changes its plan.
+    """Word sizes, filter width, and the sizes at which a sampler changes its plan.
 
     Nothing here affects a distribution. Tests shrink the numbers until every path of a sampler can be
     enumerated, or set the tolerance to infinity so that every decision is made in ball arithmetic.
@@ -44,19 +44,19 @@ class Tuning:
             at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
         sparse: when fewer marks than this are expected, they are looked for one at a time.
         spare: distances between marks that are drawn beyond the expected number.
-        few: so many near candidates are listed and dealt with outright.
-        first_bits_up_to: of so many candidates all coins are looked at by their first bits, unless only few
-            candidates are near.
-        one_by_one: so many coins are flipped one by one, which is then quickest.
+        few: up to this many near candidates are listed and handled directly.
+        first_bits_up_to: with up to this many candidates, all coins are decided by their first bits, unless
+            only few are near.
+        one_by_one: up to this many coins are flipped one by one, which is then fastest.
         sampled: about how many scores at fixed places tell whether random visits are worth while.
         sampled_level: they are if one of these has a coin of at least 2 to the minus this.
         single_visits: how many random visits are made first, one at a time.
         visits: how many more are made, all at once.
         near_enough: they are made if one of the first met a gap of at most this.
-        flipped_up_to: of so many candidates all coins are flipped, by their first bits, if visits are in
-            vain.
+        flipped_up_to: with up to this many candidates, all coins are flipped by their first bits if visits
+            find no head.
         proposals: how many proposals are made in each round, and in every one after these.
-        cut_from: blocks of at least so many candidates may be cut into parts.
+        cut_from: blocks of at least this many candidates may be cut into parts.
         heavy: they are if the best of a block weighs more than that of all blocks together over this.
         cells: about how many cells of equal chance the blocks may have from which proposals come; at least
             four for each block.
@@ -124,7 +124,7 @@ class Uniform:
         self.width += self._step
 
     def is_below(self, target: Callable[[], Ball]) -> bool:
-        """Whether this number is below the one that ``target`` encloses at any precision."""
+        """Return whether this number is below the one that ``target`` encloses at any precision."""
         while True:
             with precision(self.width + GUARD_BITS):
                 threshold = scaled(target(), self.width)
@@ -135,7 +135,7 @@ class Uniform:
             self.extend()
 
     def ends(self) -> tuple[Ball, Ball]:
-        """Balls around the two ends of the interval in which this number is known to lie."""
+        """Return balls around the two ends of the interval known to contain this number."""
         return scaled(ball_of(self.known), -self.width), scaled(
             ball_of(self.known + 1), -self.width
         )
@@ -145,7 +145,7 @@ _POWERS = 2.0 ** np.arange(128)
 
 
 class SomeGaps(Protocol):
-    """What a coin needs of the gaps, those of one row or of many."""
+    """What a coin needs of the gaps, of one row or of many."""
 
     def gather(self, indices: Indices, /) -> Floats:
         """γ of some candidates as float64 (lemma 4)."""
@@ -160,7 +160,7 @@ class Coins(Protocol):
     """A chance c(γ) for every gap γ, decreasing in γ."""
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
-        """Chances for gaps computed by ``Gaps.gather``, and a factor for the tolerance.
+        """Return chances for gaps computed by ``Gaps.gather``, and a factor for the tolerance.
 
         The relative error of a chance is at most 2⁻⁴³ times its factor, or the true chance and the
         float are both below 2⁻²⁰⁰. The first array may be the argument, overwritten.
@@ -168,16 +168,16 @@ class Coins(Protocol):
         ...
 
     def ball(self, gamma: Fraction) -> Ball:
-        """The chance for an exact gap, at the precision in force."""
+        """Return the chance for an exact gap, at the current precision."""
         ...
 
     def exponent(self, level: int) -> int:
-        """The largest known a ≥ 0 such that exp(−γ) < 2^−level implies c(γ) ≤ 2^−a."""
+        """Return the largest known a ≥ 0 such that exp(−γ) < 2^−level implies c(γ) ≤ 2^−a."""
         ...
 
 
 class Heads:
-    """The coin exp(−γ)/2^halvings, or of chance one if that is more: halvings may be negative."""
+    """The coin min(1, exp(−γ)/2^halvings); halvings may be negative."""
 
     __slots__ = ("halvings",)
 
@@ -194,7 +194,7 @@ class Heads:
         return gammas, 1.0 if self.halvings >= -_MOST_DOUBLINGS else math.inf
 
     def chance(self, gamma: float) -> float:
-        """exp(−γ)/2^halvings for one gap, as good as ``chances``, where that is at most one."""
+        """Return exp(−γ)/2^halvings for one gap, as precise as ``chances``, if that is at most one."""
         return math.exp(-gamma) * 0.5**self.halvings
 
     def ball(self, gamma: Fraction) -> Ball:
@@ -203,7 +203,7 @@ class Heads:
         return chance.min(ball_of(1)) if self.halvings < 0 else chance
 
     def exponent(self, level: int) -> int:
-        """Each halving counts for one."""
+        """Return the exponent: each halving counts as one."""
         return max(0, level + self.halvings)
 
 
@@ -217,11 +217,10 @@ def flip(
     boost: int | Indices = 0,
     first: Words | None = None,
 ) -> Indices:
-    """The positions in ``candidates`` at which a coin of chance ``2**boost * c(γ)`` falls heads.
+    """Return the positions in ``candidates`` at which a coin of chance ``2**boost * c(γ)`` comes up heads.
 
-    The coins of different positions are independent; ``first`` holds the first bits of each one's uniform
-    number where they are known. Lemma 6 shows that a coin decided here by floats is decided as the real
-    numbers decide it.
+    The coins of different positions are independent; ``first`` holds the first bits of each uniform number,
+    if known. Lemma 6 shows that a coin decided here by floats is decided as the real numbers decide it.
     """
     chances, factor = coins.chances(gaps.gather(candidates))
     words, width = bits.words(len(candidates), width=tuning.coin), tuning.coin
@@ -253,7 +252,7 @@ def flip(
 def heads_among(
     gaps: Gaps, candidates: list[int], coins: Heads, *, bits: Bits, tuning: Tuning
 ) -> Iterator[int]:
-    """Those of a few candidates whose coins fall heads, flipped one by one as they are asked for."""
+    """Yield those of a few candidates whose coins come up heads, flipped one by one on request."""
     words = bits.words(len(candidates), width=tuning.word).tolist()
     for candidate, word in zip(candidates, words, strict=True):
         if _is_heads(gaps, candidate, coins, (word, tuning.word), bits=bits, tuning=tuning):
@@ -263,7 +262,7 @@ def heads_among(
 def _is_heads(
     gaps: Gaps, candidate: int, coins: Heads, known: tuple[int, int], *, bits: Bits, tuning: Tuning
 ) -> bool:
-    """Whether one coin falls heads, given a word and its width: ``flip`` in plain Python."""
+    """Return whether one coin comes up heads, given a word and its width: ``flip`` in plain Python."""
     word, width = known
     doubt = tuning.tolerance
     chance = coins.chance(gaps.gamma(candidate)) * 2.0**width
@@ -276,9 +275,9 @@ def _is_heads(
 
 
 def not_tails_yet(gaps: Gaps, *, bits: Bits, tuning: Tuning) -> tuple[Indices, Words]:
-    """The first bits of everybody's uniform number, and the candidates for whom they do not mean tails.
+    """Return the first bits of every uniform number, and the candidates for which they do not mean tails.
 
-    The first bits of u bound −ln u from above; whoever's gap is larger has e^−γ below u (lemma 6a).
+    The first bits of u bound −ln u from above; a candidate with a larger gap has e^−γ below u (lemma 6a).
     """
     words = bits.words(gaps.size, width=tuning.first_bits)
     bounds = noise_bounds(tuning.first_bits, tuning.tolerance)
@@ -288,7 +287,7 @@ def not_tails_yet(gaps: Gaps, *, bits: Bits, tuning: Tuning) -> tuple[Indices, W
 def heads_after_first_bits(
     gaps: Gaps, candidate: int, coins: Heads, first: int, *, bits: Bits, tuning: Tuning
 ) -> bool:
-    """Whether a coin falls heads, of whose uniform number the first bits are known."""
+    """Return whether a coin comes up heads, given the first bits of its uniform number."""
     word = (first << tuning.word) | bits.integer(tuning.word)
     known = (word, tuning.first_bits + tuning.word)
     return _is_heads(gaps, candidate, coins, known, bits=bits, tuning=tuning)
@@ -296,21 +295,21 @@ def heads_after_first_bits(
 
 @lru_cache(maxsize=16)
 def noise_bounds(width: int, tolerance: float) -> Floats:
-    """For every value of the first bits of u, a number that −ln u is certainly below."""
+    """Return, for every value of the first bits of u, a number that is certainly above −ln u."""
     with np.errstate(divide="ignore"):
         bounds: Floats = np.log(np.arange(1 << width) * 0.5**width)
     bounds *= -(1.0 + tolerance)
-    bounds.flags.writeable = False  # every release shares it
+    bounds.flags.writeable = False  # shared by every release
     return bounds
 
 
 def falls_heads(uniform: Uniform, coins: Coins, gamma: Fraction, *, boost: int) -> bool:
-    """Whether ``uniform`` is below ``2**boost * c(gamma)``, exactly."""
+    """Return whether ``uniform`` is below ``2**boost * c(gamma)``, exactly."""
     return uniform.is_below(lambda: scaled(coins.ball(gamma), boost))
 
 
 def biased_coins(bits: Bits, chance: Fraction, *, count: int) -> NDArray[np.bool_]:
-    """``count`` independent coins that fall heads with exactly the rational probability ``chance``.
+    """Flip ``count`` independent coins with exactly the rational probability ``chance`` of heads.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -322,7 +321,7 @@ def biased_coins(bits: Bits, chance: Fraction, *, count: int) -> NDArray[np.bool
     words = bits.words(count)
     floor = chance.numerator * 2**64 // chance.denominator
     heads: NDArray[np.bool_] = words < np.uint64(floor)
-    # Only the one word that contains the threshold leaves the matter open.
+    # Only the one word that contains the threshold leaves the result open.
     for place in (words == np.uint64(floor)).nonzero()[0].tolist():
         heads[place] = Uniform(bits, known=floor, width=64).is_below(lambda: ball_of(chance))
     return heads

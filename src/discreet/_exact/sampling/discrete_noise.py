@@ -50,7 +50,7 @@ def discrete_laplace(bits: Bits, scale: Fraction, *, word: int = _WORD) -> int:
 
 
 def common_floor(low: Ball, high: Ball) -> int | None:
-    """The floor that every number between two balls has, if it is one."""
+    """Return the floor shared by every number between two balls, if there is one."""
     below, above = low.floor().unique_fmpz(), high.floor().unique_fmpz()
     return int(below) if below is not None and below == above else None
 
@@ -59,7 +59,7 @@ _CHUNK_WORDS = 1 << 20
 
 
 def halved(counts: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
-    """For each count c an independent Binomial(c, 1/2): how many of c fair coins fall heads.
+    """Return, for each count c, an independent Binomial(c, 1/2): the number of heads of c fair coins.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -79,7 +79,7 @@ def halved(counts: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
     ends = np.cumsum(full)
     start = 0
     while start < len(large):
-        # As many counts at once as the words of a chunk serve; one larger count alone takes several chunks.
+        # As many counts at once as the words of a chunk serve; a single larger count takes several chunks.
         before = int(ends[start] - full[start])
         stop = max(start + 1, int(np.searchsorted(ends, before + _CHUNK_WORDS, side="right")))
         if stop - start > 1:

@@ -1,8 +1,8 @@
-"""A choice for every row of a block of scores, independent of all others (theorem 6 of the proof page).
+"""An independent choice for every row of a block of scores (theorem 6 of the proof page).
 
-A block is looked at as a whole: what floats with a bound decide is decided for all rows at once, and what
-they leave open is decided for one candidate, or one row, in ball arithmetic with more bits. Each function
-returns the chosen candidate's position in its row.
+A block is processed as a whole: what floats with an error bound decide is decided for all rows at once, and
+the rest is decided for one candidate, or one row, in ball arithmetic with more bits. Each function returns
+the chosen candidate's position in its row.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from discreet._exact.sampling.laplace import Layer, shallowest
 
 _CERTAIN = Heads()
 _ABOVE = Heads(halvings=1)
-_SLACK = 2.0**-30  # far more than a gap of the layers that floats are believed in is off by
+_SLACK = 2.0**-30  # far more than the error of a gap in the layers where floats are trusted
 
 
 @np.errstate(all="ignore")
 def head_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
-    """A candidate of each row, drawn as permute-and-flip draws it.
+    """Choose a candidate of each row as permute-and-flip does.
 
     Example:
         >>> from fractions import Fraction
@@ -59,15 +59,15 @@ def best_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Ind
 
 @np.errstate(all="ignore")
 def proportional_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
-    """A candidate of each row, drawn as the exponential mechanism draws it: in proportion to exp(−γ).
+    """Choose a candidate of each row as the exponential mechanism does: in proportion to exp(−γ).
 
-    The first place of a row whose share, together with those before it, exceeds a uniform number.
+    It is the first place of a row whose cumulative share exceeds a uniform number.
     """
     chances, _ = _CERTAIN.chances(rows.gammas())
     ends = np.cumsum(chances)
     last = rows.starts + rows.lengths - 1
     before = ends[rows.starts] - chances[rows.starts]
-    # One sum over the whole block: its rounding is in the doubt, so a block must not be long (lemma 18).
+    # One sum over the whole block: its rounding is in the error bound, so blocks must be short (lemma 18).
     totals = ends[last] - before
     words = bits.words(len(totals), width=tuning.word)
     target = np.ldexp(words.astype(np.float64) + 0.5, -tuning.word) * totals + before
@@ -77,7 +77,7 @@ def proportional_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD
     chosen: Indices = np.searchsorted(ends, target - doubt)
     np.clip(chosen, rows.starts, last, out=chosen)
     unclear = ends[chosen] <= target + doubt
-    # The last place of a row takes what is left, whatever floats say of its end.
+    # The last place of a row takes the remainder, whatever floats say about its end.
     unclear &= chosen < last
     for number in unclear.nonzero()[0].tolist():
         uniform = Uniform(bits, known=int(words[number]), width=tuning.word, step=tuning.word)
@@ -86,7 +86,7 @@ def proportional_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD
 
 
 def _by_balls(rows: RowGaps, number: int, uniform: Uniform) -> int:
-    """The first place of one row whose cumulative share exceeds the uniform number."""
+    """Return the first place of one row whose cumulative share exceeds the uniform number."""
     start = int(rows.starts[number])
     gammas = [rows.exact(start + place) for place in range(int(rows.lengths[number]))]
 
@@ -107,7 +107,7 @@ def _by_balls(rows: RowGaps, number: int, uniform: Uniform) -> int:
 
 @np.errstate(all="ignore")
 def laplace_max_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
-    """A candidate of each row, drawn as noisy max with Laplace noise draws it."""
+    """Choose a candidate of each row as noisy max with Laplace noise does."""
     heads = _heads(rows, _ABOVE, bits=bits, tuning=tuning)
     chosen = np.full(len(rows.starts), -1, dtype=np.int64)
     above, owners = _one_of_each(rows, heads, bits=bits, tuning=tuning)
@@ -128,9 +128,9 @@ def laplace_max_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD)
 def _in_layer(
     rows: RowGaps, places: Indices, layer: Layer, *, bits: Bits, tuning: Tuning
 ) -> Indices:
-    """Those of the places that are in the layer, given that they are in none above it.
+    """Return those places that are in the layer, given that they are in none above it.
 
-    Their chances are at most e^(k−γ), and most are known by their first bits not to be (lemma 19).
+    Their chances are at most e^(k−γ), and the first bits rule out most of them (lemma 19).
     """
     if not layer.trusted:
         return places[flip(rows, places, layer, bits=bits, tuning=tuning)]
@@ -143,7 +143,7 @@ def _in_layer(
 
 
 def _heads(rows: RowGaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> Indices:
-    """The places whose coins fall heads: most are known by their first bits to be tails (lemma 6a)."""
+    """Return the places whose coins come up heads; the first bits show most to be tails (lemma 6a)."""
     first = bits.words(rows.size, width=tuning.first_bits)
     left, gammas = rows.within(noise_bounds(tuning.first_bits, tuning.tolerance), first)
     first = first.take(left)
@@ -160,7 +160,7 @@ def _fallen(
     bits: Bits,
     tuning: Tuning,
 ) -> Indices:
-    """The places whose coins fall heads, given the first bits of each one's uniform number."""
+    """Return the places whose coins come up heads, given the first bits of each uniform number."""
     chances, factor = coins.chances(gammas)
     more = bits.words(len(places), width=tuning.coin)
     width = tuning.first_bits + tuning.coin
@@ -183,7 +183,7 @@ def _fallen(
 def _one_of_each(
     rows: RowGaps, heads: Indices, *, bits: Bits, tuning: Tuning
 ) -> tuple[Indices, Indices]:
-    """A uniform choice among the heads of each row that has any, and those rows, ascending."""
+    """Return a uniform choice among the heads of each row that has any, and those rows, ascending."""
     numbers = np.bincount(rows.row_of(heads), minlength=len(rows.starts))
     owners = numbers.nonzero()[0]
     numbers = numbers.take(owners)

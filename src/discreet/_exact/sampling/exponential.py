@@ -1,8 +1,8 @@
-"""The exponential mechanism: a candidate with probability proportional to exp(−γ).
+"""The exponential mechanism: choose a candidate with probability proportional to exp(−γ).
 
-That is also noisy max with Gumbel noise. When few candidates are near, their cumulative chances are
-inverted; when many are, one of them is met by a few random visits; in between, candidates are proposed
-in blocks, by a bound on the best of each (theorem 2 of the proof page).
+That is also noisy max with Gumbel noise. If few candidates are near, their cumulative chances are inverted;
+if many are, a few random visits find one of them; in between, candidates are proposed in blocks, by a bound
+on the best of each (theorem 2 of the proof page).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COINS = Heads()
 
 @np.errstate(all="ignore")
 def proportional(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
-    """A candidate drawn as the exponential mechanism draws it: r with probability p_r / Σp.
+    """Draw a candidate as the exponential mechanism does: r with probability p_r / Σp.
 
     Example:
         >>> from fractions import Fraction
@@ -63,23 +63,23 @@ def proportional(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 
 
 def _by_inversion(gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tuning) -> int:
-    """Near candidates by their chances; beyond them, anyone by the bound 2^−level and a coin."""
+    """Choose a near candidate by its chance; beyond them, any candidate by the bound 2^−level and a coin."""
     shares = Shares(gaps, near, level=level)
     while True:
         place = shares.draw(bits, tuning)
         if place < len(near):
             return int(near[place])
         drawn = some_indices(bits, gaps.size, count=1, width=tuning.index_word)
-        # A near candidate is refused here: it has its share already.
+        # A near candidate is rejected here: it already has its share.
         far = drawn[gaps.is_far(drawn, level)]
         if len(flip(gaps, far, _COINS, bits=bits, tuning=tuning, boost=level)):
             return int(far[0])
 
 
 class Shares:
-    """Draws a near candidate in proportion to exp(−γ), or nobody in proportion to size·2^−level.
+    """Draws a near candidate in proportion to exp(−γ), or none in proportion to size·2^−level.
 
-    The weight of nobody counts *every* candidate, because the proposal that follows does.
+    The weight of "none" counts *every* candidate, because the proposal that follows does.
     """
 
     __slots__ = ("_ends", "_gaps", "_level", "_near", "_total")
@@ -92,7 +92,7 @@ class Shares:
         self._total = float(self._ends[-1]) + gaps.size * 0.5**level
 
     def draw(self, bits: Bits, tuning: Tuning) -> int:
-        """A place in the list of near candidates, or its length for nobody."""
+        """Return a position in the list of near candidates, or its length for none."""
         word = tuning.word
         uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
         target = (uniform.known + 0.5) * 0.5**word * self._total
@@ -104,7 +104,7 @@ class Shares:
         return place
 
     def _settle(self, uniform: Uniform) -> int:
-        """The first place whose share of the total exceeds the uniform number, by balls."""
+        """Return the first place whose share of the total exceeds the uniform number, by balls."""
         gammas = [self._gaps.exact(candidate) for candidate in self._near.tolist()]
 
         def share(place: int) -> Ball:
@@ -122,8 +122,8 @@ class Shares:
 def proportionals(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
     """``size`` independent draws of the exponential mechanism.
 
-    A level is proposed in proportion to its size and bound, a candidate of it uniformly, and
-    accepted with the chance 2^level·exp(−γ) that is left.
+    A level is proposed in proportion to its size and bound, then one of its candidates uniformly, which is
+    accepted with the remaining chance 2^level·exp(−γ).
     """
     levels = Levels.prepared(gaps, tuning)
     last = levels.last

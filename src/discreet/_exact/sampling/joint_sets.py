@@ -23,7 +23,7 @@ from discreet._exact.sampling.loss_levels import (
 )
 
 _PARTS = 60  # bits after the point of a bound on the number of sets
-_COLUMNS = 1 << 18  # losses times places that are counted in one go
+_COLUMNS = 1 << 18  # losses times places that are counted at once
 
 
 @np.errstate(all="ignore")
@@ -50,7 +50,7 @@ def joint_set(
 
 
 class Sets(Ranked):
-    """The sets of ``k`` candidates, by what they lose at most.
+    """The sets of ``k`` candidates, by an upper limit on their loss.
 
     A set loses at most v when its i-th best is among the t_i(v) candidates that fit place i, for every i. The
     ranks from t_{i−1} up to t_i are block i; after it a set must have i of its ranks.
@@ -64,11 +64,11 @@ class Sets(Ranked):
 
     @property
     def steps(self) -> int:
-        """How many steps one loss takes: for each place, every number taken so far and from its block."""
+        """Return the steps for one loss: for each place, every number taken so far and from its block."""
         return self.k**3
 
     def logarithms(self, losses: Counts) -> Floats:
-        """The logarithm of a bound on the number of sets within each loss, above it by very little."""
+        """Return the logarithm of a bound slightly above the number of sets within each loss."""
         new = np.array([loss for loss in losses.tolist() if loss not in self._logarithms], np.int64)
         # All roundings of the pass together (docs/proofs/top-k.md): the bound is above the number.
         rounding = self.k**2 * (self.k * math.log(len(self.counts)) + 100) * 2.0**-46
@@ -81,7 +81,7 @@ class Sets(Ranked):
 
     @np.errstate(divide="ignore")
     def _counted(self, losses: Counts) -> Floats:
-        """The logarithm of the number of sets, by floats: after block i, of those with i, ..., k ranks."""
+        """Return the logarithm of the number of sets after block i with i, ..., k ranks, by floats."""
         k, fit = self.k, self.fitting(losses)
         sizes = np.diff(fit, axis=0, prepend=0)
         takes = np.arange(1, k + 1)[:, None]
@@ -105,12 +105,12 @@ class Sets(Ranked):
         return found
 
     def number(self, loss: int) -> int:
-        """The bound on the number of sets within a loss whose logarithm was given, in units of 2⁻⁶⁰."""
+        """Return the bound on the number of sets whose logarithm was given, in units of 2⁻⁶⁰."""
         whole, part = divmod(self._logarithms[loss] / math.log(2), 1.0)
         return (math.floor(math.ldexp(2.0**part, _PARTS)) + 1) << int(whole)
 
     def ways(self, loss: int) -> list[list[int]]:
-        """How many sets of 0, ..., k ranks are allowed after each block; the last number is that of sets."""
+        """Return how many sets of 0, ..., k ranks are allowed after each block; the last is the total."""
         k = self.k
         ways = [[1] + [0] * k]
         for place, size in enumerate(self._sizes(loss), start=1):
@@ -126,9 +126,9 @@ class Sets(Ranked):
         return ways
 
     def uniform(self, loss: int, ways: list[list[int]], bits: Bits) -> list[int]:
-        """The ranks of one of the sets within a loss, each set with the same probability.
+        """Return the ranks of one of the sets within a loss, each set with the same probability.
 
-        From the last block to the first: how many ranks it gives, then which.
+        From the last block to the first: how many ranks it contributes, then which.
         """
         left, ranks = self.k, list[int]()
         sizes = self._sizes(loss)
@@ -153,7 +153,7 @@ class Sets(Ranked):
 
 
 def _happens(chances: int, among: int, bits: Bits, word: int) -> bool:
-    """A coin of probability ``chances / among``, looked at by as many words of bits as decide it."""
+    """Flip a coin of probability ``chances / among``, using as many words of bits as needed."""
     while chances:
         digit, chances = divmod(chances << word, among)
         drawn = bits.integer(word)
@@ -163,7 +163,7 @@ def _happens(chances: int, among: int, bits: Bits, word: int) -> bool:
 
 
 def _some(size: int, taken: int, bits: Bits) -> set[int]:
-    """``taken`` different numbers below ``size``, each such set with the same probability."""
+    """Return ``taken`` different numbers below ``size``, each such set with the same probability."""
     found: set[int] = set()
     for last in range(size - taken, size):
         drawn = uniform_below(bits, last + 1)

@@ -53,20 +53,20 @@ def joint_first(
 
 
 class Tuples(Ranked):
-    """The ordered tuples of ``k`` distinct candidates, by what they lose at most."""
+    """The ordered tuples of ``k`` distinct candidates, by an upper limit on their loss."""
 
     __slots__ = ()
 
     def within(self, losses: Counts, *, first: int = 0, last: int | None = None) -> Counts:
-        """How many candidates are left for each place (rows) within each loss (columns).
+        """Return how many candidates are left for each place (rows) within each loss (columns).
 
-        A candidate that fits a place fits every later one, so each earlier choice takes one of them away.
+        A candidate that fits a place fits every later one, so each earlier choice removes one of them.
         """
         fit = self.fitting(losses, first=first, last=last)
         return fit - np.arange(first, first + len(fit))[:, None]
 
     def free(self, loss: int) -> list[int]:
-        """How many candidates are left for each place; their product is the number of tuples."""
+        """Return how many candidates are left for each place; their product is the number of tuples."""
         found: list[int] = self.within(np.array([loss]))[:, 0].tolist()
         return found
 
@@ -83,7 +83,7 @@ class Tuples(Ranked):
         return found
 
     def uniform(self, loss: int, bits: Bits) -> list[int]:
-        """One of the tuples within a loss, each with the same probability.
+        """Return one of the tuples within a loss, each with the same probability.
 
         Ranks are dealt by swaps: the ranks that may still take a place lie at the positions from its own
         number up to the number of candidates that fit.

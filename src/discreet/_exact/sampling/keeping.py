@@ -1,7 +1,7 @@
-"""Which groups nobody listed may be named: each is kept by a coin of its own, by its number of people.
+"""Which unlisted groups may be named: each is kept by its own coin, depending on its number of people.
 
-The chance π(m) for m people is the largest that any (ε, δ) rule can have. It is zero for nobody and exactly
-one from some number on; in between it is enclosed in balls (docs/proofs/groups-from-the-data.md).
+The chance π(m) for m people is the largest that any (ε, δ) rule can have. It is zero for no people and
+exactly one from some number on; in between it is enclosed in balls (docs/proofs/groups-from-the-data.md).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from discreet._exact.sampling.discrete_noise import common_floor
 def kept(
     people: NDArray[np.int64], *, keeping: KeepingRule, bits: Bits, word: int = 64
 ) -> NDArray[np.bool_]:
-    """For each number of people, or weight, whether its group is kept: independently, by the rule's chance.
+    """Return whether each group is kept, independently, by the rule's chance for its size or weight.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -45,17 +45,17 @@ def kept(
 
 
 class KeepingRule(Protocol):
-    """A chance for each size of a group, its number of people or its weight."""
+    """A chance for each size of a group: its number of people or its weight."""
 
     def ball(self, size: int, /) -> Ball:
         """A ball around the chance, at the current precision."""
 
     def ends(self, size: int, width: int, /) -> tuple[int, int]:
-        """Whole numbers between which the chance times 2^width lies."""
+        """Return whole numbers that enclose the chance times 2^width."""
 
 
 class Keeping:
-    """π(m) by its closed form: it grows as δ and e^ε allow up to the ``turn``, and nears one from there."""
+    """π(m) in closed form: it grows as δ and e^ε allow up to the ``turn``, and approaches one from there."""
 
     def __init__(self, epsilon: Fraction, delta: Fraction) -> None:
         self.epsilon = epsilon
@@ -82,7 +82,7 @@ class Keeping:
         return chance.min(ball_of(1))
 
     def ends(self, people: int, width: int) -> tuple[int, int]:
-        """Whole numbers between which π(people)·2^width lies."""
+        """Return whole numbers that enclose π(people)·2^width."""
         with precision(width + GUARD_BITS):
             scaled = self.ball(people) * ball_of(1 << width)
             return int(scaled.lower().floor().unique_fmpz()), int(

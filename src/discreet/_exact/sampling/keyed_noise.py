@@ -1,9 +1,9 @@
-"""Noise that is a keyed function of the candidate: whoever computes it again gets the same noise.
+"""Noise that is a keyed function of the candidate, so that recomputing it gives the same noise.
 
-For selections that run on many machines, where a task may be tried twice or run twice at once. A fresh
-secret key serves one release. AES under that key turns a candidate's 16-byte identity into the first 64 bits
-of its uniform number u, and a keyed hash gives more where those do not decide; its noise is −ln u. To
-someone without the key they are independent uniform bits (docs/proofs/distributed-selection.md).
+For selections that run on many machines, where a task may be retried or run twice at once. A new secret key
+serves one release. AES under that key turns a candidate's 16-byte identity into the first 64 bits of its
+uniform number u, and a keyed hash gives more if those do not decide; its noise is −ln u. Without the key
+these are indistinguishable from independent uniform bits (docs/proofs/distributed-selection.md).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from discreet._exact.sampling.noisy_order import Noisy, in_order, may_be_first
 from discreet.errors import ParameterError, TableError
 
 Identities: TypeAlias = NDArray[np.uint8]
-"""An array of shape (n, 16): one identity on each row, all different."""
+"""An array of shape (n, 16): one identity per row, all different."""
 
 _KEY_BYTES = 32
 _WORD = 64
@@ -48,7 +48,7 @@ class KeyedNoise:
 
     @staticmethod
     def fresh(bits: Bits | None = None) -> KeyedNoise:
-        """Noise under a new key."""
+        """Return noise under a new key."""
         source = SecureBits() if bits is None else bits
         return KeyedNoise(source.integer(16 * _KEY_BYTES).to_bytes(2 * _KEY_BYTES, "little"))
 
@@ -63,13 +63,13 @@ class KeyedNoise:
         """The first 64 bits of the uniform number of each identity."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        # One block for each identity and no two alike: exactly what a block cipher by itself is good for.
+        # One block for each identity, all different: exactly what a plain block cipher is good for.
         encryptor = Cipher(algorithms.AES(self._cipher_key), modes.ECB()).encryptor()  # noqa: S305
         blocks = encryptor.update(np.ascontiguousarray(identities).tobytes())
         return np.frombuffer(blocks, dtype="<u8")[::2].astype(np.uint64)
 
     def more(self, identity: bytes) -> Bits:
-        """The bits of a candidate's uniform number beyond the first 64."""
+        """Return the bits of a candidate's uniform number beyond the first 64."""
         return _HashedBits(self._hash_key, identity)
 
 
@@ -83,7 +83,7 @@ class _HashedBits:
 
     @property
     def scripted(self) -> bool:
-        """Whoever has the key can predict them; nobody else has it."""
+        """Only the holder of the key can predict these bits."""
         return False
 
     def integer(self, width: int) -> int:
@@ -112,7 +112,7 @@ def keyed_shortlist(
     scale: Fraction,
     count: int,
 ) -> Indices:
-    """Positions that hold the ``count`` first by noisy score and few others, found in floats alone."""
+    """Return positions that include the first ``count`` by noisy score and few others, using only floats."""
     if len(scores) <= count:
         return np.arange(len(scores))
     return may_be_first(
@@ -128,7 +128,7 @@ def keyed_first(
     scale: Fraction,
     count: int,
 ) -> list[int]:
-    """The positions of the ``count`` largest noisy scores (all, if they are fewer), the largest first.
+    """Return the positions of the ``count`` largest noisy scores (all, if fewer), the largest first.
 
     Example:
         >>> two = np.arange(32, dtype=np.uint8).reshape(2, 16)

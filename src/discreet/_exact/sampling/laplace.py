@@ -1,6 +1,6 @@
 """Noisy max with Laplace noise: the candidate whose score plus Laplace noise of scale s is largest.
 
-Above the best score the noisy scores behave like permute-and-flip with halved coins; if nobody is
+Above the best score the noisy scores behave like permute-and-flip with halved coins; if no candidate is
 there, the layers below it are searched in turn, or by proposals in blocks if there are many candidates
 (theorem 3 of the proof page).
 
@@ -46,7 +46,7 @@ _LOG2_E = Fraction(14427, 10000)
 
 @np.errstate(all="ignore")
 def laplace_max(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
-    """A candidate drawn as noisy max with Laplace noise draws it.
+    """Draw a candidate as noisy max with Laplace noise does.
 
     Example:
         >>> from fractions import Fraction
@@ -74,7 +74,7 @@ def laplace_max(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 def _shallowest_of(
     near: Indices, gaps: Gaps, layer: Layer, *, bits: Bits, tuning: Tuning
 ) -> int | None:
-    """Who is least deep in a layer, if anybody is in it, when the near candidates are listed."""
+    """Return the least deep candidate in a layer, if any is in it, when the near candidates are listed."""
     inside = near[flip(gaps, near, layer, bits=bits, tuning=tuning)]
     if len(near) < gaps.size:
         far = far_heads(gaps, layer, level=tuning.level, bits=bits, tuning=tuning)
@@ -86,9 +86,9 @@ def _shallowest_of(
 
 
 class LaplaceNoise:
-    """Laplace noise at σ = e^−x, where x is how far it is above the best score, in units of the scale.
+    """Laplace noise at σ = e^−x, where x is its height above the best score, in units of the scale.
 
-    Stage 0 has σ = t; stage k, which follows if nobody was reached before, σ = 2^(k−1)·(1 + t).
+    Stage 0 has σ = t; stage k, reached if no candidate was reached before, has σ = 2^(k−1)·(1 + t).
     """
 
     __slots__ = ("_start", "_step", "coins")
@@ -178,7 +178,7 @@ class Layer:
         return np.where(share * slope <= np.expm1(inside), rising, falling)
 
     def depth_bounds(self, gamma: Fraction, uniform: Uniform) -> tuple[Ball, Ball]:
-        """Balls below and above the depth, which grows with the uniform number."""
+        """Return balls below and above the depth, which grows with the uniform number."""
         inside = ball_of(min(max(gamma - (self.number - 1), Fraction(0)), Fraction(1)))
         slope = 2 * inside.exp() - 1
         chance = 1 - (inside - 1).exp() / (2 - (-inside).exp())
@@ -198,7 +198,7 @@ class Layer:
 
     @property
     def trusted(self) -> bool:
-        """Whether floats may be believed in this layer."""
+        """Return whether floats can be trusted in this layer."""
         return self.number <= _DEEPEST
 
 
@@ -211,10 +211,10 @@ def shallowest(
     bits: Bits,
     tuning: Tuning,
 ) -> tuple[Indices, Indices]:
-    """For each group, the candidate of least depth.
+    """Return the candidate of least depth for each group.
 
-    ``groups`` and ``candidates`` list who is in the layer; returned are the groups that occur, ascending,
-    and one candidate for each. Who is alone in a layer is the shallowest there at any depth.
+    ``groups`` and ``candidates`` list who is in the layer; the result has the groups that occur, ascending,
+    and one candidate for each. A candidate alone in a layer is the least deep at any depth.
     """
     if (groups[1:] < groups[:-1]).any():
         order = np.argsort(groups, kind="stable")
@@ -244,7 +244,7 @@ def _least_of_each(
     bits: Bits,
     tuning: Tuning,
 ) -> Indices:
-    """The candidate of least depth in each of the stretches that begin at these places."""
+    """Return the candidate of least depth in each of the stretches that begin at these places."""
     words = bits.words(len(candidates), width=tuning.word)
     uniforms = np.ldexp(words.astype(np.float64) + 0.5, -tuning.word)
     depths = layer.depths(gaps.gather(candidates), uniforms)
@@ -252,7 +252,7 @@ def _least_of_each(
     margin = max(margin, tuning.tolerance)
     ends = np.append(begins[1:], len(candidates))
     limits = np.minimum.reduceat(depths, begins) + margin
-    # So written that a depth which is no number is a case for the balls.
+    # Written so that a NaN depth goes to the balls.
     near = ~(depths > np.repeat(limits, ends - begins))
     winners: Indices = np.empty(len(begins), dtype=np.int64)
     number = np.add.reduceat(near, begins, dtype=np.int64)
@@ -272,7 +272,7 @@ def _least_of_each(
 
 
 def _settle(layer: Layer, contenders: list[tuple[int, Fraction, Uniform]]) -> int:
-    """The contender of least depth, by ball arithmetic and as many bits as it takes."""
+    """Return the contender of least depth, by ball arithmetic and as many bits as needed."""
     while True:
         with precision(contenders[0][2].width + 2 * GUARD_BITS):
             bounds = [layer.depth_bounds(gamma, uniform) for _, gamma, uniform in contenders]

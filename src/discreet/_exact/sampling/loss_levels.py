@@ -1,9 +1,8 @@
 """Levels of loss, for exponential mechanisms over tuples and over sets of candidates.
 
-What is drawn has a loss, and is drawn in proportion to e^{−loss/scale}. A level v is drawn first, in
-proportion to e^{−v/scale} times the number of things that lose at most v; then one of these. Levels are
-proposed in blocks, by floats with an error bound or by balls, and accepted by exact coins
-(docs/proofs/top-k.md).
+Each item has a loss and is drawn in proportion to e^{−loss/scale}. A level v is drawn first, in proportion
+to e^{−v/scale} times the number of items that lose at most v; then one of these. Levels are proposed in
+blocks, by floats with an error bound or by balls, and accepted by exact coins (docs/proofs/top-k.md).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from discreet._exact.sampling.bits import Bits
 from discreet._exact.sampling.coins import Ball, Uniform
 from discreet._exact.sampling.discrete_noise import geometric
 
-_NEGLIGIBLE = 45.0  # a block of e^−45 of the largest weight is rarely proposed: it may stay wide
+_NEGLIGIBLE = 45.0  # a block of e^−45 of the largest weight is rarely proposed, so it may stay wide
 _SPLIT = 8
 CELLS = 1 << 22
 
@@ -33,7 +32,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocks:
-    """Numbers that change how a level is looked for, never what is drawn.
+    """Numbers that affect how a level is searched for, never what is drawn.
 
     Attributes:
         word: bits of the first look at a uniform number.
@@ -52,7 +51,7 @@ STANDARD_BLOCKS = Blocks()
 
 
 class Ranked:
-    """Counts in order, and how many candidates each of ``k`` places may take within a loss."""
+    """Counts in order, and the number of candidates that each of ``k`` places may take within a loss."""
 
     __slots__ = ("_ascending", "_order", "counts", "k", "spread")
 
@@ -64,7 +63,7 @@ class Ranked:
         self._order: Counts | None = None
         index_bits = len(counts).bit_length()
         if self.spread.bit_length() + index_bits < 64:
-            # Sorting whole numbers is much quicker than sorting by them: put the index in the lower bits.
+            # Sorting integers is much faster than sorting by them: put the index in the lower bits.
             packed = (counts - least << index_bits) + np.arange(len(counts))
             if self.spread:
                 packed.sort()
@@ -75,17 +74,17 @@ class Ranked:
 
     @property
     def steps(self) -> int:
-        """How many steps one loss takes: one for each place, unless a subclass has more."""
+        """Return the number of steps for one loss: one for each place, unless a subclass has more."""
         return self.k
 
     def fitting(self, losses: Counts, *, first: int = 0, last: int | None = None) -> Counts:
-        """How many candidates fit each place (rows) within each loss (columns): c ≥ c_(i) − loss."""
+        """Return how many candidates fit each place (rows) within each loss (columns): c ≥ c_(i) − loss."""
         leading = self._ascending[: -self.k - 1 : -1][first:last]
         fit: Counts = len(self.counts) - np.searchsorted(self._ascending, leading[:, None] - losses)
         return fit
 
     def ranked(self, ranks: list[int]) -> list[int]:
-        """Who has each rank, the largest count first; of equal counts any fixed order will do."""
+        """Return the candidate of each rank, largest count first; equal counts may be in any fixed order."""
         if self._order is None:
             near = (self.counts >= self._ascending[-1 - max(ranks)]).nonzero()[0]
             order = near[np.argsort(self.counts[near])]
@@ -96,7 +95,7 @@ class Ranked:
 
 
 class Weighed(Protocol):
-    """Things that are drawn by their loss."""
+    """Items that are drawn by their loss."""
 
     counts: Counts
     k: int
@@ -104,25 +103,25 @@ class Weighed(Protocol):
 
     @property
     def steps(self) -> int:
-        """About how many steps the logarithm of one loss takes."""
+        """Return roughly the number of steps for the logarithm of one loss."""
 
     def logarithms(self, losses: Counts) -> Floats:
         """The logarithm of ``number`` for each loss."""
 
     def number(self, loss: int) -> int:
-        """How many of them lose at most this, or a bound on it, times a constant."""
+        """Return how many items lose at most this, or a bound on it, times a constant."""
 
 
 class LossLevels:
-    """Levels in blocks: each from one of ``edges`` up to the next, and the last without an end."""
+    """Levels in blocks: each from one of ``edges`` to the next, the last without an end."""
 
     __slots__ = ("_blocks", "_doubt", "_edges", "_ends", "_rate", "_scale", "_weighed")
 
     def __init__(self, weighed: Weighed, scale: Fraction, blocks: Blocks) -> None:
         self._weighed, self._scale, self._blocks = weighed, scale, blocks
-        # Whatever is drawn, no more than e^−45 of the weight lies this many scales up.
+        # In any case at most e^−45 of the weight lies this many scales up.
         reach = weighed.k * math.log(len(weighed.counts)) + _NEGLIGIBLE
-        # Beyond the spread of the counts all of them are in: the levels there need not be told apart.
+        # Beyond the spread of the counts all of them are included: levels there need not be distinguished.
         end = min(math.ceil(scale * Fraction(reach)), weighed.spread)
         narrow = max(1, math.floor(blocks.width * scale))
         number = max(64, min(blocks.first, CELLS // weighed.steps))
@@ -146,7 +145,7 @@ class LossLevels:
         self._doubt = 2 * blocks.doubt * steps * 2.0**-50
 
     def _heights(self, reach: float) -> Floats:
-        """The logarithms of the blocks' weights; one that is far below all others may be off."""
+        """Return the logarithms of the blocks' weights; one far below all others may be inaccurate."""
         starts = np.minimum(self._edges * self._rate, 2 * reach + 100)
         found: Floats = -starts
         found[:-1] += np.maximum(
@@ -157,7 +156,7 @@ class LossLevels:
         return found
 
     def propose(self, bits: Bits) -> tuple[int, int]:
-        """A level, and the last one of its block."""
+        """Propose a level, and return also the last one of its block."""
         place = self._block(bits)
         spread = self._weighed.spread
         start, after = (*self._edges[place : place + 2].tolist(), None)[:2]
@@ -167,11 +166,11 @@ class LossLevels:
         further = geometric(bits, self._scale, word=self._blocks.word)
         if after is None:
             return min(start + further, spread), last
-        # What is left of a geometric number on division by the width is one that is below the width.
+        # The remainder of a geometric number divided by the width is a geometric number below the width.
         return start + further % (after - start), last
 
     def _block(self, bits: Bits) -> int:
-        """A block in proportion to its weight; floats decide where their error bound allows it."""
+        """Choose a block in proportion to its weight; floats decide if their error bound allows it."""
         word = self._blocks.word
         uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
         total = float(self._ends[-1])
@@ -184,7 +183,7 @@ class LossLevels:
         return place
 
     def _settle(self, uniform: Uniform) -> int:
-        """The first block whose share of the total exceeds the uniform number, by balls."""
+        """Return the first block whose share of the total exceeds the uniform number, by balls."""
         edges = self._edges.tolist()
         numbers = [self._weighed.number(after - 1) for after in edges[1:]]
         every = self._weighed.number(self._weighed.spread)

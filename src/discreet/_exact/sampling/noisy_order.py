@@ -1,8 +1,8 @@
-"""The first few candidates by noisy score, one exponential noise each, in their exact order.
+"""The first few candidates by noisy score, with one exponential noise each, in their exact order.
 
-Y_r = X_r − γ_r with independent exponential X_r = −ln u_r. Floats with an error bound drop everyone who
-cannot be among the first; the rest are put in order in ball arithmetic, with more bits of u where two are
-too close (docs/proofs/top-k.md).
+Y_r = X_r − γ_r with independent exponential X_r = −ln u_r. Floats with an error bound drop every candidate
+that cannot be among the first; the rest are ordered in ball arithmetic, with more bits of u if two are too
+close (docs/proofs/top-k.md).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORD = 64
 
 
 class Noisy:
-    """One candidate's noisy score, known as well as its uniform number is."""
+    """One candidate's noisy score, known as precisely as its uniform number."""
 
     __slots__ = ("gamma", "index", "uniform")
 
@@ -63,7 +63,7 @@ def noisy_first_and_gap(
         with precision(_precision(first, second)):
             (first_low, first_high), (second_low, second_high) = first.ends(), second.ends()
             low, high = first_low - second_high, first_high - second_low
-            # The order is settled already: the lead is positive whatever these enclosures say.
+            # The order is already settled: the lead is positive whatever these enclosures show.
             found = common_floor(low.max(ball_of(0)) * ball_of(factor), high * ball_of(factor))
         if found is not None:
             return first.index, max(found, 0)
@@ -72,7 +72,7 @@ def noisy_first_and_gap(
 
 
 def may_be_first(words: Words, gammas: Floats, count: int, *, word: int) -> Indices:
-    """The positions that may be among the ``count`` first, by ``word`` bits of each uniform number."""
+    """Return the positions that may be among the first ``count``, by ``word`` bits of each uniform number."""
     middle = words.astype(np.float64) + 0.5
     noise = word * np.log(2.0) - np.log(middle)
     # Rounding of γ, of the logarithm and of their difference; and what the unknown bits of u may add.

@@ -1,10 +1,9 @@
-"""Permute-and-flip: flip a coin exp(−γ) for everyone and choose uniformly among the heads.
+"""Permute-and-flip: flip a coin exp(−γ) for every candidate and choose uniformly among the heads.
 
-That is also noisy max with exponential noise. Most of the n coins are never flipped: a clear winner
-is seen from the block maxima, a crowd of good candidates is met by a few random visits, and in
-between candidates are proposed in blocks, by a bound on the best of each; of a few candidates most are
-known to be tails by a few bits each. The plans draw from the same distribution (theorem 1 of the proof
-page).
+That is also noisy max with exponential noise. Most of the n coins are never flipped: a clear winner shows
+in the block maxima, a crowd of good candidates is found by a few random visits, and in between candidates
+are proposed in blocks, by a bound on the best of each; if there are few candidates, a few bits each show
+most to be tails. All plans draw from the same distribution (theorem 1 of the proof page).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from discreet._exact.sampling.thinning import DRAWS_AT_ONCE, Levels, far_heads
 
 @np.errstate(all="ignore")
 def uniform_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
-    """A candidate drawn as permute-and-flip draws it.
+    """Draw a candidate as permute-and-flip does.
 
     Probability of r: p_r ∫₀¹ Π_{t≠r} (1 − u·p_t) du with p = exp(−γ).
 
@@ -74,13 +73,13 @@ _NOISE = ExponentialNoise()
 def head_or_none(
     gaps: Gaps, coins: Heads, noise: Noise, *, bits: Bits, tuning: Tuning
 ) -> int | None:
-    """A uniform choice among the candidates whose coins fall heads, or None if none does.
+    """Return a uniform choice among the candidates whose coins come up heads, or None if none does.
 
-    ``noise`` reaches whoever's coin is heads at a uniform time.
+    ``noise`` reaches each candidate whose coin is heads at a uniform time.
     """
     gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
     level = tuning.level
-    # Exact rationals are slow: only as many as need be are looked at.
+    # Exact rationals are slow, so only as many as necessary are checked.
     by_bits = gaps.size <= tuning.first_bits_up_to and gaps.native
     near = gaps.few_near(level, most=tuning.one_by_one if by_bits else tuning.few)
     if near is not None:
@@ -104,7 +103,7 @@ def head_or_none(
 def _heads_of(
     near: Indices, gaps: Gaps, coins: Heads, *, level: int, bits: Bits, tuning: Tuning
 ) -> Indices:
-    """All heads, when the candidates near at ``level`` are listed: of the others there is hardly one."""
+    """Return all heads, when the candidates near at ``level`` are listed; far ones rarely come up heads."""
     heads = near
     # A single near candidate is the best one, and its coin exp(−0) needs no flip.
     if len(near) > 1 or coins.halvings:
@@ -122,10 +121,10 @@ def _heads_of(
 def _by_first_bits(
     gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning, tails: Collection[int] = ()
 ) -> int | None:
-    """The same choice for few candidates, most of whose coins are known by their first bits to be tails.
+    """Make the same choice for few candidates, most of which the first bits show to be tails.
 
-    The others are looked at in random order until one is heads; or all at once, where they are no more than
-    those whom their first bits leave open by chance. Candidates in ``tails`` are skipped.
+    The others are checked in random order until one is heads; or all at once, if they are no more than the
+    first bits leave open by chance. Candidates in ``tails`` are skipped.
     """
     left, words = not_tails_yet(gaps, bits=bits, tuning=tuning)
     by_chance = 2 * (gaps.size >> tuning.first_bits) + tuning.one_by_one
@@ -144,7 +143,7 @@ def _by_first_bits(
 
 
 def _one_of(heads: Indices, bits: Bits, *, tails: Collection[int] = ()) -> int | None:
-    """A uniform choice among ``heads``, ignoring whoever is known to be tails."""
+    """Return a uniform choice among ``heads``, ignoring candidates known to be tails."""
     while len(heads):
         place = uniform_below(bits, len(heads))
         candidate = heads.item(place)
@@ -157,8 +156,8 @@ def _one_of(heads: Indices, bits: Bits, *, tails: Collection[int] = ()) -> int |
 def _visit(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> tuple[int | None, list[int]]:
     """Visit a few candidates in random order, and more if one of them is not far, until a coin is heads.
 
-    Returns the head, or None and the candidates visited, whose coins were all tails. Candidates are
-    drawn with replacement and repeats skipped, which is a uniformly random order.
+    Return the head, or None and the visited candidates, whose coins were all tails. Candidates are drawn
+    with replacement and repeats skipped, which gives a uniformly random order.
     """
     drawn = few_indices(bits, gaps.size, count=tuning.single_visits, width=tuning.word)
     visited = list(dict.fromkeys(drawn))
@@ -167,7 +166,7 @@ def _visit(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> tuple[int
     if any(gaps.gamma(candidate) <= tuning.near_enough for candidate in visited):
         order = some_indices(bits, gaps.size, count=tuning.visits, width=tuning.index_word)
         for position in flip(gaps, order, coins, bits=bits, tuning=tuning).tolist():
-            # A candidate met before was tails then, and a coin is flipped once.
+            # A candidate visited before was tails then, and a coin is flipped only once.
             candidate = order.item(position)
             if not _met(candidate, visited, order[:position]):
                 return candidate, visited
@@ -231,7 +230,7 @@ class Window:
 def first_arrivals(
     levels: Levels, drawn: Indices, halvings: int, bits: Bits, tuning: Tuning
 ) -> None:
-    """Fill in, for every draw in which some coin is heads, the first to arrive."""
+    """Fill in the first arrival of every draw in which some coin is heads."""
     cuts = max(0, math.frexp(levels.mass)[1] - 1 - halvings)
     waiting = np.arange(len(drawn))
     for number in range(1, (1 << cuts) + 1):
@@ -246,7 +245,7 @@ def first_arrivals(
 
 
 def _one_per_draw(draw: Indices, bits: Bits, width: int) -> Indices:
-    """The position of one uniformly chosen arrival for each draw that has any."""
+    """Return the position of one uniformly chosen arrival for each draw that has any."""
     while True:
         keys = bits.words(len(draw), width=width) | (draw.astype(np.uint64) << np.uint64(width))
         order = np.argsort(keys)

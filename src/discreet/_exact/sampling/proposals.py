@@ -1,10 +1,10 @@
-"""The winner of a noisy maximum as the first proposal that is kept, from bounds on blocks of candidates.
+"""The winner of a noisy maximum as the first accepted proposal, from bounds on blocks of candidates.
 
-Let noise come down from infinity and reach one candidate after the other. Each is proposed at the times
-of a Poisson process, at a rate that bounds how soon it can be reached; for a whole block that is known
-from its best score. A proposal is kept with the chance that is left, and the first one kept is the
-winner (lemma 16 of the proof page). Few scores but the best of each block are looked at: one of a block
-is kept at least as often as its best one is, which is one proposal in twice its size.
+Let noise come down from infinity and reach one candidate after the other. Each is proposed at the times of
+a Poisson process, at a rate that bounds how soon it can be reached; for a whole block that follows from its
+best score. A proposal is accepted with the remaining chance, and the first accepted one is the winner
+(lemma 16 of the proof page). Besides the best of each block, few scores are read: a candidate of a block is
+accepted at least as often as its best one is, which is one proposal in twice its size.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from discreet._exact.sampling.coins import GUARD_BITS, Ball, Coins, Tuning, Unif
 from discreet._exact.sampling.thinning import levels_of
 
 _LN2 = math.log(2)
-# Floats are believed of words that long, so many waits, none longer than this, and such times (lemma 17).
+# Floats are trusted for words this long, this many waits, none longer than this, and such times (lemma 17).
 _LEAST_WORD = 32
 _MOST_WAITS = 1 << 16
 _LONGEST_WAIT = 16.0
 _LATEST = 32.0
 _SMALLEST = 24
-# If more blocks than this are heavy, all blocks of up to so many candidates are made narrow instead.
+# If more blocks than this are heavy, all blocks of up to this many candidates are made narrow instead.
 _FEW_HEAVY = 2
 _NARROW_UP_TO = 1 << 17
 _HALVINGS = 4
@@ -48,13 +48,13 @@ class Noise(Protocol):
 
     @property
     def ends(self) -> bool:
-        """Whether time ends at one; else it has no end."""
+        """Whether time ends at one; otherwise it has no end."""
         ...
 
     def odds(self, gamma: float, time: float) -> float:
-        """At least one; off by less than 2⁻⁴⁰ of itself, and by t more of itself if time is off by t.
+        """Return the odds, at least one; the relative error is below 2⁻⁴⁰, plus t if time is off by t.
 
-        No number where floats are not believed.
+        NaN if floats are not trusted.
         """
         ...
 
@@ -112,12 +112,12 @@ class BoundedBlocks:
         self._levels = levels
         self._cells = np.arange(len(levels)).repeat(counts)
         self._bound = len(self._cells) * self._width
-        # What a short last block lacks is proposed and dropped: it has no part in the rate.
+        # Proposals beyond the end of a short last block are dropped: they have no part in the rate.
         lacking = self._starts.item(-1) + self._width - gaps.size
         self.rate = math.ldexp(self._bound - lacking * counts.item(-1), -last)
 
     def proposals(self, bits: Bits, count: int, width: int) -> tuple[Indices, Indices]:
-        """At most ``count`` independent candidates, each with weight 2^−level, and those levels."""
+        """Return at most ``count`` independent candidates, each with weight 2^−level, and those levels."""
         places = some_indices(bits, self._bound, count=count, width=width)
         cells = places // self._width
         places -= cells * self._width
@@ -132,7 +132,7 @@ class BoundedBlocks:
         return places, level
 
     def rounds(self, tuning: Tuning) -> Iterator[int]:
-        """How many proposals to make in each round, without end."""
+        """Yield the number of proposals for each round, without end."""
         most = math.ceil(self.rate) + tuning.spare
         for count in chain(tuning.proposals, repeat(tuning.proposals[-1])):
             yield min(count, most)
@@ -147,7 +147,7 @@ def first_kept(
     lowered: int = 0,
     out: Collection[int] = (),
 ) -> int | None:
-    """The candidate that is reached first, or None if time ends before; whoever is ``out`` never is."""
+    """Return the candidate reached first, or None if time ends before; those in ``out`` are skipped."""
     blocks = BoundedBlocks(gaps, tuning, lowered=lowered)
     clock = Clock(blocks.rate, bits, tuning)
     before = 0
@@ -162,7 +162,7 @@ def first_kept(
             if candidate not in out and clock.keeps(gaps, candidate, noise):
                 return candidate
         before += len(candidates)
-        # Until about then time is hardly over; the next proposal whose coin is heads tells it exactly.
+        # Until about then time is rarely over; the next proposal whose coin is heads decides it exactly.
         if noise.ends and before >= blocks.rate:
             clock.proceed(before)
             if clock.is_over():
@@ -171,7 +171,7 @@ def first_kept(
 
 
 class Clock:
-    """The times of proposals that come at some rate: sums of −ln u over it, for uniform numbers u."""
+    """The times of proposals at some rate: sums of −ln u divided by it, for uniform numbers u."""
 
     __slots__ = (
         "_bits",
@@ -193,7 +193,7 @@ class Clock:
         self._number, self._waited, self._longest = 0, 0.0, 0.0
 
     def proceed(self, number: int) -> None:
-        """Go on to the time of the proposal of this number, which is not before the present one."""
+        """Advance to the time of the proposal with this number, which is not earlier than the current one."""
         if number == self._number:
             return
         words = self._bits.words(number - self._number, width=self._tuning.word)
@@ -207,14 +207,14 @@ class Clock:
         self._longest = max(self._longest, float(np.maximum.reduce(waits)))
 
     def is_over(self) -> bool:
-        """Whether it is after time one."""
+        """Return whether it is after time one."""
         time, doubt = self._time()
         if abs(time - 1.0) > doubt:
             return time > 1.0
         return self._settled(lambda: self._exact() - 1)
 
     def keeps(self, gaps: Gaps, candidate: int, noise: Noise) -> bool:
-        """Whether a proposal made now is kept, which has the chance 1/odds."""
+        """Return whether a proposal made now is accepted, which has the chance 1/odds."""
         word = self._tuning.word
         known = self._bits.integer(word)
         time, doubt = self._time()
@@ -227,7 +227,7 @@ class Clock:
         return self._settled(lambda: 1 - _enclosed(share) * noise.ball(gamma, self._exact()), share)
 
     def _time(self) -> tuple[float, float]:
-        """The time, and more than it is off by; no number where floats are not believed (lemma 17)."""
+        """Return the time and a bound on its error; NaN if floats are not trusted (lemma 17)."""
         time = self._waited / self._rate
         if self._tuning.word < _LEAST_WORD or self._number > _MOST_WAITS:
             return math.nan, math.inf
@@ -237,7 +237,7 @@ class Clock:
         return time, max(doubt + 2.0**-30, self._tuning.tolerance)
 
     def _exact(self) -> Ball:
-        """The time as a ball, from all the bits that have been drawn for it."""
+        """Return the time as a ball, from all the bits drawn for it."""
         word = self._tuning.word
         for known in np.concatenate(self._words)[len(self._uniforms) :].tolist():
             self._uniforms.append(Uniform(self._bits, known=known, width=word, step=word))
@@ -247,7 +247,7 @@ class Clock:
         return -product.log() / ball_of(Fraction(self._rate))
 
     def _settled(self, difference: Callable[[], Ball], *others: Uniform) -> bool:
-        """Whether a number is at least zero, which is enclosed ever better as more bits are drawn."""
+        """Return whether a number is at least zero, enclosing it more tightly as more bits are drawn."""
         width = self._tuning.word
         while True:
             with precision(width + GUARD_BITS):
@@ -260,6 +260,6 @@ class Clock:
 
 
 def _enclosed(uniform: Uniform) -> Ball:
-    """A ball that contains a number of which some bits are known."""
+    """Return a ball that contains a number of which some bits are known."""
     low, high = uniform.ends()
     return low.union(high)

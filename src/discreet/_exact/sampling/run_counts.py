@@ -1,8 +1,8 @@
-"""How many runs: exact draws of truncated negative binomial, logarithmic, geometric and Poisson numbers.
+"""Numbers of runs: exact draws of truncated negative binomial, logarithmic, geometric and Poisson numbers.
 
 One uniform number u and the running sum of the masses: the number drawn is the least k whose cumulative mass
-exceeds u. Every comparison is decided in ball arithmetic, with as many bits of u as it takes (lemma 3 of
-docs/proofs/sampling.md); the work grows with the number drawn, which is that of the runs to come.
+exceeds u. Every comparison is decided in ball arithmetic, with as many bits of u as needed (lemma 3 of
+docs/proofs/sampling.md); the work grows with the number drawn.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def poisson(bits: Bits, mean: Fraction, *, word: int = _WORD) -> int:
 
 
 def _inverted(bits: Bits, masses: Callable[[], Iterator[Ball]], *, word: int) -> int:
-    """The place at which the running sum of the masses first exceeds one uniform number."""
+    """Return the place at which the running sum of the masses first exceeds one uniform number."""
     uniform = Uniform(bits, step=word)
     while True:
         uniform.extend()
@@ -75,5 +75,5 @@ def _inverted(bits: Bits, masses: Callable[[], Iterator[Ball]], *, word: int) ->
                 if bool(below >= high):
                     return place
                 if not bool(below <= low):
-                    # The sum and u are not told apart: more bits of both.
+                    # The sum and u cannot be separated yet: more bits of both.
                     break

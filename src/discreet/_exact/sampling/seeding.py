@@ -1,4 +1,4 @@
-"""Other people's generators, started at a seed for a while: so that an audit by sampling can be repeated."""
+"""Temporarily seeding other libraries' generators, so that an audit by sampling can be repeated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def replaced(owner: Any, name: str, value: Any) -> AbstractContextManager[Any]:
-    """An attribute replaced for a while. Only those who replace one wait for unittest to load."""
+    """Temporarily replace an attribute; unittest is loaded only when this is used."""
     from unittest.mock import patch
 
     return patch.object(owner, name, value)
@@ -19,9 +19,9 @@ def replaced(owner: Any, name: str, value: Any) -> AbstractContextManager[Any]:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Start Python's and NumPy's own generators at this seed; afterwards they are as they were.
+    """Seed Python's and NumPy's own generators; afterwards restore their state.
 
-    A generator that ``numpy.random.default_rng()`` makes in the meantime is started from the seed as well.
+    A generator that ``numpy.random.default_rng()`` makes in the meantime is seeded too.
 
     Example:
         >>> with seeded(7):

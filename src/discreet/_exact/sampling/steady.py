@@ -1,9 +1,9 @@
 """Permute-and-flip whose work does not depend on the scores.
 
-Every coin is flipped, with the same number of bits, in passes of the same length, by additions,
-multiplications and comparisons of normal numbers alone; the winner is kept by merging counts. A
-score can change the work only where a coin falls inside the float's error band, which has
-probability at most 2⁻⁴⁰ a coin. What this hides and what it does not is in docs/proofs/sampling.md.
+Every coin is flipped, with the same number of bits, in passes of the same length, using only additions,
+multiplications and comparisons of normal numbers; the winner is kept by merging counts. A score can change
+the work only if a coin falls inside the float's error band, which has probability at most 2⁻⁴⁰ per coin.
+docs/proofs/sampling.md says what this hides and what it does not.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TERMS = [(-1) ** power / math.factorial(power) for power in range(13, -1, -1)]
 
 @np.errstate(all="ignore")
 def steady_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
-    """A candidate drawn as permute-and-flip draws it, with work that does not depend on the scores.
+    """Draw a candidate as permute-and-flip does, with work that does not depend on the scores.
 
     Example:
         >>> from fractions import Fraction
@@ -50,10 +50,10 @@ def steady_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 
 
 def steady_chances(gammas: Floats) -> Floats:
-    """exp(−γ) for gaps from 2⁻¹⁰⁰ to 150, within 2⁻⁴⁹ of itself (lemma 15); overwrites its argument.
+    """Return exp(−γ) for gaps from 2⁻¹⁰⁰ to 150, within 2⁻⁴⁹ relatively (lemma 15); overwrites its argument.
 
-    NumPy's ``exp`` takes other paths for other numbers. Here γ = k·ln 2 + r with |r| below 0.35; Taylor's
-    polynomial gives exp(−r), and 2^−k is put together from its bits.
+    NumPy's ``exp`` takes different paths for different numbers. Here γ = k·ln 2 + r with |r| below 0.35; a
+    Taylor polynomial gives exp(−r), and 2^−k is assembled from its bits.
 
     Example:
         >>> steady_chances(np.array([1.0])) == np.exp([-1.0])
@@ -73,7 +73,7 @@ def steady_chances(gammas: Floats) -> Floats:
 
 
 def _flip_all(gaps: Gaps, start: int, stop: int, bits: Bits, tuning: Tuning) -> Flags:
-    """A flag for every candidate of the stretch: whether its coin is heads."""
+    """Return a flag for every candidate of the stretch: whether its coin is heads."""
     chances = steady_chances(gaps.steady_stretch(start, stop))
     chances *= 2.0**tuning.word
     words = bits.words(stop - start, width=tuning.word)
@@ -88,7 +88,7 @@ def _flip_all(gaps: Gaps, start: int, stop: int, bits: Bits, tuning: Tuning) -> 
 
 
 def _pick(bits: Bits, bound: int, width: int) -> int:
-    """A uniform integer in ``range(bound)`` from ``width`` bits, save with chance bound/2^width.
+    """Return a uniform integer in ``range(bound)`` from ``width`` bits, except with chance bound/2^width.
 
     A bound of zero takes the same bits and gives 0.
     """

@@ -1,13 +1,12 @@
 """All heads among the candidates of one release, without flipping every coin.
 
-Candidates beyond a level have coins of at most 2^−a. Such a coin is heads when two independent
-coins are: one of chance 2^−a, which needs no score and is drawn for all candidates at once by
-`marks`, and one of chance 2^a·c for the few that were marked (lemma 8 of the proof page).
+Candidates beyond a level have coins of at most 2^−a. Such a coin is heads if two independent coins are: one
+of chance 2^−a, which needs no score and is drawn for all candidates at once by `marks`, and one of chance
+2^a·c for the few that were marked (lemma 8 of the proof page).
 
-`Levels` are all candidates sorted by how large their coins can be: the preparation for many draws. A
-candidate of level j has exp(−γ) ≤ 2^−j, certified (lemma 9). Many independent draws then cost a few
-coins each: who might be heads in which draw is decided by `marks`, over all draws and candidates of a
-level at once.
+`Levels` groups all candidates by how large their coins can be, as preparation for many draws. A candidate
+of level j has exp(−γ) ≤ 2^−j, certified (lemma 9). Many independent draws then cost a few coins each:
+`marks` decides who might be heads in which draw, over all draws and candidates of a level at once.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _NOBODY = np.empty(0, dtype=np.int64)
 
 
 def far_heads(gaps: Gaps, coins: Coins, *, level: int, bits: Bits, tuning: Tuning) -> Indices:
-    """The heads among the candidates that are far at ``level``."""
+    """Return the heads among the candidates that are far at ``level``."""
     exponent = coins.exponent(level)
     marked = marks(bits, gaps.size, exponent, tuning=tuning)
     if len(marked):
@@ -44,10 +43,10 @@ _SMALLEST = 24
 
 
 def marks(bits: Bits, places: int, exponent: int, *, tuning: Tuning) -> Indices:
-    """The marked places in ``range(places)``, ascending; each with probability ``2**-exponent``.
+    """Return the marked places in ``range(places)``, ascending; each has chance ``2**-exponent``.
 
     The distance from one mark to the next is geometric: ⌊log u / log(1 − 2^−a)⌋ for a uniform u. Floats
-    decide that floor unless it is too close to call; see lemma 7 of the proof page.
+    decide that floor unless it is too close; see lemma 7 of the proof page.
     """
     if exponent <= 0:
         return np.arange(places)
@@ -73,7 +72,7 @@ def marks(bits: Bits, places: int, exponent: int, *, tuning: Tuning) -> Indices:
 
 
 def _sparse_skip(bits: Bits, limit: int, exponent: int, word: int) -> int:
-    """One geometric distance, when it is almost certainly ``limit`` or more."""
+    """Return one geometric distance, when it is almost certainly ``limit`` or more."""
     known = bits.integer(word)
     # (1 − 2^−a)^limit ≥ 1 − limit·2^−a, so that a u below the latter settles it in integers.
     common = max(word, exponent)
@@ -83,7 +82,7 @@ def _sparse_skip(bits: Bits, limit: int, exponent: int, word: int) -> int:
 
 
 def _skips(bits: Bits, count: int, exponent: int, limit: int, tuning: Tuning) -> Indices:
-    """Independent geometric distances, those of at least ``limit`` reported as ``limit``."""
+    """Return independent geometric distances; those of at least ``limit`` are reported as ``limit``."""
     word = tuning.word
     words = bits.words(count, width=word)
     distance = words.astype(np.float64)
@@ -95,8 +94,8 @@ def _skips(bits: Bits, count: int, exponent: int, limit: int, tuning: Tuning) ->
     np.minimum(distance, limit + 0.5, out=distance)
     floor = np.floor(distance)
     steps: Indices = floor.astype(np.int64)
-    # What the float may be off by, and what the unknown lower bits of u may move it by: the smallest
-    # words, for which that is much, are not believed at all.
+    # The error of the float, and what the unknown lower bits of u may change: the smallest
+    # words, for which that is large, are not trusted at all.
     farthest = min(limit, word * mean)
     doubt = (farthest + mean) * tuning.tolerance + math.ldexp(mean, _SMALLEST - word + 1)
     distance -= floor
@@ -128,7 +127,7 @@ def exact_skip(uniform: Uniform, exponent: int, *, limit: int) -> int:
 
 
 def _guess(uniform: Uniform, exponent: int, limit: int) -> int:
-    """About log u / log(1 − 2^−a), at most ``limit``."""
+    """Return roughly log u / log(1 − 2^−a), at most ``limit``."""
     middle = 2 * uniform.known + 1
     log_uniform = math.log(middle) - (uniform.width + 1) * _LN2
     return int(min(max(log_uniform / math.log1p(-math.ldexp(1.0, -exponent)), 0.0), limit))
@@ -164,7 +163,7 @@ class Levels:
 
     @classmethod
     def prepared(cls, gaps: Gaps, tuning: Tuning) -> Levels:
-        """As many levels as weights of up to size·2^last in 63 bits allow."""
+        """Return as many levels as weights of up to size·2^last in 63 bits allow."""
         return cls(gaps, last=min(tuning.level, 62 - gaps.size.bit_length()))
 
     @property
@@ -175,7 +174,7 @@ class Levels:
     def arrivals(
         self, coins: Coins, draws: int, *, bits: Bits, tuning: Tuning
     ) -> tuple[Indices, Indices]:
-        """In each of ``draws`` independent draws, all whose coins are heads: (draw, candidate)."""
+        """Return all heads in each of ``draws`` independent draws: (draw, candidate)."""
         draw_parts: list[Indices] = []
         candidate_parts: list[Indices] = []
         boost_parts: list[Indices] = []

@@ -1,4 +1,4 @@
-"""Which groups nobody listed may be named, where a person counts in several: by weights and a normal noise.
+"""Which unlisted groups may be named if a person counts in several: by weights and normal noise.
 
 A person in t groups adds 1/√t to each. A group of weight w is kept where w plus a normal noise of standard
 deviation σ reaches T, so with probability Φ((w − T)/σ): a coin of its own, enclosed in balls. Weights are
@@ -30,7 +30,7 @@ _BRACKETS = 16
 
 
 def weight_in(groups: int) -> int:
-    """The weight of a person in each of so many groups: 1/√groups of a unit, rounded down.
+    """Return a person's weight in each of this many groups: 1/√groups of a unit, rounded down.
 
     Example:
         >>> weight_in(1) == UNIT, weight_in(4) == UNIT // 2, 3 * weight_in(3) ** 2 <= UNIT**2
@@ -40,7 +40,7 @@ def weight_in(groups: int) -> int:
 
 
 def normal_delta(epsilon: Fraction, spread: Fraction) -> Exact:
-    """The δ at ε of normal noise whose standard deviation is ``spread`` times the L2 distance, rounded up.
+    """Return δ at ε for normal noise of standard deviation ``spread`` times the L2 distance, rounded up.
 
     Example:
         >>> round(float(normal_delta(Fraction(1), Fraction(1))), 4)
@@ -55,7 +55,7 @@ def normal_delta(epsilon: Fraction, spread: Fraction) -> Exact:
 
 
 def new_group_delta(groups: int, threshold: Fraction, variance: Fraction) -> Exact:
-    """At least the chance that a group is kept which only one person has, who is in so many, rounded up."""
+    """Return an upper bound on the chance that any group with only this one person is kept."""
 
     def formula(t: Ball, limit: Ball, square: Ball) -> Ball:
         return t * _at_most((1 / t.sqrt() - limit) / square.sqrt())
@@ -69,7 +69,7 @@ def _at_most(x: Ball) -> Ball:
 
 
 def _least(enough: Callable[[int], bool]) -> int:
-    """The least whole number from 1 on that is enough, where every larger one is too."""
+    """Return the least whole number from 1 on that is enough, if every larger one is too."""
     high = 1
     while not enough(high):
         high *= 2
@@ -112,9 +112,10 @@ class Weighing:
         return _at_most(beyond / ball_of(self.variance).sqrt())
 
     def ends(self, weight: int, width: int) -> tuple[int, int]:
-        """Whole numbers between which the chance times 2^width lies.
+        """Return whole numbers that enclose the chance times 2^width.
 
-        They are those of the next rounder weights: a chance that grows with the weight lies between the two.
+        They come from the next rounder weights: the chance grows with the weight, so it lies between
+        theirs.
         """
         if weight == 0:
             return 0, 0
@@ -133,14 +134,14 @@ class Weighing:
         return self._brackets[key]
 
     def people(self, groups: int) -> int:
-        """How many people, all in so many groups, make a group at least as likely to be kept as not."""
+        """Return how many people, each in this many groups, make a group at least as likely kept as not."""
         return math.ceil(self.threshold * UNIT / weight_in(groups))
 
 
 def numbers_to_check(groups: int, variance: Fraction) -> list[int]:
-    """Numbers of groups of a person among which the chance of naming a new one is largest, up to ``groups``.
+    """Return the numbers of groups of a person at which the chance of naming a new one can be largest.
 
-    From 1/(2σ²) on the chance falls and then grows, so that it is largest at one of the ends.
+    From 1/(2σ²) on the chance falls and then grows, so it is largest at one of the ends.
 
     Example:
         >>> numbers_to_check(1000, Fraction(16)), numbers_to_check(1000, Fraction(1, 8))

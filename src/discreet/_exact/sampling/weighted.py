@@ -1,7 +1,7 @@
 """A draw in proportion to w_r·exp(−γ_r) with public rational weights w, by inverting the distribution.
 
-One ball per candidate: slower than ``proportional``, which has no weights, and quick
-enough for the lists that people write by hand.
+It uses one ball per candidate: slower than ``proportional``, which has no weights, but fast enough for
+lists that people write by hand.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from discreet._exact.sampling.coins import Ball, Uniform
 
 
 def in_proportion_to(gaps: Gaps, weights: Sequence[Fraction], bits: Bits) -> int:
-    """A candidate drawn with probability w_r·exp(−γ_r)/Σ_t w_t·exp(−γ_t).
+    """Draw a candidate with probability w_r·exp(−γ_r)/Σ_t w_t·exp(−γ_t).
 
-    The least r whose cumulative share exceeds one uniform number u; every comparison "u below the share"
-    is decided in ball arithmetic with as many bits of u as it takes (lemma 3 of the proof page), and all
-    comparisons are about the same u, so they agree with each other.
+    It is the least r whose cumulative share exceeds one uniform number u; every comparison "u below the
+    share" is decided in ball arithmetic with as many bits of u as needed (lemma 3 of the proof page), and
+    all comparisons use the same u, so they agree with each other.
 
     Example:
         >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Charts of what the analysis computes: Altair objects, to show, to save, or to hand to a web page.
+"""Charts of the analysis: Altair objects, to show, to save, or to hand to a web page.
 
 Every chart reads without colour (lines differ in dash and marker, bars in shade) and is drawn by vl-convert
 without a browser or a network. Charts of scores are **not private**, and say so. They need Altair
@@ -132,7 +132,7 @@ def worst_case_chart(
     monotonic: bool = False,
     candidates: Sequence[int] | None = None,
 ) -> Any:
-    """The largest expected error that any data can cause, against n, with the closed bounds. Data-free.
+    """The largest expected error on any data against n, with the closed bounds. Data-free.
 
     Example:
         >>> worst_case_chart(epsilon=1, candidates=[2, 100]).to_dict()["title"]["text"]
@@ -274,7 +274,7 @@ def scores_chart(scores: Scores, *, most: int = 20) -> Any:
 
 
 def _bars(records: list[dict[str, Any]], *, x: Any) -> Any:
-    """One bar for each record, named by its first field, in the order given."""
+    """Draw one bar for each record, named by its first field, in the given order."""
     alt = altair()
     name = next(iter(records[0]))
     y = alt.Y(f"{name}:N", sort=[record[name] for record in records], title=None)
@@ -326,7 +326,7 @@ def probabilities_chart(
 
 
 def posterior_chart(risk: DisclosureRisk) -> Any:
-    """What an attacker believes after the most telling answer, for each world, beside the prior bound.
+    """What an attacker believes after the most revealing answer, for each world, with the prior bound.
 
     Example:
         >>> from discreet.analysis import disclosure_risk

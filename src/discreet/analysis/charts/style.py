@@ -1,4 +1,4 @@
-"""One look for all charts and figures, by shade, dash and marker, so that a photocopy can be read."""
+"""One style for all charts and figures, by shade, dash and marker, so that they can be photocopied."""
 
 from __future__ import annotations
 
@@ -33,9 +33,15 @@ SHADES = tuple(shade for shade, _, _ in _OF_MECHANISMS)
 DASHES = tuple(dash for _, dash, _ in _OF_MECHANISMS)
 SHAPES = tuple(shape for _, _, shape in _OF_MECHANISMS)
 NEUTRAL = "#7d8791"
-"""For bars and lines that stand for no mechanism."""
+"""The colour of bars and lines that do not belong to a mechanism."""
 
-_OF_OTHERS: tuple[Look, ...] = ((NEUTRAL, (3, 6), "wedge"), ("#a9a9a9", (4, 2, 1, 2), "arrow"))
+# Vega's own wedge and arrow are too thin to be told apart in a legend.
+_STAR = "M0,-1L.23,-.31L.95,-.31L.36,.12L.59,.81L0,.38L-.59,.81L-.36,.12L-.95,-.31L-.23,-.31Z"
+_HOURGLASS = "M-.8,-1L.8,-1L-.8,1L.8,1Z"
+_OF_OTHERS: tuple[Look, ...] = (
+    (NEUTRAL, (3, 6), _STAR),
+    ("#a9a9a9", (4, 2, 1, 2), _HOURGLASS),
+)
 FONT = "Helvetica, Arial, sans-serif"
 
 
@@ -45,11 +51,11 @@ _FIRST = (
     "noisy-max-laplace",
     "exponential-randomized-response",
 )
-"""The mechanisms that are most often compared have the looks that are easiest to tell apart."""
+"""The most often compared mechanisms, which get the most distinct looks."""
 
 
 def _looks() -> dict[str, int]:
-    """The place of each mechanism's colour, dash and marker, under its name and under its title."""
+    """Return the index of each mechanism's colour, dash and marker, by name and by title."""
     order = [*_FIRST, *(name for name in MECHANISMS if name not in _FIRST)]
     places = {name: place for place, name in enumerate(order)}
     return places | {
@@ -58,18 +64,18 @@ def _looks() -> dict[str, int]:
 
 
 LOOKS = _looks()
-"""Which look a mechanism has in every chart."""
+"""The index of each mechanism's look in every chart."""
 TITLES = {name: make(epsilon=1).facts.title for name, make in MECHANISMS.items()}
 NOT_PRIVATE = "Not private: computed from the scores without spending budget"
 
 
 def titled(name: str, *, private: bool = True) -> str:
-    """What charts call a mechanism: its name in words, as on the page and in the figures."""
+    """Return a mechanism's name in charts, in words, as on the page and in the figures."""
     return TITLES.get(name, name) + ("" if private else " (not private)")
 
 
 def altair() -> Any:
-    """Altair, imported only where a chart is drawn."""
+    """Import Altair, only when a chart is drawn."""
     try:
         import altair as module
     except ImportError as error:
@@ -116,7 +122,7 @@ CONFIG: dict[str, Any] = {
 def styled(
     chart: Any, *, title: str, subtitle: Sequence[str] = (), width: int = 520, height: int = 320
 ) -> Any:
-    """The chart with our title, fonts and grid, and room for every label."""
+    """Add our title, fonts and grid to a chart, with room for every label."""
     words = altair().TitleParams(title, subtitle=list(subtitle))
     sized = chart.properties(width=width, height=height, padding=12, title=words)
     return sized.configure(**CONFIG)
@@ -133,7 +139,7 @@ def line_chart(
     step: bool = False,
     points: bool = True,
 ) -> Any:
-    """Lines told apart by dash, marker and shade; ``x`` and ``y`` are (field, title)."""
+    """Draw lines that differ in dash, marker and shade; ``x`` and ``y`` are (field, title)."""
     alt = altair()
     names = ranked(record[series] for record in records)
     # With markers the legend shows these; without, it has to show the dashes as strokes.
@@ -163,7 +169,7 @@ def line_chart(
 
 
 def grouped_bars(data: Any, *, candidates: Any, names: Sequence[str], **bar: Any) -> Any:
-    """The probability of each candidate by each mechanism, as bars beside each other.
+    """Draw the probability of each candidate by each mechanism, as grouped bars.
 
     ``candidates`` is the order in which they are shown.
     """
@@ -193,7 +199,7 @@ def look_of(mechanism: str) -> Look:
 
 
 def paled(shade: str, share: float) -> str:
-    """The shade with so much white in it.
+    """Mix a shade with this share of white.
 
     Example:
         >>> paled("#000000", 0.5)
@@ -204,25 +210,25 @@ def paled(shade: str, share: float) -> str:
 
 
 def ranked(names: Iterable[str]) -> list[str]:
-    """The names of series, each once, mechanisms first and in the order of their looks."""
+    """Return the names of series, without duplicates, mechanisms first and in the order of their looks."""
     return sorted(dict.fromkeys(names), key=_place)
 
 
 def _place(name: str) -> int:
-    """A mechanism's own, by name or title; whatever else there is comes after."""
+    """Return the index of a mechanism's look, by name or title; other series come after them."""
     plain = name.removesuffix(" (not private)")
     begun = plain.partition(", ")[0]
     return LOOKS.get(plain, LOOKS.get(begun, LOOKS.get(plain.partition(" ")[0], len(LOOKS))))
 
 
 def look_scale(alt: Any, names: Sequence[str], part: int) -> Any:
-    """The scale from names of series to shades (0), dashes (1) or markers (2); bounds get greys."""
+    """Return the scale from series names to shades (0), dashes (1) or markers (2); bounds get greys."""
     places = [_place(name) for name in names]
     unused = (look for place, look in enumerate(_OF_MECHANISMS) if place not in places)
     free = itertools.cycle([*_OF_OTHERS, *unused])
     chosen, taken = [], set()
     for place in places:
-        # Two series of one mechanism, as its costs counted in two ways, are told apart, too.
+        # Two series of one mechanism, such as its costs counted in two ways, also get different looks.
         own = place < len(LOOKS) and place not in taken
         chosen.append((_OF_MECHANISMS[place % len(SHADES)] if own else next(free))[part])
         taken.add(place)
@@ -243,9 +249,9 @@ SUFFIXES = (".png", ".svg", ".html", ".json")
 
 
 def save_chart(chart: Any, path: str | os.PathLike[str]) -> Path:
-    """Write a chart; the suffix of ``path`` says how: .png, .svg, .html or .json (Vega-Lite).
+    """Write a chart in the format of the suffix of ``path``: .png, .svg, .html or .json (Vega-Lite).
 
-    The HTML carries its scripts inside: it opens offline and asks no server for anything.
+    The HTML contains its scripts: it opens offline and sends no requests.
 
     Example:
         >>> import tempfile
@@ -270,7 +276,7 @@ def save_chart(chart: Any, path: str | os.PathLike[str]) -> Path:
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
-    """The path, if its suffix says a format that we write and its folder exists."""
+    """Check that the path's suffix is a format we write and that its folder exists."""
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise ParameterError(
@@ -282,7 +288,7 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
 
 
 def to_html(chart: Any) -> str:
-    """A whole page: title, text, the chart with every script it needs, and its figures as a table.
+    """Return a whole page: title, text, the chart with every script it needs, and its figures as a table.
 
     Example:
         >>> from discreet import Scores
@@ -313,7 +319,7 @@ def to_html(chart: Any) -> str:
 
 
 _STAND_IN = "\ue000"
-"""Stands for < until the page is put together."""
+"""Replaces < until the page is assembled."""
 _SHEET = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#1b1f24;background:#fff}"
     "main{max-width:60rem;margin:0 auto;padding:1rem}.vega-embed{overflow-x:auto}"
@@ -322,7 +328,7 @@ _SHEET = (
 
 
 def _rows(described: Any) -> list[dict[str, Any]]:
-    """The rows behind a chart: the longest list that it carries."""
+    """Return the data behind a chart: the longest list in it."""
     found = [list(rows) for rows in described.get("datasets", {}).values()]
     parts = [described]
     while parts:
@@ -349,7 +355,7 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 
 def require_converter() -> None:
-    """An error that names the extra where vl-convert is not installed."""
+    """Raise an error that names the extra if vl-convert is not installed."""
     try:
         import vl_convert  # noqa: F401 - only asked whether it is there
     except ImportError as error:

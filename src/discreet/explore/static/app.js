@@ -1,7 +1,6 @@
 // The page begins here: ask the server what there is, read the address, show it.
 import { openAttack, startAttack } from "./attack.js";
 import { run as runAudit, show as showVerdict, showForm, startAudit } from "./audit.js";
-import { openClaims } from "./claims.js";
 import { copy, save } from "./copying.js";
 import { redraw, scoresShown, showControls, startDecide, update } from "./decide.js";
 import { $, $$ } from "./dom.js";
@@ -15,18 +14,19 @@ import { startTheme } from "./theme.js";
 let shownView = null;
 
 function showView() {
-  for (const view of ["decide", "attack", "audit", "claims"]) $(`#view-${view}`).hidden = state.view !== view;
+  for (const view of ["decide", "attack", "audit"]) $(`#view-${view}`).hidden = state.view !== view;
   for (const button of $$("nav [data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === state.view));
   if (state.view === shownView) return;
   shownView = state.view;
   clear("file");
-  if (state.view === "claims") openClaims();
   if (state.view === "audit") showVerdict();
   if (state.view === "attack") openAttack();
 }
 
 function showAll(from = null) {
   showView();
+  // Only figures of somebody's own scores can reveal anything: examples and look-alikes are invented.
+  $("#not-private").hidden = state.view !== "decide" || !state.source.startsWith("file:");
   showSource();
   showControls(from);
   update();
@@ -48,7 +48,7 @@ function copyLink() {
 
 function copyScoresLink() {
   const scores = scoresShown();
-  if (scores) copy(location.href.split("#")[0] + link(scores), "A link that contains these scores (whoever opens it has them in the browser’s history)");
+  if (scores) copy(location.href.split("#")[0] + link(scores), "A link that contains these scores (opening it puts them into the browser’s history)");
   else notify("copy", "There are too many candidates for a link: save scores.csv instead.");
 }
 

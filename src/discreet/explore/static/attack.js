@@ -31,13 +31,16 @@ export function startAttack(start) {
       make("div", { class: "pair" },
         make("div", { class: "field" }, make("label", { for: "game-which" }, "Play at"), make("select", { id: "game-which", onchange: (event) => { playing = event.target.value; showGame(); } }, make("option", { value: "this" }, ""), make("option", { value: "other" }, ""))),
         make("div", { class: "field" }, make("label", { for: "game-other" }, "The other ε"), make("input", { type: "text", inputmode: "decimal", id: "game-other", value: "5", maxlength: 20, oninput: () => { delete games.other; showGame(); } }))),
-      make("div", { class: "round" },
+      make("div", { class: "round", onkeydown: pressed },
         make("p", { id: "game-answer", role: "status" }),
+        make("ol", { class: "ballots", id: "game-ballots", "aria-label": "Ana’s votes so far" }),
+        make("div", { id: "game-luck" }),
         make("div", { class: "actions" }, ...VOTES.map((vote, index) => make("button", { type: "button", class: `vote ${vote}`, disabled: true, onclick: () => guess(index) }, `Ana voted ${vote}`)),
           make("button", { type: "button", class: "primary", id: "game-start", onclick: begin }, "Twenty rounds"),
-          make("button", { type: "button", id: "game-machine", onclick: machine }, "Let the best strategy play 1,000 rounds"))),
+          make("button", { type: "button", id: "game-machine", onclick: machine }, "Let the best strategy play 1,000 rounds")),
+        make("p", { class: "hint" }, "During a game: R or ← for red, B or → for blue.")),
       make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Your score beside the proven bound" }, table),
-      make("p", { class: "hint" }, "The bound holds for every attacker, whatever else they know: of two equally likely worlds nobody names the right one more often than e^ε in 1 + e^ε, in the long run.")),
+      make("p", { class: "hint" }, "The bound holds for every attacker, whatever else they know: in the long run, no guess between two equally likely worlds is right more often than e^ε times in 1 + e^ε.")),
     make("section", { class: "card", "aria-labelledby": "h-break" },
       make("h2", { id: "h-break" }, "Break it"),
       make("p", {}, "Two worlds that differ in one person. Move the scores, and what the person changes; the chart shows how much each answer’s probability changes, and the band in which the claim keeps it."),
@@ -94,6 +97,41 @@ function guess(vote) {
   const game = games[playing];
   game.guesses.push(vote);
   showGame();
+  // Buttons that go grey lose the keyboard.
+  if (game.guesses.length === game.rounds.length) $("#game-start").focus();
+}
+
+// Only while the game has the focus, so that no letter is taken from a field.
+function pressed(event) {
+  const vote = { r: 0, ArrowLeft: 0, b: 1, ArrowRight: 1 }[event.key];
+  if (vote === undefined || $(".vote").disabled || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  guess(vote);
+}
+
+function showLuck(game) {
+  if (!game?.luck || game.bound >= 1) {
+    $("#game-luck").replaceChildren();
+    return;
+  }
+  const most = game.rounds.length;
+  const ended = game.guesses.length === most;
+  const placed = (kind, from, to = null) => {
+    const element = make("div", { class: kind });
+    element.style.left = `${(100 * from) / most}%`;
+    if (to !== null) element.style.width = `${(100 * (to - from)) / most}%`;
+    return element;
+  };
+  const ticks = [0, 5, 10, 15, 20].map((count) => {
+    const tick = make("span", {}, String(count));
+    tick.style.left = `${(100 * count) / most}%`;
+    return tick;
+  });
+  const [low, high] = game.luck;
+  const words = `Right guesses out of ${most}. Shaded: ${low} to ${high}, where 95 of 100 games of the best possible attacker end. Line: that attacker’s average, at most ${mean(game)}.${ended ? ` Dot: you, ${rightOf(game)}.` : ""}`;
+  $("#game-luck").replaceChildren(make("div", { class: "luck", role: "img", "aria-label": words },
+    make("div", { class: "track" }, placed("band", low, high), placed("average", game.bound * most), ended ? placed("you", rightOf(game)) : null),
+    make("div", { class: "ticks" }, ...ticks)), make("p", { class: "hint", "aria-hidden": "true" }, words));
 }
 
 function showGame() {
@@ -105,8 +143,14 @@ function showGame() {
   const played = game?.guesses.length ?? 0;
   const open = Boolean(game) && played < game.rounds.length;
   const last = played ? `${game.guesses[played - 1] === game.rounds[played - 1].vote ? "Right" : "Wrong"}: Ana had voted ${VOTES[game.rounds[played - 1].vote]}. ` : "";
-  $("#game-answer").textContent = open ? `${last}Round ${played + 1} of ${game.rounds.length}: the published winner is ${VOTES[game.rounds[played].answer]}.`
+  $("#game-answer").textContent = open ? `${last}Round ${played + 1} of ${game.rounds.length}: the published winner is`
     : played ? `${last}${summary(game)}` : `${titleOf(state.choice)} at ε = ${epsilonOf(playing)}. Press “Twenty rounds”.`;
+  if (open) $("#game-answer").append(" ", make("span", { class: `ballot ${VOTES[game.rounds[played].answer]}` }, VOTES[game.rounds[played].answer]));
+  $("#game-ballots").replaceChildren(...(game?.guesses ?? []).map((vote, index) => {
+    const { vote: real } = game.rounds[index];
+    return make("li", { class: `ballot ${VOTES[real]}`, title: `Round ${index + 1}: Ana voted ${VOTES[real]}` }, make("span", { "aria-hidden": "true" }, vote === real ? "✓" : "✗"), make("span", { class: "unseen" }, `${VOTES[real]}, your guess was ${vote === real ? "right" : "wrong"}`));
+  }));
+  showLuck(game);
   for (const button of $$(".vote")) button.disabled = !open;
   const heads = ["", "Rounds", "You were right", "Best strategy, in the long run", "Proven bound for anybody", "Best strategy, played"];
   const rows = ["this", "other"].map((which) => {
@@ -122,9 +166,14 @@ const rightOf = ({ guesses, rounds }) => guesses.filter((vote, index) => vote ==
 const percentUp = (value) => (value >= 1 ? "none" : value > 0.999 ? "above 99.9%" : `${Math.ceil(1000 * value - 1e-9) / 10}%`);
 
 function summary(game) {
-  const bound = game.bound < 1 ? `Nobody is right more often than ${percentUp(game.bound)} in the long run, that is ${figure(Math.ceil(200 * game.bound) / 10)} of 20 on average. In 95 of 100 games luck brings such a guesser to between ${game.luck[0]} and ${game.luck[1]}.` : "Nothing bounds what an attacker can learn here.";
-  return `You were right in ${rightOf(game)} of ${game.rounds.length} rounds. ${bound}`;
+  const right = rightOf(game);
+  const [low, high] = game.luck;
+  const place = right < low ? "below" : right > high ? "above" : "within";
+  const bound = game.bound < 1 ? `In the long run nobody is right in more than ${percentUp(game.bound)} of rounds, ${mean(game)} of 20 on average. A single game depends on luck: 95 of 100 end between ${low} and ${high}, and yours is ${place} that band.` : "Nothing bounds what an attacker can learn here.";
+  return `You were right in ${right} of ${game.rounds.length} rounds. ${bound}`;
 }
+
+const mean = (game) => figure(Math.ceil(10 * game.rounds.length * game.bound - 1e-9) / 10);
 
 function set(parts) {
   const size = broken.scores.length;

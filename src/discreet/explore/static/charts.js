@@ -44,13 +44,14 @@ export async function drawChart(name, { specification, key, data, rows, text, co
   Object.assign(chart, { rows, data, latest: { specification, key, colours } });
   chart.text.textContent = text;
   showTable(name);
+  // A chart that is not shown has no width, and would only take time; it is drawn when it is shown.
+  if (!specification || !chart.canvas.checkVisibility()) return;
   if (chart.view && chart.key === key) {
     for (const [set, values] of Object.entries(data)) chart.view.data(set, values);
     await chart.view.runAsync();
     return;
   }
-  // A hidden chart has no width; it is drawn when its view is opened.
-  if (!specification || chart.pending === key || !chart.canvas.offsetParent) return;
+  if (chart.pending === key) return;
   chart.pending = key;
   try {
     const embed = await loadLibrary();

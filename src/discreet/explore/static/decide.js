@@ -1,4 +1,4 @@
-// The view on which mechanism and ε are decided: controls on one side, figures on the other.
+// The view on which mechanism and ε are decided: verdicts, scores and one chart first, all else behind "More".
 import { chartFigure, drawChart } from "./charts.js";
 import { $, $$, cost, figure, make, percent, term, unbroken } from "./dom.js";
 import { addDial, evenly, setStops, showDials, showWrong } from "./dials.js";
@@ -20,6 +20,7 @@ const CHARTS = {
   risk: ["Disclosure risk", [{ field: "releases", title: "After" }, EPSILON, { field: "risk", title: "Belief at most", number: true }]],
 };
 
+const SLOW = 300; // milliseconds after which the page says that it is computing
 let offered = null;
 let specifications = null;
 let latest = null;
@@ -34,7 +35,7 @@ export function startDecide(start) {
   addDial("#dials-releases", { name: "releases", label: "Number of releases", low: 1, high: 1000, whole: true });
   addDial("#dials-releases", { name: "delta", label: "δ tolerated over all releases", low: 1e-12, high: 1e-2 });
   addDial("#dials-accuracy", { name: "tolerance", label: "An error of at most", low: 1, high: 100, whole: true, hint: "In units of the score, below the best candidate’s." });
-  addDial("#chart-risk .extra", { name: "worlds", label: "Data sets an attacker holds possible", low: 2, high: 1000, whole: true });
+  addDial("#chart-risk .extra", { name: "worlds", label: "Data sets the attacker considers possible", low: 2, high: 1000, whole: true });
   $("#chart-risk .extra").append(make("label", { class: "check" }, make("input", { type: "checkbox", id: "missing", onchange: (event) => change({ missing: event.target.checked }) }), "They differ in who is missing (two steps apart)"));
   $("#first-chart").append(chartFigure("balance", "Error and risk against ε, with both limits", [{ field: "series", title: "What" }, EPSILON, { field: "chance", title: "Chance", number: true }]));
   $("#risk").addEventListener("change", (event) => change({ risk: event.target.value }));
@@ -43,6 +44,8 @@ export function startDecide(start) {
   $("#level").addEventListener("change", (event) => change({ level: event.target.value }));
   $("#choice").addEventListener("change", ({ target: { value } }) => change({ choice: value }));
   $("#reset-edits").addEventListener("click", () => change({ edits: {} }));
+  $("#more").addEventListener("toggle", redraw);
+  addEventListener("beforeprint", () => { $("#more").open = true; });
   $("#controls").addEventListener("submit", (event) => event.preventDefault());
 }
 
@@ -78,6 +81,7 @@ export async function update() {
     return;
   }
   asking = true;
+  const slow = setTimeout(() => { $("#working").hidden = false; }, SLOW);
   const began = performance.now();
   const asked = JSON.stringify(request());
   try {
@@ -97,11 +101,15 @@ export async function update() {
     again = JSON.stringify(request()) !== asked;
   } finally {
     asking = false;
+    clearTimeout(slow);
   }
   if (again) {
     again = false;
     await update();
-  } else $("#results").setAttribute("aria-busy", "false");
+    return;
+  }
+  $("#working").hidden = true;
+  $("#results").setAttribute("aria-busy", "false");
 }
 
 // In the server's order, the one decided for among them.

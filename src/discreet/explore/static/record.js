@@ -19,6 +19,7 @@ export function startRecord(redraw) {
     // Paper is white: the charts are drawn for it, and as they were afterwards.
     const told = document.documentElement.dataset.theme;
     document.documentElement.dataset.theme = "light";
+    $("#more").open = true;
     await redraw();
     print();
     if (told) document.documentElement.dataset.theme = told;

@@ -5,6 +5,7 @@ import { get, post, sendFile } from "./server.js";
 import { change, request, state } from "./state.js";
 
 let offered = null;
+let dropped = null;
 const files = new Map();
 
 export function startSources(start) {
@@ -14,14 +15,38 @@ export function startSources(start) {
   source.addEventListener("change", () => choose(source.value));
   $("#declared").addEventListener("change", (event) => {
     for (const name of ["file", "pasted", "use-pasted"]) $(`#${name}`).disabled = !event.target.checked;
+    if (event.target.checked && dropped) open(dropped.name, dropped);
+    dropped = null;
   });
   $("#file").addEventListener("change", (event) => event.target.files[0] && open(event.target.files[0].name, event.target.files[0]));
+  startDropping();
   $("#use-pasted").addEventListener("click", () => open("pasted.csv", new Blob([$("#pasted").value])));
   $("#made-shape").append(...Object.entries(start.shapes).map(([value, words]) => make("option", { value }, words)));
   $("#make-look-alike").addEventListener("click", makeLookAlike);
   $("#ask-done").addEventListener("click", answered);
   // With a file on the command line and nothing in the address, the page begins with that file.
   if (start.opened && location.hash.length < 2) use(start.opened);
+}
+
+// A file may be dropped anywhere; without the tick it waits for it.
+function startDropping() {
+  const over = (yes) => document.body.classList.toggle("dropping", yes);
+  addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("Files")) { event.preventDefault(); over(true); } });
+  addEventListener("dragleave", (event) => event.relatedTarget ?? over(false));
+  addEventListener("drop", (event) => {
+    over(false);
+    const file = event.dataTransfer.files[0];
+    if (!file) return;
+    event.preventDefault();
+    change({ view: "decide" });
+    if ($("#declared").checked) open(file.name, file);
+    else {
+      dropped = file;
+      $("#own").open = true;
+      notify("file", `${file.name} is not read yet. Tick “These scores are public, or only look like the real ones” to open it.`);
+      $("#declared").focus();
+    }
+  });
 }
 
 export function showSource() {
@@ -54,8 +79,8 @@ async function makeLookAlike() {
   const wrong = $("#made-wrong");
   const [, best] = facts.split(",").map(Number);
   try {
-    // A twentieth of the best score to begin with, as for any other scores.
-    const tolerance = String(Number((best / 20).toPrecision(1)) || 0);
+    // A twentieth of the best score to begin with, as for any other scores; whole, as the scores are.
+    const tolerance = best >= 20 ? String(Number((best / 20).toPrecision(1))) : best > 2 ? "1" : "0";
     await post("api/figures", { ...request(), source: `made:${facts}`, edits: {}, tolerance });
     wrong.hidden = true;
     change({ source: `made:${facts}`, edits: {}, tolerance });
@@ -122,11 +147,12 @@ async function open(name, content) {
     notify("file", `The file is larger than ${offered.limits.bytes / 2 ** 20} MB, the most this page reads.`);
     return;
   }
+  notify("file", `Reading ${name}…`, { busy: true });
   try {
     const file = await sendFile(name, content);
     clear("file");
     use(file);
-    notify("file", `${file.name}: ${file.count === 1 ? "1 candidate" : `${file.count.toLocaleString("en")} candidates`}. Now say what one person can do to these scores; until then Δ = 1 and not monotonic.`, { good: true });
+    notify("file", `${file.name}: ${file.count === 1 ? "1 candidate" : `${file.count.toLocaleString("en")} candidates`}. Say below what one person can do to these scores; until then the page assumes Δ = 1 and not monotonic.`, { good: true });
     $("#ask").scrollIntoView({ block: "center" });
     $("#ask input").focus();
   } catch (error) {

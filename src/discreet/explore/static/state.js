@@ -21,7 +21,7 @@ export const state = {
   page: fresh(),
 };
 
-const VIEWS = ["decide", "attack", "audit", "claims"];
+const VIEWS = ["decide", "attack", "audit"];
 const listeners = [];
 let writing = null;
 let offered = null;

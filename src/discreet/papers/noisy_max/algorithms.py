@@ -89,7 +89,7 @@ def draw_uniform_above(problem: Problem, bits: Bits) -> int:
 
 
 def _over_sets(problem: Problem, share: Callable[[int], Fraction]) -> list[Number]:
-    """The law of a member, over every set that may reach q*; ``share`` is a member's chance by size."""
+    """Return the law of a member, over every set that may reach q*; ``share`` is its chance by set size."""
     coins = problem.coins()
     result: list[Number] = [rational(0)] * len(coins)
     for reached in product((False, True), repeat=len(coins)):

@@ -1,1 +1,1 @@
-"""What no paper says: our own statements where the papers are wrong, and figures that they do not have."""
+"""What no paper says: our own statements where the papers are wrong, and further figures."""

@@ -1,15 +1,15 @@
 """Permute-and-flip inside a larger algorithm, the second open question of its paper: MWEM.
 
 MWEM (Hardt, Ligett and McSherry, 2012) answers many linear queries: each round selects the query on which
-the estimate is worst, measures it with noise, and reweights the estimate. The selection step is an argument,
-so that mechanisms can be exchanged. For study: it returns an estimate from scripted randomness and spends
-nothing; it is **not private** as it stands. Neighbours differ in one person's record, so the number of people
-is public and a counting query moves by at most one; so does the score |q(x) − q(x̂)|, in either direction:
-Δ = 1, d = 2.
+the estimate is worst, measures it with noise, and reweights the estimate. The selection step is an
+argument, so that mechanisms can be exchanged. For study only: it returns an estimate from scripted
+randomness and spends nothing, so it is **not private**. Neighbours differ in one person's record, so the
+number of people is public and a counting query moves by at most one; so does the score |q(x) − q(x̂)|, in
+either direction: Δ = 1, d = 2.
 
-The end of such an algorithm is a random histogram, so its error is averaged over repetitions of scripted
-randomness and drawn with 95% intervals. The shortfall of the selection step itself is exact, given the scores
-that the algorithm met on its way.
+The result of such an algorithm is a random histogram, so its error is averaged over repetitions with
+scripted randomness and drawn with 95% intervals. The shortfall of the selection step itself is exact, given
+the scores that occurred during the run.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from discreet.scores import Scores
 from discreet.testing import scripted
 
 Select = Callable[[Floats], int]
-"""From the scores of all queries to the one chosen."""
+"""A function from the scores of all queries to the chosen one."""
 
 Measure = Callable[[float], float]
-"""From the true answer to a noisy one."""
+"""A function from the true answer to a noisy one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def gaussian(bits: Bits, deviation: float) -> float:
 
 _BINS = 256
 _WORKLOADS = (("MEDCOST", 2000), ("HEPTH", 2000), ("MEDCOST", 30))
-"""Data set and number of range queries; few queries leave the selection fewer near-ties."""
+"""Data set and number of range queries; with few queries the selection has fewer near-ties."""
 _ROUNDS = 10
 _NORMAL = 1.96
 _STEPS: dict[str, type[Mechanism]] = {"PF": PermuteAndFlip, "EM": Exponential}
@@ -216,7 +216,7 @@ class _Study:
             )
             self.means[name][place] = ends.mean()
             self.spreads[name][place] = ends.std(ddof=1) / math.sqrt(len(ends))
-        # Every so many of the score vectors met on the way, by either mechanism.
+        # A sample of the score vectors that occurred during the run, with either mechanism.
         sample = met[:: max(1, len(met) // 60)]
         for name, step in steps.items():
             self.shortfalls[name][place] = np.mean(
@@ -224,7 +224,9 @@ class _Study:
             )
 
     def _once(self, step: Mechanism | None, total: float, seed: str, met: list[Scores]) -> float:
-        """The mean error over all queries of one run; without a step, the best is selected outright."""
+        """Return the mean error over all queries of one run; without a step, the best query is selected
+        exactly.
+        """
         bits = scripted(f"{self.title} {self.budget.symbol} {seed}")
 
         def select(errors: Floats) -> int:
@@ -287,9 +289,9 @@ class _Study:
 
 
 def _pooled(studies: list[_Study]) -> tuple[float, float, float]:
-    """The geometric mean of the ratio EM/PF over all totals and workloads, with its 95% interval.
+    """Return the geometric mean of the ratio EM/PF over all totals and workloads, with its 95% interval.
 
-    All count alike: weights by precision would favour large budgets, where nothing is left to gain.
+    All have equal weight: weights by precision would favour large budgets, where nothing is left to gain.
     """
     logs, errors = (
         np.concatenate(parts) for parts in zip(*(s.log_ratios() for s in studies), strict=True)

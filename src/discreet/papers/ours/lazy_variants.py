@@ -22,8 +22,8 @@ _FEW = 12
 class StartOver:
     """Flip coins against the public bound and, if all fall tails, start over. Not ε-DP.
 
-    It spares the answer None, and its distribution tends to the exponential mechanism's as the bound moves
-    away and to permute-and-flip's as a candidate reaches it. In between the number of rounds shows
+    It avoids the answer None, and its distribution approaches the exponential mechanism's as the bound
+    moves away and permute-and-flip's as a candidate reaches it. In between the number of rounds shows
     through: at scores (0, −c) under a bound of 0, monotonic, the real ε tends to ε + ln(2 − e^−ε) as c
     grows, and is nearly 2ε for small ε.
 
@@ -47,7 +47,7 @@ class StartOver:
         self._bound = Fraction(bound)
 
     def probabilities(self, scores: Scores) -> Floats:
-        """Pr[r | somebody is heads in a round]; the stand-in's share belongs to none of them."""
+        """Return Pr[r | some coin is heads in a round]; the stand-in's share belongs to no candidate."""
         gaps = _bounded_gaps(scores, self._bound)
         assert self._mechanism.epsilon is not None
         rate = self._mechanism.epsilon / scores.range_distance
@@ -82,7 +82,7 @@ def answer_and_visits(
     n = len(coins)
     joint: dict[tuple[int | None, int], float] = {}
     for visits in range(n + 1):
-        # Given the set of those visited in vain before, every order of them is alike.
+        # Given the set of candidates visited in vain before, all orders of them are equally likely.
         for before in combinations(range(n), visits):
             vain = (
                 math.prod(1 - coins[t] for t in before)

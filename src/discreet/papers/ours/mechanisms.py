@@ -1,6 +1,6 @@
 """What the papers do not show: all private mechanisms, tails, finer bins, and where the recurrence breaks.
 
-Scores here carry the noise they need and no more: counts are monotonic (range distance Δ), medians are not.
+Scores here have exactly the noise they need: counts are monotonic (range distance Δ), medians are not.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CONTENDERS = (
     Contender("NM", NoisyMax(epsilon=1, noise="laplace"), "laplace"),
     Contender("gap", LargeGap(epsilon=1, delta=_DELTA), "gap"),
 )
-"""The private mechanisms with distributions of their own."""
+"""The private mechanisms with different distributions."""
 
 _KEY = (
     "PF: permute-and-flip, which is noisy max with exponential noise. EM: exponential mechanism, "
@@ -51,7 +51,7 @@ _KEY = (
 
 
 def mode_scores(counts: Counts) -> Scores:
-    """The count, with the noise that one person more or less asks for: monotonic, d = Δ = 1."""
+    """Return the counts, with the noise for adding or removing one person: monotonic, d = Δ = 1."""
     return Scores(counts, sensitivity=1, monotonic=True)
 
 
@@ -86,7 +86,7 @@ def _at_ten(drawing: Drawing, each: Histogram, scores: Scores) -> None:
 
 
 def _twins(scores: Scores, epsilon: float) -> float:
-    """The largest relative difference between mechanisms that should be the same."""
+    """Return the largest relative difference between mechanisms that should be identical."""
     pairs = ((PermuteAndFlip, "exponential"), (Exponential, "gumbel"))
     differences = []
     for one, noise in pairs:

@@ -1,4 +1,4 @@
-"""What discreet claims where the papers are wrong, held to the same standard."""
+"""What discreet claims where the papers are wrong, checked to the same standard."""
 
 from __future__ import annotations
 
@@ -165,7 +165,9 @@ def _divergences(
 def _gap_and_spread(
     scores: tuple[Fraction, ...], top: tuple[int, ...]
 ) -> tuple[Fraction, Fraction]:
-    """From the lowest of T to the best outside (a large number if nobody is), and the spread within T."""
+    """Return the gap from the lowest of T to the best outside (large if T is everyone), and the spread within
+    T.
+    """
     inside = [scores[r] for r in top]
     outside = [score for r, score in enumerate(scores) if r not in top]
     return (min(inside) - max(outside) if outside else Fraction(10**6)), max(inside) - min(inside)
@@ -230,7 +232,7 @@ def _where_it_holds(scope: Scope) -> Finding:
 
 
 def _loss_where_kept() -> dict[str, Any] | None:
-    """A pair with the same T whose loss exceeds ε, on the grid of Δ at exp(−ε/2) = ½ and ⅘."""
+    """Return a pair with the same T whose loss exceeds ε, on the grid of Δ at exp(−ε/2) = ½ and ⅘."""
     for coin in map(rational, ("1/2", "4/5")):
         for scores in lattice(3, 5):
             problem = Problem(scores, unit_coin=coin)

@@ -40,7 +40,7 @@ def draw_by_permutation(problem: Problem, bits: Bits) -> int:
 
 
 def distribution_by_permutation(problem: Problem) -> list[Number]:
-    """Algorithm 1's law: every order is equally likely; walk each one.
+    """Algorithm 1's law: every order is equally likely, and each is followed.
 
     Example:
         >>> distribution_by_permutation(Problem((1, 0), unit_coin=rational("1/2")))
@@ -61,7 +61,7 @@ def draw_with_replacement(problem: Problem, bits: Bits) -> int:
 
 
 def distribution_with_replacement(problem: Problem) -> list[Number]:
-    """Algorithm 2's law: a round ends with r with probability p_r/n, else all begins again.
+    """Algorithm 2's law: a round ends with r with probability p_r/n, else it starts over.
 
     So x_r = p_r/n + (1 − Σp/n)·x_r, which is solved for x_r.
 
@@ -77,7 +77,7 @@ def distribution_with_replacement(problem: Problem) -> list[Number]:
 
 
 def distribution_without_replacement(problem: Problem) -> list[Number]:
-    """Algorithm 3's law: the chance of every set of candidates that may be left, largest first."""
+    """Algorithm 3's law: the chance of every set of candidates that may remain, largest first."""
     coins = problem.coins()
     result: list[Number] = [rational(0)] * len(coins)
     states: dict[frozenset[int], Number] = {frozenset(range(len(coins))): rational(1)}

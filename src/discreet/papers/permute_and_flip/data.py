@@ -1,7 +1,7 @@
 """Permute-and-flip, section 6 and appendix G: mode and median of the five histograms.
 
-A quoted number is taken as reproduced when ours is within two percent of it; otherwise it differs, and the
-difference is given as it is.
+A quoted number counts as reproduced if ours is within two percent of it; otherwise it differs, and the
+difference is reported.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _panel(found: Histogram, scores: Scores, scope: Scope, *, title: str) -> Lin
 
 
 def _ratios(panel: Lines) -> tuple[float, float, bool]:
-    """The EM/PF ratio at the ends of a panel, and whether it grows with ε all along."""
+    """Return the EM/PF ratio at the ends of a panel, and whether it grows with ε throughout."""
     ratios = panel.lines[1].ys / panel.lines[0].ys
     return float(ratios[0]), float(ratios[-1]), bool((np.diff(ratios) > -1e-9).all())
 
@@ -76,7 +76,7 @@ def _quoted(drawing: Drawing, scores: Scores, epsilon: str, said: tuple[str, str
 
 
 def _from_one_to_two(drawing: Drawing, panel: Lines, scores: Scores, *, say_growth: bool) -> None:
-    """The EM/PF ratio along a panel, and two to three times as far out, where the curves are straight."""
+    """Return the EM/PF ratio along a panel, and two to three times further out, where curves are straight."""
     low, high, grows = _ratios(panel)
     growth = f", {'growing' if grows else 'not always growing'}" if say_growth else ""
     drawing.statement(

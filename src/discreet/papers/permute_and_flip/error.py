@@ -40,7 +40,7 @@ def wrong_permute_and_flip(count: int, coin: Number) -> Number:
 
 
 def _above_bound(count: int, wrong: Callable[[int, Number], Number], cells: int) -> float | None:
-    """A y at which y·wrong(exp(−y)) might exceed ln n, or None if it certainly never does.
+    """Return a y at which y·wrong(exp(−y)) might exceed ln n, or None if it certainly never does.
 
     ``wrong`` decreases in y, so on [a, b] the error is at most b·wrong(exp(−a)). Beyond the last cell
     it is at most y·n·exp(−y), which decreases.
@@ -58,7 +58,7 @@ def _above_bound(count: int, wrong: Callable[[int, Number], Number], cells: int)
 
 
 def _mean_above_bound(law: Law, *, most: int, depth: int) -> Witness:
-    """A lattice vector whose mean error exceeds ln n scales for some ε tried."""
+    """Return a lattice vector whose mean error exceeds ln n scales for some tried ε."""
     for scores, epsilon in product(lattices(most, depth), _EPSILONS):
         problem = Problem(scores, epsilon=epsilon)
         with balls():
@@ -69,9 +69,9 @@ def _mean_above_bound(law: Law, *, most: int, depth: int) -> Witness:
 
 
 def _tail_above_bound(*, exponential: bool, most: int, depth: int) -> Witness:
-    """A lattice vector and a tail heavier than n·exp(−y) at y = ln n + t, for some ε at all.
+    """Return a lattice vector and a tail heavier than n·exp(−y) at y = ln n + t, for any ε.
 
-    Tails only change at the scores themselves, so it is enough to look at y = γ_r.
+    Tails change only at the scores themselves, so it is enough to check y = γ_r.
     """
     x = unknown()
     for scores in lattices(most, depth):

@@ -34,7 +34,7 @@ supplement_claim = claims_of("permute-and-flip-supplement")
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What the prices say on one lattice."""
+    """What the prices show on one lattice."""
 
     least_price: Number
     lowest_share: Number
@@ -44,7 +44,7 @@ class Certificate:
 
 
 def certificate(count: int, depth: int, beta: Number, *, growth: Number) -> Certificate:
-    """The prices' word on a lattice, with weight ``growth``^(number of best) on each vector."""
+    """Return the certificate on a lattice, with weight ``growth``^(number of best) on each vector."""
     least: Number = None
     lowest = primal = dual = rational(0)
     for (levels, level), price in dual_prices(beta, n=count, k=depth, growth=growth).items():
@@ -72,7 +72,9 @@ def _not_optimal(
     *,
     every_price_positive: bool = False,
 ) -> tuple[Witness, int]:
-    """A lattice on which the prices do not prove permute-and-flip optimal, or None; and how many vectors."""
+    """Return a lattice on which the prices do not prove permute-and-flip optimal, or None; and the number of
+    vectors.
+    """
     vectors = 0
     for (count, depth), beta in pairs(_shapes(scope), map(rational, betas)):
         found = certificate(count, depth, beta, growth=growth(beta))
@@ -233,7 +235,7 @@ def _permute_and_flip_panel(drawing: Drawing, lines: list[Line]) -> None:
 
 
 def _at_peak(line: Line) -> Line:
-    """The line with its label where it is highest."""
+    """Label the line at its highest point."""
     flat = line.ys.max() - line.ys.min() < 1e-6
     return replace(line, at=1.6 if flat else float(line.xs[int(line.ys.argmax())]))
 

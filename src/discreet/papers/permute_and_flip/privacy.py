@@ -54,7 +54,7 @@ def not_private(
     steps: int = 2,
     both_ways: bool = False,
 ) -> tuple[Witness, int]:
-    """A pair of neighbours whose loss exceeds what is allowed for some ε, or None; and how many were tried.
+    """Return neighbours whose loss exceeds the allowed one for some ε, or None; and how many were tried.
 
     Neighbours move each score by one of ``moves``. For x = exp(−ε/2) the claim is that
     Pr[q → r] − x^steps·Pr[q' → r] ≥ 0 on [0, 1]: every ε at once; ``both_ways`` also exchanges the two.
@@ -167,7 +167,7 @@ def _response(scores: tuple[int, ...]) -> list[Number]:
 
 
 def _by_lattice_recurrence(scores: tuple[int, ...], unit_coin: Number) -> tuple[Number, ...]:
-    """Equation (5) on scores in units of 2Δ; ``unit_coin`` is then exp(−ε)."""
+    """Solve equation (5) on scores in units of 2Δ; ``unit_coin`` is then exp(−ε)."""
 
     @cache
     def solve(values: tuple[int, ...]) -> tuple[Number, ...]:

@@ -40,7 +40,7 @@ claim = claims_of("permute-and-flip-supplement")
 
 
 Formula: TypeAlias = Callable[[Sequence[Number]], list[Number]]
-"""From coins p_r as exact rationals (fractions or flint's), the largest exactly 1, to the probabilities."""
+"""A function from exact rational coins p_r (fractions or flint's), the largest 1, to probabilities."""
 
 
 def _checked(coins: Iterable[Number]) -> list[Number]:
@@ -125,10 +125,10 @@ def dynamic_program(coins: Sequence[Number]) -> list[Number]:
 
 
 def dynamic_program_in_floats(coins: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Appendix E's dynamic program in float64: shown because it fails, never used.
+    """Appendix E's dynamic program in float64: included because it fails, never used.
 
-    Its sums alternate in sign, with terms as large as the number of subsets. At sixty candidates
-    ten digits are gone, at a hundred all of them: the "probabilities" do not even sum to one.
+    Its sums alternate in sign, with terms as large as the number of subsets. At sixty candidates ten digits
+    are lost, at a hundred all of them: the "probabilities" do not even sum to one.
 
     Example:
         >>> coins = np.exp(-np.linspace(0, 1.5, 100))

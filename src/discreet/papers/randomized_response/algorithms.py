@@ -1,6 +1,6 @@
 """Algorithms 1 to 3 of the exponential randomized response paper (Munilla Garrido and Matthes).
 
-The set T of near-best candidates is described in three ways that differ, and naively in a fourth;
+The paper describes the set T of near-best candidates in three ways that differ, and naively in a fourth;
 each is a *reading* here. π (``truth``; p in the paper) is the chance of answering from T.
 """
 
@@ -41,7 +41,7 @@ Reading: TypeAlias = Callable[[Problem], tuple[int, ...]]
 
 
 def _walk(problem: Problem, linked: Callable[[Fraction], bool]) -> tuple[int, ...]:
-    """From the best down, as long as each step to the next score is linked."""
+    """Walk from the best down, as long as each step to the next score is linked."""
     order = sorted(range(len(problem.scores)), key=lambda r: (-problem.scores[r], r))
     kept = 1
     while kept < len(order) and linked(
@@ -57,7 +57,7 @@ def naive(problem: Problem) -> tuple[int, ...]:
 
 
 def chain(problem: Problem) -> tuple[int, ...]:
-    """Algorithm 3 as written: on down while consecutive scores are at most Δ apart.
+    """Algorithm 3 as written: continue down while consecutive scores are at most Δ apart.
 
     Example:
         >>> chain(Problem((5, 4, 1), epsilon=Fraction(1)))
@@ -67,7 +67,7 @@ def chain(problem: Problem) -> tuple[int, ...]:
 
 
 def prose(problem: Problem) -> tuple[int, ...]:
-    """Section III-B taken at its word: on down while consecutive scores are *at least* Δ apart."""
+    """Section III-B taken literally: continue down while consecutive scores are *at least* Δ apart."""
     return _walk(problem, lambda step: step >= 1)
 
 
@@ -158,7 +158,7 @@ def distribution_complete(problem: Problem, *, truth: Fraction) -> list[Number]:
 
 
 STUDIED_TRUTH = Fraction(3, 4)
-"""The coin of most of the paper's figures."""
+"""The coin used in most of the paper's figures."""
 
 ALGORITHMS = (
     Algorithm(PAPER, "Algorithm 1", draw_with_replacement, distribution_with_replacement),

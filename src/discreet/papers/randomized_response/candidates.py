@@ -1,7 +1,7 @@
-"""Exponential randomized response, section V-A and V-B: errors along n, beside the ε really spent.
+"""Exponential randomized response, section V-A and V-B: errors along n, beside the ε actually spent.
 
-Throughout Δ = 1 and the noise scale is 2Δ/ε, as in that paper. ERR ¼, ½, ¾ is exponential randomized
-response with a coin of 0.25, 0.5, 0.75. It is not private: the errors say what it would gain, not what it
+Throughout, Δ = 1 and the noise scale is 2Δ/ε, as in that paper. ERR ¼, ½, ¾ is exponential randomized
+response with a coin of 0.25, 0.5, 0.75. It is not private: the errors show what it would gain, not what it
 may claim.
 """
 
@@ -31,7 +31,7 @@ _NOT_PRIVATE = (
 
 
 class _AlongN:
-    """Errors and real ε of all mechanisms on the score vectors of each n; means, and the largest ε."""
+    """Errors and actual ε of all mechanisms on the score vectors of each n; means, and the largest ε."""
 
     def __init__(self, scope: Scope, vectors: Callable[[int], list[list[int]]]) -> None:
         steps = np.geomspace(3, 200, scope.size(full=22, quick=8)).round()
@@ -51,7 +51,7 @@ class _AlongN:
         self.matched = np.array([_mean_error(PF.at(e), each) for e, each in spent])
 
     def draw(self, drawing: Drawing) -> None:
-        """As printed; and really."""
+        """Draw the figure as printed, and with the actual ε."""
         n = np.array(self.sizes, dtype=np.float64)
         axis = Axis("number of candidates n", domain=(0.0, float(n[-1])))
         lines = [
@@ -68,14 +68,14 @@ class _AlongN:
         )
 
     def lower(self, drawing: Drawing, quantity: str, *, paper: str) -> None:
-        """What the paper says of ERR against the others, and whether it is below both everywhere."""
+        """Compare the paper's statements about ERR with whether it is below both everywhere."""
         best = np.minimum(self.errors["EM"], self.errors["PF"])
         holds = all(bool((self.errors[one.label] < best).all()) for one in ERR.values())
         ours = "lower at every n" if holds else "not lower everywhere"
         drawing.statement(quantity, paper=paper, ours=ours, holds=holds)
 
     def cost(self, drawing: Drawing) -> None:
-        """What is really spent, and what it buys elsewhere."""
+        """Show what is actually spent, and what that buys elsewhere."""
         drawing.added(
             f"real ε of ERR ¾ at n = {self.sizes[-1]}",
             ours=f"at least {self.losses['ERR ¾'][-1]:.3g} instead of 0.1",

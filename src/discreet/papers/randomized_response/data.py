@@ -1,4 +1,4 @@
-"""Exponential randomized response, section VI: the five histograms, each beside the ε really spent."""
+"""Exponential randomized response, section VI: the five histograms, each beside the ε actually spent."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class _Curves:
         return error_panel(self.found.title, self.epsilons, lines, note=note, x="claimed ε")
 
     def really(self) -> Lines:
-        """Against the ε that is spent: the private mechanism reaches any error far to the left."""
+        """Plot against the ε actually spent: the private mechanism reaches any error far to the left."""
         furthest = max(float(ys.max()) for ys in self.spent.values())
         epsilons = np.geomspace(float(self.epsilons[0]), furthest, 60)
         least = 0.9 * min(float(ys.min()) for ys in self.mixed.values())
@@ -120,7 +120,7 @@ def _five(drawing: Drawing, scores_of: ScoresOf) -> None:
 
 
 def _bars(drawing: Drawing, scores_of: ScoresOf, what: str) -> None:
-    """Errors at the ε where EM errs by 100, and what that ε really is for each coin."""
+    """Return errors at the ε where EM errs by 100, and the actual ε for each coin."""
     names = [each.name for each in drawing.histograms]
     every = [scores_of(each.counts) for each in drawing.histograms]
     claimed = [epsilon_for(EM.family, scores, expected_error=100) for scores in every]

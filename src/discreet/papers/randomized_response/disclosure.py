@@ -1,4 +1,4 @@
-"""Exponential randomized response, section IV: disclosure risk, as printed and really; ε from a risk."""
+"""Exponential randomized response, section IV: disclosure risk, as printed and actual; ε from a risk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _RESPONSE: Law = partial(lemma_1, truth=Fraction(3, 4), reading=chain)
 
 
 def _posterior_in(worlds: Sequence[tuple[int, ...]], law: Law, epsilon: Fraction) -> Number:
-    """The largest belief in one of two worlds, held equally possible, that an answer can give."""
+    """Return the largest belief in one of two equally likely worlds that an answer can cause."""
     chances = zip(*(law(Problem(scores, epsilon=epsilon)) for scores in worlds), strict=True)
     return max((max(pair, key=float) / sum(pair, ball_of(0)) for pair in chances), key=float)
 

@@ -234,11 +234,11 @@ _CLAIM: Exact = math.inf  # only the measurement is used, nothing is compared wi
 
 
 def loss_at(mechanism: Mechanism, scores: Scores) -> float:
-    """The largest loss found between these scores (Δ = 1) and a neighbour of them. **Not private**.
+    """Return the largest loss found between these scores (Δ = 1) and a neighbour. **Not private**.
 
-    Neighbours: one person more or less moves scores in one direction, by at most Δ. Tried are those of the
-    audit (a candidate, or the top of the ranking, moved against the rest) and those that link the top set to
-    the next candidate or cut it; moving some up is as good as moving the rest down.
+    Adding or removing one person moves scores in one direction, by at most Δ. The neighbours tried are
+    those of the audit (a candidate, or the top of the ranking, moved against the rest) and those that link
+    the top set to the next candidate or cut it; moving some up is equivalent to moving the rest down.
 
     Example:
         >>> stairs = Scores([51, *range(49, 0, -1)], sensitivity=1)
@@ -291,9 +291,10 @@ def _log_stairs(count: Floats, x: float) -> Floats:
 
 
 def top_set_is_safe(scores: Scores) -> bool:
-    """Whether no neighbour of these scores changes the top set, so that the loss *here* is at most ε.
+    """Return whether no neighbour of these scores changes the top set, so that the loss *here* is at most ε.
 
-    Exactly when the best stands alone, more than 3Δ ahead (Proposition 2 of the proof page). **Not private**.
+    This holds exactly if the best stands alone, more than 3Δ ahead (Proposition 2 of the proof page). **Not
+    private**.
 
     Example:
         >>> top_set_is_safe(Scores([9, 5, 5], sensitivity=1)), top_set_is_safe(Scores([9, 6], sensitivity=1))

@@ -1,4 +1,4 @@
-"""Exponential randomized response, section V-C: one best candidate, all others tied, beside the real ε."""
+"""Exponential randomized response, section V-C: one best candidate, all others tied, with the actual ε."""
 
 from __future__ import annotations
 
