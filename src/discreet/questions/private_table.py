@@ -16,7 +16,7 @@ from discreet.accounting.events import Event, shortened
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.answer import OtherTableWarning, TableRelease
 from discreet.questions.kinds import ByName
-from discreet.questions.plan import Plan, Watch, plan_of, unwatched
+from discreet.questions.plan import Plan, Setting, Watch, plan_of, unwatched
 from discreet.questions.question import Question
 from discreet.questions.rehearsal import invented_rows
 from discreet.questions.run import (
@@ -26,7 +26,6 @@ from discreet.questions.run import (
     require_counted,
     run,
 )
-from discreet.questions.setting import Setting
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
