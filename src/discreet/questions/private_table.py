@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,7 @@ class PrivateTable(Setting, ByName):
         table = self.opened()
         return {**table.kinds, **table.read_as}
 
-    @property
+    @cached_property
     def name(self) -> str | None:
         """The file's name without folder and ending, or the database table's name; None in memory."""
         if self.table is not None:
