@@ -47,6 +47,8 @@ WORDS: Mapping[str, str] = {
     "History.iterable": "the entries, oldest first.",
     "Guarantee.resting_on.direct": "what proves other measures without a detour, by their names.",
     "Proof.assumes": "what is taken on trust, each as the end of a sentence.",
+    "Proof.then.shows": "whether the step shows what this proof assumes.",
+    "unequal": '"ratios" or "largest": how scores are compared whose sensitivities differ.',
     "Proof.assuming.sentences": "what is taken on trust, each as the end of a sentence.",
     "asking": "the table, opened, and which of its rows count.",
     "table": "the declared table.",
