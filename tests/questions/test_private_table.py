@@ -16,7 +16,7 @@ from discreet import PureDP, questions
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
 from discreet.questions import Grid, PrivateTable
-from discreet.questions.setting import Setting
+from discreet.questions.plan import Setting
 from discreet.tuning import Fixed, choose_run
 
 VISITS = pl.DataFrame(
@@ -165,7 +165,7 @@ def test_every_term_is_declared_once_and_explained() -> None:
     """What ``table()`` takes is what a table has, and the words of both are there."""
     taken = inspect.signature(discreet.table).parameters
     fields = {each.name for each in dataclasses.fields(PrivateTable)}
-    assert set(taken) == fields - {"accountant"}
+    assert set(taken) == fields - {"accountant", "kept"}  # which a plan has besides
     assert {each.name for each in dataclasses.fields(Setting)} == fields - {"ledger", "dataset"}
     assert all(f"    {name}: " in (inspect.getdoc(discreet.table) or "") for name in taken)
 

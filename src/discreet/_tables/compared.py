@@ -113,7 +113,7 @@ def _operands(
     kind, engine = table.ordered_kind(column), table.engine
     there = f"{name} IS NOT NULL"
     if kind in TEXTS and all(isinstance(value, str) for value in values):
-        blank = f" AND {name} <> {table.literal('', kind='text')}" if table.is_text else ""
+        blank = f" AND {name} <> {table.literal('')}" if table.is_text else ""
         texts = period_words(comparison)
         period = table.period_named(column, texts)
         if kind == "object" and period not in (None, "year"):
@@ -165,7 +165,7 @@ def _text(table: Table, column: str, text: Any) -> str:
         raise ParameterError(
             f"⟨where⟩ compares column {column!r} with a text that its encoding lacks"
         )
-    return table.literal(text, kind="text")
+    return table.literal(text)
 
 
 def _is_number(value: object) -> bool:

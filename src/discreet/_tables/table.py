@@ -139,9 +139,9 @@ class Table:
 
     # ---- columns in SQL
 
-    def literal(self, key: Any, *, kind: str, declared: str = "") -> str:
-        """Return a key in a form that can be compared with a column of this kind and type."""
-        return self.engine.of_word(f"'{self.engine.word(key)}'", kind, declared)
+    def literal(self, text: str) -> str:
+        """Return a text in a form that can be compared with a column of texts."""
+        return self.engine.of_word(f"'{self.engine.word(text)}'", "text", "")
 
     def number(self, column: str) -> str:
         """A column as float64: of a text file what its texts spell."""
@@ -217,9 +217,7 @@ class Table:
         if kind == "date":
             day = self.engine.day
             return f"{name} >= {day('0001-01-01')} AND {name} <= {day('9999-12-31')}"
-        return (
-            f"{name} <> {self.literal('', kind='text')}" if self.is_text else f"{name} IS NOT NULL"
-        )
+        return f"{name} <> {self.literal('')}" if self.is_text else f"{name} IS NOT NULL"
 
     def plain(self, column: str, value: Any) -> Any:
         """Return a column's value as a Python object, from what a statement returned."""

@@ -36,8 +36,8 @@ from discreet.errors import DiscreetError, ParameterError
 from discreet.ledger import Ledger
 from discreet.neighbours import Neighbours
 from discreet.questions import Question, table
+from discreet.questions.plan import Setting
 from discreet.questions.private_table import PrivateTable
-from discreet.questions.setting import Setting
 
 
 def described(desk: Desk, analyst: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
 from discreet.questions.candidates import candidates_of
 from discreet.questions.ordered import column_grid
-from discreet.questions.setting import Setting
+from discreet.questions.plan import Setting
 
 
 def problems(owner: OwnerFile) -> list[str]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import total_ordering
 from typing import Any, ClassVar, Self, TypeVar, cast
@@ -78,8 +78,8 @@ two scores further apart than was stated
     def resting_on(self, proof: Proof | None, direct: Mapping[str, Proof] | None = None) -> Self:
         """Return this promise together with its proof.
 
-        ``direct`` maps other measures of the same release to their direct proofs. A promise of nothing (ε =
-        ∞, or δ = 1) has no proof.
+        ``direct`` maps other measures of the same release to their direct proofs; these assume what ``proof``
+        assumes. A promise of nothing (ε = ∞, or δ = 1) has no proof.
         """
         made, something = object.__new__(type(self)), True
         for name in self._numbers:
@@ -119,8 +119,11 @@ two scores further apart than was stated
 
     def proof_in(self, measure: type[Guarantee]) -> Proof | None:
         """Return the proof of the same promise in another measure; None if none is known."""
-        name = measure.__name__
-        return self.direct.get(name) or self._then(name)
+        found = self.direct.get(measure.__name__)
+        if found is None:
+            return self._then(measure.__name__)
+        assumed = () if self.proof is None else self.proof.assumes
+        return found.assuming(*dict.fromkeys(found.assumes + assumed))
 
     @abstractmethod
     def _to(self, measure: type[G], delta: object) -> G: ...
@@ -186,9 +189,10 @@ class _OneNumber(Guarantee):
 
     def _to(self, measure: type[G], delta: object) -> G:
         target = _target_delta(measure, delta)
+        make: Callable[..., G] = measure
         if measure is ApproxDP:
-            return measure(self._epsilon_at(target), target)
-        return measure(self.exact_in(measure))
+            return make(self._epsilon_at(target), target)
+        return make(self.exact_in(measure))
 
     @abstractmethod
     def _epsilon_at(self, delta: Fraction) -> Exact:
@@ -272,9 +276,10 @@ class PureDP(Epsilon):
 
     def in_words(self, people: int = 1) -> str:
         """The promise in one plain sentence."""
-        together = self._exact * whole("people", people)
+        whose = subject(people)  # which checks the number
+        together = self._exact * people
         return (
-            f"{subject(people)} the probability of any answer {odds(together)} "
+            f"{whose} the probability of any answer {odds(together)} "
             f"({times(people, 'ε')} = {figure(together)})."
         )
 
@@ -404,7 +409,8 @@ class ApproxDP(Guarantee):
             return PureDP(self._epsilon).to(measure, delta=target if measure is ApproxDP else None)
         if measure is ApproxDP:
             return cast("G", ApproxDP(self._epsilon_at(target), target))
-        return measure(math.inf)
+        make: Callable[..., G] = measure
+        return make(math.inf)
 
     def exact_in(self, measure: type[Guarantee]) -> Exact:
         """That of its ε where δ is zero, else infinity."""

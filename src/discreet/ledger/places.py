@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
@@ -27,18 +28,18 @@ _MOUNTS = Path("/proc/self/mountinfo")
 _SECRET_OPTIONS = frozenset({"password", "passfile", "sslpassword", "sslkey"})
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Place:
     """A checked address. Its text forms hide every password."""
 
     url: URL
 
-    @property
+    @cached_property
     def is_sqlite(self) -> bool:
         """Whether it is a SQLite file."""
         return self.url.get_backend_name() == "sqlite"
 
-    @property
+    @cached_property
     def path(self) -> Path:
         """The SQLite file."""
         assert self.url.database is not None

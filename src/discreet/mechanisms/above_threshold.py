@@ -193,7 +193,7 @@ class CrossingRule:
         proof = CLAIMS[f"above-threshold-{self.noise}", "PureDP"].assuming(VALUES)
         own = proof if type(self) is CrossingRule else None
         rho = CLAIMS.get((f"above-threshold-{self.noise}", "ZCDP"))
-        direct = {"ZCDP": rho.assuming(VALUES)} if own is not None and rho is not None else {}
+        direct = {"ZCDP": rho} if own is not None and rho is not None else {}
         return promise.resting_on(own, direct).to(measure, delta=delta)
 
     def draw(self, bits: Bits) -> NoisyThreshold:

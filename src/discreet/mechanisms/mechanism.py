@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
 from typing import Any, ClassVar, Self, TypeVar, overload
 
 import numpy as np
@@ -330,10 +329,10 @@ class Mechanism(ABC):
         if facts is None:
             # A subclass may behave differently under the same promise, and nothing proves that.
             return promise
-        proofs = dict(_promised(facts.checked_as))
+        proofs = {to: proof for (of, to), proof in CLAIMS.items() if of == facts.checked_as}
         # Of its own measure nothing more: that theorem is about these figures, the others about all of them.
-        own = proofs.pop(type(promise).__name__, None)
-        return promise.resting_on(own or Proof(facts.proof, assumes=(SCORES,)), proofs)
+        own = proofs.pop(type(promise).__name__, None) or Proof(facts.proof)
+        return promise.resting_on(own.assuming(SCORES), proofs)
 
     def _cost(self, range_distance: Fraction) -> Exact:
         """Return ε of the underlying noise for a range distance: ε as given, or d/s."""
@@ -475,13 +474,6 @@ class Mechanism(ABC):
 def facts_of(thing: object) -> Facts | None:
     """Return the facts stated by exactly this class; none for a subclass, which may behave differently."""
     return thing.facts if isinstance(thing, Mechanism) and "facts" in vars(type(thing)) else None
-
-
-@cache
-def _promised(law: str) -> Mapping[str, Proof]:
-    """Return the proof of each measure that a law promises."""
-    named = ((measure, proof) for (of, measure), proof in CLAIMS.items() if of == law)
-    return {measure: proof.assuming(SCORES) for measure, proof in named}
 
 
 def _scores(scores: Scores) -> Scores:

@@ -272,7 +272,7 @@ class TableRelease(Release):
             elif hasattr(value, "as_data"):
                 data[name] = value.as_data()
             elif value is not None and (name != "invented" or value):
-                data[name] = _plain(value)
+                data[name] = value if isinstance(value, _PLAIN) else _plain(value)
         return data
 
 

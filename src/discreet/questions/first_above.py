@@ -21,10 +21,9 @@ from discreet.questions.answer import about_period, about_threshold, about_types
 from discreet.questions.candidates import Candidates, candidates_of
 from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, WITH_A_GAP
 from discreet.questions.of_rows import OfRows
-from discreet.questions.plan import Found, Plan
+from discreet.questions.plan import Found, Plan, Setting
 from discreet.questions.question import Labels, field, flag, labels, value
 from discreet.questions.scoring import count_sensitivity, resting
-from discreet.questions.setting import Setting
 
 
 def stream_named(name: str, given: Any) -> str:

@@ -29,7 +29,7 @@ from discreet.questions.answer import (
 )
 from discreet.questions.candidates import candidates_of
 from discreet.questions.costs import Part, event_of, guarantee_of, in_groups
-from discreet.questions.plan import Found, Plan, Reading, Sentences
+from discreet.questions.plan import USUAL_PEOPLE, Found, Plan, Reading, Sentences, Setting
 from discreet.questions.question import (
     FoundLabels,
     Labels,
@@ -43,7 +43,6 @@ from discreet.questions.question import (
     value,
 )
 from discreet.questions.scoring import count_promise, noisy_count, within
-from discreet.questions.setting import USUAL_PEOPLE, Setting
 
 NO_MATCH = "If no row matches, the answer is {}: --with-people says how many counted, for a share of epsilon."
 """Help text for commands that also answer on an empty table."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from discreet.accounting.events import Event, shortened
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.answer import OtherTableWarning, TableRelease
 from discreet.questions.kinds import ByName
-from discreet.questions.plan import Plan, Watch, plan_of, unwatched
+from discreet.questions.plan import Plan, Setting, Watch, plan_of, unwatched
 from discreet.questions.question import Question
 from discreet.questions.rehearsal import invented_rows
 from discreet.questions.run import (
@@ -26,7 +27,6 @@ from discreet.questions.run import (
     require_counted,
     run,
 )
-from discreet.questions.setting import Setting
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -149,7 +149,7 @@ class PrivateTable(Setting, ByName):
         table = self.opened()
         return {**table.kinds, **table.read_as}
 
-    @property
+    @cached_property
     def name(self) -> str | None:
         """The file's name without folder and ending, or the database table's name; None in memory."""
         if self.table is not None:

@@ -25,8 +25,7 @@ from discreet.mechanisms.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from discreet._exact.sampling import Bits
-    from discreet.questions.plan import Plan
-    from discreet.questions.setting import Setting
+    from discreet.questions.plan import Plan, Setting
 
 T = TypeVar("T")
 Labels = Any

@@ -20,8 +20,8 @@ from discreet._tables.engines import quoted
 from discreet._tables.in_duckdb import connected
 from discreet._tables.moments import RECURRING, days_of
 from discreet._tables.where import comparisons
+from discreet.questions.plan import USUAL_PEOPLE, Setting
 from discreet.questions.question import Question
-from discreet.questions.setting import USUAL_PEOPLE, Setting
 
 MOST_ROWS = 100_000
 _TYPES = {

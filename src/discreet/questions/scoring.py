@@ -176,15 +176,15 @@ def count_promise(epsilon: Fraction) -> PureDP:
     return PureDP(epsilon).resting_on(CLAIMS["count", "PureDP"], IN_ANSWERS)
 
 
-def within(epsilon: Fraction, *, failing: float = 0.05) -> int:
-    """The least t with Pr[|noise| > t] ≤ ``failing``, from Pr[|Z| > t] = 2λ^(t+1)/(1 + λ), λ = e^{−ε}.
+def within(epsilon: Fraction) -> int:
+    """The least t with Pr[|noise| > t] ≤ 5 %, from Pr[|Z| > t] = 2λ^(t+1)/(1 + λ), λ = e^{−ε}.
 
     Example:
         >>> within(Fraction(1)), within(Fraction(1, 10))
         (3, 30)
     """
     # Floats only if every ε has one: 10⁻⁴⁰⁰ is zero as a float, and 10⁴⁰⁰ is not one.
-    beyond = math.log(failing / 2) + math.log1p(math.exp(-float(min(epsilon, Fraction(1000)))))
+    beyond = math.log(0.05 / 2) + math.log1p(math.exp(-float(min(epsilon, Fraction(1000)))))
     return max(0, math.ceil(Fraction(-beyond) / epsilon - 1 - Fraction(1, 10**9)))
 
 

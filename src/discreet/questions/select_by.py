@@ -37,11 +37,10 @@ from discreet.questions.answer import (
 )
 from discreet.questions.candidates import WHY_PUBLIC
 from discreet.questions.costs import guarantee_of
-from discreet.questions.plan import Found, Plan, Reading, Sentences
+from discreet.questions.plan import Found, Plan, Reading, Sentences, Setting
 from discreet.questions.question import Labels, Question, field, flag, labels, one_of, value
 from discreet.questions.run import AnyLedger, run
 from discreet.questions.sensitivity_check import check_sensitivity
-from discreet.questions.setting import Setting
 from discreet.scores import LARGEST, RATIOS, Scores
 
 _OPTIMIZE = {"max": "large scores are good", "min": "small scores are good"}

@@ -30,7 +30,16 @@ from discreet.questions.accuracy import DOUBTFUL, USEFUL, Accuracy, exactly
 from discreet.questions.answer import about_price
 from discreet.questions.candidates import WHY_PUBLIC
 from discreet.questions.costs import Part, event_of, guarantee_of, mixed
-from discreet.questions.plan import Found, Plan, Reading, Sentences, Watch, unwatched
+from discreet.questions.plan import (
+    USUAL_PEOPLE,
+    Found,
+    Plan,
+    Reading,
+    Sentences,
+    Setting,
+    Watch,
+    unwatched,
+)
 from discreet.questions.question import (
     USUAL_LEVEL,
     Labels,
@@ -44,7 +53,6 @@ from discreet.questions.question import (
 )
 from discreet.questions.rehearsal import invented_columns
 from discreet.questions.scoring import choices, count_promise, noisy_count, within
-from discreet.questions.setting import USUAL_PEOPLE, Setting
 from discreet.scores import Scores
 
 RANGE_DISTANCE = 2

@@ -26,12 +26,11 @@ from discreet.errors import NoBudgetError, ParameterError
 from discreet.questions import Question
 from discreet.questions.candidates import candidates_of
 from discreet.questions.periods import is_range
-from discreet.questions.plan import Plan, plan_of
+from discreet.questions.plan import Plan, Setting, plan_of
 from discreet.questions.private_table import PrivateTable
 from discreet.questions.private_table import table as private_table
 from discreet.questions.question import fields_of
 from discreet.questions.run import AnyLedger, opened
-from discreet.questions.setting import Setting
 from discreet.study.planned import PlannedQuestion, StudyPlan
 from discreet.study.split import Curve, Point, weakest
 from discreet.study.study import DESK, LEAST, WEAKEST, Asked, Study, StudyError, placed

@@ -142,15 +142,17 @@ def positive_distance(name: str, value: object) -> Fraction:
         True
     """
     exact = positive(name, value)
-    is_binary = isinstance(value, float | np.floating)
-    return max(exact, Fraction(float(value))) if is_binary else exact
+    if isinstance(value, float | np.floating):
+        return max(exact, Fraction(float(value)))
+    return exact
 
 
 def non_negative_distance(name: str, value: object) -> Fraction:
     """A finite distance, zero or above; a float is taken at the larger of its two readings."""
     exact = non_negative(name, value)
-    is_binary = isinstance(value, float | np.floating)
-    return max(exact, Fraction(float(value))) if is_binary else exact
+    if isinstance(value, float | np.floating):
+        return max(exact, Fraction(float(value)))
+    return exact
 
 
 def cost(name: str, value: object) -> Exact:

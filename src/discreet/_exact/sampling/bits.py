@@ -281,7 +281,7 @@ def uniform_below(bits: Bits, bound: int) -> int:
             return drawn
 
 
-def uniform_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indices:
+def uniform_indices(bits: Bits, bound: int, *, count: int) -> Indices:
     """``count`` independent uniform integers in ``range(bound)``.
 
     Example:
@@ -289,9 +289,9 @@ def uniform_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> I
         >>> uniform_indices(SecureBits(), 1, count=3)
         array([0, 0, 0])
     """
-    drawn = some_indices(bits, bound, count=count, width=width)
+    drawn = some_indices(bits, bound, count=count)
     while len(drawn) < count:
-        more = some_indices(bits, bound, count=count - len(drawn), width=width)
+        more = some_indices(bits, bound, count=count - len(drawn))
         drawn = np.concatenate([drawn, more])
     return drawn
 

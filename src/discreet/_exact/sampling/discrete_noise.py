@@ -38,7 +38,7 @@ def geometric(bits: Bits, scale: Fraction, *, word: int = _WORD) -> int:
         uniform.extend()
 
 
-def discrete_laplace(bits: Bits, scale: Fraction, *, word: int = _WORD) -> int:
+def discrete_laplace(bits: Bits, scale: Fraction) -> int:
     """A whole number Z with Pr[Z = z] proportional to e^{−|z|/scale}.
 
     Example:
@@ -46,7 +46,7 @@ def discrete_laplace(bits: Bits, scale: Fraction, *, word: int = _WORD) -> int:
         >>> discrete_laplace(SecureBits(), Fraction(1, 10**6))
         0
     """
-    return geometric(bits, scale, word=word) - geometric(bits, scale, word=word)
+    return geometric(bits, scale) - geometric(bits, scale)
 
 
 def common_floor(low: Ball, high: Ball) -> int | None:
