@@ -108,7 +108,7 @@ def test_the_loss_of_the_chain_grows_with_the_number_of_candidates() -> None:
     mechanism = ExponentialRandomizedResponse(epsilon=1, truth="0.5")
     losses = [
         audit(mechanism, PureDP(1), n=n, effort="quick", monotonic=False).measured
-        for n in (5, 10, 20, 50)
+        for n in (5, 15, 50)
     ]
     assert losses == sorted(losses)
     assert losses[-1] > 21.6

@@ -82,10 +82,12 @@ def test_a_suspicion_is_reported_and_fails_only_if_asked(audits: Audited, told: 
 
 
 def test_sampling_is_repeatable_by_its_seed(audits: Audited, told: list[Any]) -> None:
-    def noisy(scores: Any) -> int:
-        return int(np.argmax(scores.values + np.random.default_rng().gumbel(size=len(scores))))
+    def noisy(scores: Any, size: int) -> Any:
+        noise = np.random.default_rng().gumbel(size=(size, len(scores)))
+        return np.argmax(scores.values + noise, axis=1)
 
     options: Any = {"n": 2, "samples": 1000, "explore": 100, "seed": 5, "false_alarm": 1e-9}
+    options["monotonic"] = True
     first, second = (audits(noisy, PureDP(1), **options) for _ in range(2))
     assert first.worst == second.worst
     ours = [audits(PermuteAndFlip(epsilon=2), PureDP(1), sampled=True, **options) for _ in range(2)]

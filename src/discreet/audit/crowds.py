@@ -6,7 +6,7 @@ of a crowd falls with the crowd's size, but what it adds to the leader does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -147,7 +147,24 @@ def far_bases(size: int, grid: ScoreGrid) -> list[Floats]:
     return [np.zeros(size), np.eye(1, size)[0] * grid.delta]
 
 
-def lopsided(size: int, delta: float) -> Floats:
+def far_rows(size: int, grid: ScoreGrid, noise_scale: float) -> Floats:
+    """Return bases at all common offsets, nearest first, and vectors with enormous scores."""
+    far = sorted(offsets(noise_scale, grid.delta), key=abs)
+    moved = [base + offset for offset in far for base in far_bases(size, grid)]
+    return np.concatenate([moved, _lopsided(size, grid.delta)])
+
+
+def narrowed(
+    low: float, high: float, delta: float, change: Callable[[float, float], float]
+) -> tuple[float, float]:
+    """Halve the way between two offsets, where the law changes more, down to one Δ."""
+    while high - low > delta:
+        middle = low + max(1.0, (high - low) / delta // 2) * delta
+        low, high = (low, middle) if change(low, middle) >= change(middle, high) else (middle, high)
+    return low, high
+
+
+def _lopsided(size: int, delta: float) -> Floats:
     """Return vectors in which one or two scores are enormous and the others are not."""
     rows = []
     for huge, sign in product(_HUGE, (1.0, -1.0)):

@@ -16,7 +16,7 @@ from discreet.audit.relations import Neighbours, Relation, ScoreGrid
 from discreet.audit.search import Kind, Progress, checked_effort, verdict_on
 from discreet.audit.sequences import StreamSubject, audit_stream
 from discreet.audit.subjects import Subject
-from discreet.audit.tables import Inputs, OfInputs
+from discreet.audit.tables import OfTables, Tables
 from discreet.audit.vectors import scored
 from discreet.audit.verdicts import Verdict
 from discreet.errors import ParameterError
@@ -38,7 +38,7 @@ def audit(
     monotonic: bool | None = None,
     n: int | Iterable[int] | None = None,
     neighbours: Neighbours | None = None,
-    inputs: Inputs | None = None,
+    inputs: Tables | None = None,
     effort: str = "usual",
     progress: Progress | None = None,
 ) -> Verdict:
@@ -60,8 +60,7 @@ def audit(
         monotonic: whether all scores move in one direction; None tries both.
         n: how many candidates, a number or several; None tries 2 to 5, and crowds of up to 10,000.
         neighbours: your own neighbour relation, from a score vector to the neighbours to try.
-        inputs: what the subject is a function of, if not of scores: a kind of input such as
-            :class:`~discreet.audit.Tables`.
+        inputs: the tables that the subject is a function of, if not of scores.
         effort: ``"quick"``, ``"usual"`` or ``"thorough"``, which looks several times as long and in more
             places. The same audit gives the same verdict each time.
         progress: called with the stage and the fraction done.
@@ -113,11 +112,11 @@ def audit(
     loss = loss_for(claim)
     if inputs is not None:
         return verdict_on(
-            [OfInputs(prepared, loss, inputs, effort == "thorough")],
+            [OfTables(prepared, loss, inputs, effort == "thorough")],
             claimed=loss.claimed,
             symbol=loss.symbol,
             proof=lambda: None,
-            counted=inputs.counted,
+            counted="rows",
             **told,
         )
 
@@ -149,7 +148,7 @@ def _steps_of(
     sensitivity: object,
     n: int | Iterable[int] | None,
     neighbours: Neighbours | None,
-    inputs: Inputs | None,
+    inputs: Tables | None,
     claim: Guarantee | Regular,
 ) -> tuple[Fraction, ...] | None:
     """Return one sensitivity for each candidate if they differ; None if there is a single number."""

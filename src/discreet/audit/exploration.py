@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.audit.bounds import AnswerSet, LossBound
-from discreet.audit.crowds import crowds, far_bases, lopsided, offsets
+from discreet.audit.crowds import crowds, far_bases, far_rows, narrowed
 from discreet.audit.relations import Floats, Relation, ScoreGrid, shapes
 from discreet.audit.samplers import Counts, OutOfTime, Sampler
 from discreet.audit.verdicts import Stage
@@ -55,11 +55,9 @@ def far_out(
 
     Sums of floats may be rounded there: pairs that are then not neighbours are left out.
     """
-    far = sorted(offsets(noise_scale, grid.delta), key=abs)
-    rows = [base + offset for offset in far for base in far_bases(size, grid)]
     against = np.full(size, 0.0 if relation.monotonic else -grid.delta)
     against[0] = grid.delta
-    for row in [*rows, *lopsided(size, grid.delta)]:
+    for row in far_rows(size, grid, noise_scale):
         for move in (grid.delta, -grid.delta, against):
             near = row + move
             if np.isfinite(near).all() and relation.contains(
@@ -160,11 +158,7 @@ class Exploration:
         low, high = max(pairwise(far), key=lambda ends: change(*ends))
         if change(low, high) < _STANDS_OUT:
             return None
-        while high - low > grid.delta:
-            middle = low + max(1.0, (high - low) / grid.delta // 2) * grid.delta
-            low, high = (
-                (low, middle) if change(low, middle) >= change(middle, high) else (middle, high)
-            )
+        low, high = narrowed(low, high, grid.delta, change)
         first, second = ((base + offset).tolist() for offset in (low, high))
         near = relation.contains(first, second, grid.sensitivity)
         return (tuple(first), tuple(second), relation) if near else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial, wraps
@@ -36,6 +35,14 @@ _BLIND = (
     "shuffle",
 )
 """Draws from which any answer may be made, so that what they are compared with is not seen."""
+
+
+_ORDERS = {
+    "choice": ("a", "size", "replace", "p", "axis", "shuffle"),
+    "exponential": ("scale", "size"),
+    **dict.fromkeys(_CENTRED, ("loc", "scale", "size")),
+}
+"""Arguments of a draw by their names; compiled functions cannot be asked for them."""
 
 
 class WatchedNoise(np.ndarray[Any, Any]):
@@ -103,23 +110,22 @@ def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callabl
 
     The first ``skip`` arguments do not belong to the draw.
     """
-    signature = _signature(name)
+    order = _ORDERS.get(name, ())
 
     @wraps(function)
     def draw(*given: Any, **named: Any) -> Any:
         trace = CURRENT.get()
         if trace is None or trace.inside:
             return function(*given, **named)
-        told = signature.bind(*given[skip:], **named)
-        centre, scale = told.arguments.get("loc"), told.arguments.get("scale", 1.0)
-        size = told.arguments.get("size")
-        if name in _BLIND or (name == "choice" and told.arguments.get("p") is None):
+        told = dict(zip(order, given[skip:], strict=False)) | named
+        centre, scale, size = told.get("loc"), told.get("scale", 1.0), told.get("size")
+        if name in _BLIND or (name == "choice" and told.get("p") is None):
             trace.blind = True
             trace.notes[f"numpy's {name} was drawn, which answers may depend on in any way"] = None
             return trace.take(Step(name=f"numpy.{name}"), partial(function, *given, **named))
         if name == "choice":
             with np.errstate(divide="ignore"):
-                logs = np.log(np.asarray(told.arguments["p"], dtype=np.float64))
+                logs = np.log(np.asarray(told["p"], dtype=np.float64))
             step = Step(name="numpy.choice", value=logs, norm="linf", pure=1.0)
             return trace.take(step, partial(function, *given, **named))
         step, drawn = _noise(name, scale, size), partial(function, *given, **named)
@@ -156,27 +162,6 @@ def _noise(name: str, scale: Any, size: Any) -> Step:
             "size": size,
         },
     )
-
-
-def _signature(name: str) -> inspect.Signature:
-    """Return a draw's arguments by name; compiled functions do not report theirs."""
-    orders = {
-        "choice": "a size replace p axis shuffle",
-        "exponential": "scale size",
-        **dict.fromkeys(_CENTRED, "loc scale size"),
-    }
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    fixed = {"loc": 0.0, "scale": 1.0}
-    parts = [
-        inspect.Parameter(part, kind, default=fixed.get(part))
-        for part in orders.get(name, "").split()
-    ]
-    if not parts:
-        parts = [
-            inspect.Parameter("given", inspect.Parameter.VAR_POSITIONAL),
-            inspect.Parameter("named", inspect.Parameter.VAR_KEYWORD),
-        ]
-    return inspect.Signature(parts)
 
 
 _DRAWS = (*_CENTRED, *_OTHERS, *_BLIND, "choice")

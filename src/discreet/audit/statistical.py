@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet._exact.numbers.exact import positive_distance, refuse, whole
-from discreet._exact.sampling import Bits, ScriptedBits
+from discreet._exact.sampling import ScriptedBits
 from discreet._exact.sampling.seeding import seeded
 from discreet.audit.bounds import LossBound, bound_for, frequencies
 from discreet.audit.confidence import error_rate
@@ -103,42 +103,12 @@ def statistical_audit(
         >>> verdict.status, verdict.measured > 1
         ('suspect', True)
     """
-    with nullcontext() if seed is None else seeded(whole("seed", seed, least=0)):
-        return _audited(
-            function,
-            claim,
-            sensitivity=sensitivity,
-            monotonic=monotonic,
-            n=n,
-            neighbours=neighbours,
-            samples=_DRAWS[checked_effort(effort)][0] if samples is None else samples,
-            false_alarm=false_alarm,
-            explore=_DRAWS[checked_effort(effort)][1] if explore is None else explore,
-            randomness=None if seed is None else ScriptedBits(seed),
-            seconds=seconds,
-            progress=progress,
-        )
-
-
-def _audited(
-    function: Any,
-    claim: Guarantee,
-    *,
-    sensitivity: object,
-    monotonic: bool | None,
-    n: int | Iterable[int] | None,
-    neighbours: Neighbours | None,
-    samples: int,
-    false_alarm: float,
-    explore: int,
-    randomness: Bits | None,
-    seconds: float | None,
-    progress: Progress | None,
-) -> StatisticalVerdict:
     began = time.perf_counter()
     distance = positive_distance("sensitivity", sensitivity)
-    samples = whole("samples", samples, least=100)
-    explore = whole("explore", explore, least=100)
+    usual = _DRAWS[checked_effort(effort)]
+    samples = whole("samples", usual[0] if samples is None else samples, least=100)
+    explore = whole("explore", usual[1] if explore is None else explore, least=100)
+    seed = None if seed is None else whole("seed", seed, least=0)
     false_alarm = error_rate(false_alarm)
     if seconds is not None and not (isinstance(seconds, float | int) and seconds > 0):
         raise refuse("seconds", seconds, "a time above zero, or None")
@@ -151,46 +121,50 @@ def _audited(
         function,
         sensitivity=distance,
         grain=claimed_noise_scale(claim, relations[0], distance) / 2,
-        randomness=randomness,
+        randomness=None if seed is None else ScriptedBits(seed),
     )
     search = Exploration(sampler, bound, claimed, explore)
     until = [math.inf if seconds is None else began + share * seconds for share in _UNTIL]
-    for number, relation in enumerate(relations):
-        scale = claimed_noise_scale(claim, relation, distance)
-        for place, size in enumerate(sizes):
-            sampler.until = until[0]
-            tell(f"explore {size} candidates", (number + place / len(sizes)) / len(relations) / 3)
-            search.look("explored", relation, proposed(size, relation, grid, scale))
-        if relation.custom is None and sizes[0] <= FEW:
-            sampler.until = until[1]
-            tell(f"explore {sizes[0]} candidates far out", 0.3 + number / len(relations) / 5)
-            search.look("far out", relation, list(far_out(sizes[0], relation, grid, scale)), FAR)
-            search.look_for_boundaries(sizes[0], relation, grid, offsets(scale, grid.delta))
-    sampler.until = until[2]
-    tell("look again", 0.5)
-    finalists = search.finalists()
-    sampler.forget()
-    if seconds is not None:
-        rate = sampler.draws / (time.perf_counter() - began)
-        fits = rate * (until[3] - time.perf_counter()) / (2 * max(1, len(finalists)))
-        sampler.cut_short |= 0.8 * fits < samples
-        samples = max(100, min(samples, int(0.8 * fits)))
-    rounds = _rounds(samples)
-    error = false_alarm / (len(rounds) * max(1, len(finalists)))
-    best: tuple[float, Suspect, int] | None = None
-    sampler.until = until[3]
-    for turn, size in enumerate(rounds):
-        tell(f"judge with {size:,} draws", 0.5 + turn / len(rounds) / 2)
-        try:
-            judged = [
-                (bound.proved(*_tallies(sampler, one, size), one.event, error), one, size)
-                for one in finalists
-            ]
-        except OutOfTime:
-            break
-        best = max([*judged, *([best] if best else [])], key=lambda entry: entry[0], default=None)
-        if best is not None and best[0] > claimed:
-            break
+    with nullcontext() if seed is None else seeded(seed):
+        for number, relation in enumerate(relations):
+            scale = claimed_noise_scale(claim, relation, distance)
+            for place, size in enumerate(sizes):
+                sampler.until = until[0]
+                tell(
+                    f"explore {size} candidates", (number + place / len(sizes)) / len(relations) / 3
+                )
+                search.look("explored", relation, proposed(size, relation, grid, scale))
+            if relation.custom is None and sizes[0] <= FEW:
+                sampler.until = until[1]
+                tell(f"explore {sizes[0]} candidates far out", 0.3 + number / len(relations) / 5)
+                search.look(
+                    "far out", relation, list(far_out(sizes[0], relation, grid, scale)), FAR
+                )
+                search.look_for_boundaries(sizes[0], relation, grid, offsets(scale, grid.delta))
+        sampler.until = until[2]
+        tell("look again", 0.5)
+        finalists = search.finalists()
+        sampler.forget()
+        if seconds is not None:
+            samples = _in_time(sampler, samples, began, until[3], len(finalists))
+        rounds = _rounds(samples)
+        error = false_alarm / (len(rounds) * max(1, len(finalists)))
+        best: tuple[float, Suspect, int] | None = None
+        sampler.until = until[3]
+        for turn, size in enumerate(rounds):
+            tell(f"judge with {size:,} draws", 0.5 + turn / len(rounds) / 2)
+            try:
+                judged = [
+                    (bound.proved(*_tallies(sampler, one, size), one.event, error), one, size)
+                    for one in finalists
+                ]
+            except OutOfTime:
+                break
+            best = max(
+                [*judged, *([best] if best else [])], key=lambda entry: entry[0], default=None
+            )
+            if best is not None and best[0] > claimed:
+                break
     tell("done", 1.0)
     witness, estimate = (None, 0.0) if best is None else _witness(sampler, bound, best)
     suspect = best is not None and best[0] > claimed
@@ -218,6 +192,14 @@ def _audited(
 
 def _symbol(claim: Guarantee) -> str:
     return "δ" if claim.symbol == "(ε, δ)" else claim.symbol
+
+
+def _in_time(sampler: Sampler, samples: int, began: float, end: float, finalists: int) -> int:
+    """As many samples for each score vector as there is time for."""
+    now = time.perf_counter()
+    fits = 0.8 * sampler.draws / (now - began) * (end - now) / (2 * max(1, finalists))
+    sampler.cut_short |= fits < samples
+    return max(100, min(samples, int(fits)))
 
 
 def _rounds(samples: int) -> list[int]:

@@ -1,9 +1,7 @@
-"""Audits of inputs other than score vectors: the interface of a kind of input, its search, and tables.
+"""Tables as a kind of input: a whole question is audited from rows to answer.
 
-A kind of input says which inputs are tried, which are neighbours and how to climb; everything else (answers
-of any kind, losses, certificates, verdicts) is shared. Tables audit a whole question from rows to answer: a
-table is a bag of people, each with one of a few values (a label, a number, or the tuple of all rows of one
-person), and neighbours are tables with a person added, removed or replaced.
+A table is a bag of people, each with one of a few values (a label, a number, or the tuple of all the rows of
+one person), and neighbours are tables with a person added or removed, or replaced.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, islice
-from typing import Any, Protocol
+from typing import Any
 
 from discreet._exact.numbers.balls import ball_of, precision
 from discreet._exact.numbers.exact import refuse, whole
@@ -23,88 +21,11 @@ from discreet.audit.verdicts import Witness
 from discreet.errors import ParameterError
 from discreet.neighbours import ADD_REMOVE, REPLACE
 
-Couple = tuple[Any, Any]
-"""Two neighbouring inputs, as hashable values."""
+Couple = tuple[tuple[Hashable, ...], tuple[Hashable, ...]]
+"""Two neighbouring tables."""
 
 _AT_ONCE = 256
 
-
-class Inputs(Protocol):
-    """A kind of input: which inputs are tried and which are neighbours."""
-
-    relation: str
-    """The neighbour relation in a word or two."""
-    counted: str
-    """What the size of an input counts, such as "rows"."""
-
-    def stages(self, *, thorough: bool) -> Iterator[tuple[str, int, Iterable[Couple]]]:
-        """Yield what to try: a name, the size of the inputs, and pairs of neighbours."""
-        ...
-
-    def around(self, couple: Couple) -> Iterable[Couple]:
-        """Pairs of neighbours near this one, to climb to."""
-        ...
-
-    def contains(self, couple: Couple) -> bool:
-        """Whether the two are neighbours, exactly."""
-        ...
-
-    def size(self, one: Any) -> int:
-        """How large an input is."""
-        ...
-
-    def shown(self, one: Any) -> tuple[Any, ...]:
-        """Return an input as a readable tuple."""
-        ...
-
-
-@dataclass(slots=True)
-class OfInputs:
-    """One subject, one loss, and inputs of any kind, for the search."""
-
-    subject: Subject
-    loss: Loss
-    inputs: Inputs
-    thorough: bool
-    finest, patience, part = 0.5, 2000, 1
-
-    @property
-    def relation(self) -> str:
-        """The neighbour relation of the inputs."""
-        return self.inputs.relation
-
-    def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """Yield the stages of the inputs."""
-        for name, size, couples in self.inputs.stages(thorough=self.thorough):
-            yield name, size, self._batches(couples)
-
-    def around(self, pair: Couple, _step: float) -> Iterator[Batch]:
-        """Return the pairs that the inputs propose nearby."""
-        return self._batches(self.inputs.around(pair))
-
-    def size(self, pair: Couple) -> int:
-        """Return the size of the first of the two."""
-        return self.inputs.size(pair[0])
-
-    def certified(self, pair: Couple) -> tuple[Witness, bool]:
-        """Return the pair in balls."""
-        if not self.inputs.contains(pair):
-            raise AssertionError("the search left the neighbour relation")
-        shown = [self.inputs.shown(one) for one in pair]
-        logs = self.subject.log_laws(pair)
-        return certified(
-            self.subject, self.loss, logs, pair, size=0, shown=shown, relation=self.relation
-        )
-
-    def _batches(self, couples: Iterable[Couple]) -> Iterator[Batch]:
-        stream = iter(couples)
-        while batch := list(islice(stream, _AT_ONCE)):
-            logs = self.subject.log_laws([one for couple in batch for one in couple])
-            losses = self.loss.values(logs[0::2], logs[1::2])
-            yield Batch(losses, batch.__getitem__, len(batch))
-
-
-# ---- tables ---------------------------------------------------------------------------------------------
 
 Choose = Callable[[Any], Any]
 """Takes probabilities and returns a position, or takes a mapping and returns a key, on one of all paths."""
@@ -133,8 +54,6 @@ class Tables:
         ('refuted', ('ill',), ())
     """
 
-    counted = "rows"
-
     def __init__(
         self,
         values: Iterable[Hashable],
@@ -153,10 +72,10 @@ class Tables:
         self._most = whole("most", most, least=self._rows)
         self.relation = neighbours
 
-    def stages(self, *, thorough: bool) -> Iterator[tuple[str, int, Iterable[Couple]]]:
-        """Yield all tables of each size with all their neighbours of at most that size."""
+    def small(self, *, thorough: bool) -> Iterator[tuple[int, Iterable[Couple]]]:
+        """All tables of each size, against all their neighbours of at most that size."""
         for size in range(1, self._rows + 1 + thorough):
-            yield "all tables", size, self._all(size)
+            yield size, self._all(size)
 
     def _all(self, size: int) -> Iterator[Couple]:
         for table in combinations_with_replacement(self._values, size):
@@ -197,14 +116,6 @@ class Tables:
         left = len(first), len(second)
         return left in ((0, 1), (1, 0)) if self.relation == ADD_REMOVE else left == (1, 1)
 
-    def size(self, one: Any) -> int:
-        """How many people."""
-        return len(one)
-
-    def shown(self, one: Any) -> tuple[Any, ...]:
-        """Return the people, in the order of the values."""
-        return tuple(one)
-
     def _with(self, table: tuple[Hashable, ...], *more: Hashable) -> tuple[Hashable, ...]:
         return tuple(sorted((*table, *more), key=self._rank.__getitem__))
 
@@ -212,6 +123,51 @@ class Tables:
     def _without(table: tuple[Hashable, ...], one: Hashable) -> tuple[Hashable, ...]:
         place = table.index(one)
         return table[:place] + table[place + 1 :]
+
+
+@dataclass(slots=True)
+class OfTables:
+    """One subject, one loss, and tables, for the search."""
+
+    subject: Subject
+    loss: Loss
+    tables: Tables
+    thorough: bool
+    finest, patience, part = 0.5, 2000, 1
+
+    @property
+    def relation(self) -> str:
+        """The neighbour relation of the tables."""
+        return self.tables.relation
+
+    def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
+        """All tables of each size, against all their neighbours of at most that size."""
+        for size, couples in self.tables.small(thorough=self.thorough):
+            yield "all tables", size, self._batches(couples)
+
+    def around(self, pair: Couple, _step: float) -> Iterator[Batch]:
+        """Two tables changed alike."""
+        return self._batches(self.tables.around(pair))
+
+    def size(self, pair: Couple) -> int:
+        """How many people are in the first of the two."""
+        return len(pair[0])
+
+    def certified(self, pair: Couple) -> tuple[Witness, bool]:
+        """The pair in balls."""
+        if not self.tables.contains(pair):
+            raise AssertionError("the search left the neighbour relation")
+        logs = self.subject.log_laws(pair)
+        return certified(
+            self.subject, self.loss, logs, pair, size=0, shown=pair, relation=self.relation
+        )
+
+    def _batches(self, couples: Iterable[Couple]) -> Iterator[Batch]:
+        stream = iter(couples)
+        while batch := list(islice(stream, _AT_ONCE)):
+            logs = self.subject.log_laws([one for couple in batch for one in couple])
+            losses = self.loss.values(logs[0::2], logs[1::2])
+            yield Batch(losses, batch.__getitem__, len(batch))
 
 
 def unrolled(run: Callable[[Any, Choose], Hashable]) -> Callable[[Any], dict[Hashable, Any]]:

@@ -15,7 +15,8 @@ from discreet.audit.crowds import (
     Crowd,
     crowds,
     far_bases,
-    lopsided,
+    far_rows,
+    narrowed,
     offsets,
 )
 from discreet.audit.losses import Loss
@@ -187,17 +188,14 @@ class Vectors(Scored):
         )
 
     def _far_out(self, size: int) -> Iterator[Batch]:
-        """Try common offsets, enormous scores, and the offsets between them where the law changes."""
-        delta = self.grid.delta
-        far, bases = offsets(self.noise_scale, delta), far_bases(size, self.grid)
-        rows = np.concatenate(
-            [[base + c for c in sorted(far, key=abs) for base in bases], lopsided(size, delta)]
-        )
+        """Common offsets, enormous scores, and the places between offsets where the law changes."""
+        rows = far_rows(size, self.grid, self.noise_scale)
         if self.subject.canonical and not self.thorough:
             rows = rows[::7]  # the law provably ignores offsets; only floats could depend on them
         yield self._near(rows, plainly=True)
         if self.among.custom is None:
-            for base in bases:
+            far = offsets(self.noise_scale, self.grid.delta)
+            for base in far_bases(size, self.grid):
                 yield self._boundary(base, far)
 
     def _boundary(self, base: Floats, far: list[float]) -> Batch:
@@ -207,12 +205,12 @@ class Vectors(Scored):
         place, nothing = int(np.argmax(values)), np.empty((0, len(base)))
         if not values[place] > 0:
             return self._batch(nothing, nothing)
-        low, high = far[place], far[place + 1]
-        while high - low > self.grid.delta:
-            middle = low + max(1.0, (high - low) / self.grid.delta // 2) * self.grid.delta
-            three = self.masses(base + np.array([[low], [middle], [high]]), plainly=True)
-            below, above = self.loss.values(three[:-1], three[1:])
-            low, high = (low, middle) if below >= above else (middle, high)
+
+        def change(low: float, high: float) -> float:
+            ends = self.masses(base + np.array([[low], [high]]), plainly=True)
+            return float(self.loss.values(ends[:1], ends[1:])[0])
+
+        low, high = narrowed(far[place], far[place + 1], self.grid.delta, change)
         first, second = base + low, base + high
         if not self._is_neighbour(first, second):
             return self._batch(nothing, nothing)
