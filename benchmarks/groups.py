@@ -107,7 +107,7 @@ def named_table(draws: int) -> str:
     ]
     cases: list[tuple[str, pl.DataFrame, tuple[int, ...]]] = [("2", visits(2, exactly=True), (2,))]
     cases += [(f"about {each}", visits(each), (each, 4 * each)) for each in (5, 20)]
-    cases += [(f"about {each}, by 1/√i", visits(each, power=0.5), (each,)) for each in (5, 20)]
+    cases += [(f"about {each} (1/√i)", visits(each, power=0.5), (each,)) for each in (5, 20)]
     for words, frame, bounds in cases:
         for bound in bounds:
             found = [named(frame, bound) for _ in range(draws)]
@@ -127,8 +127,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     draws = 8 if chosen.large else 3
     words = (
         f"Mean number of groups named in {draws} draws, at ε = 1, δ = 10⁻⁵, 20,000 people, groups drawn in "
-        "proportion to 1/i, or to 1/√i where that is said. Each person counts in one group, by the best rule "
-        "for it; in all of theirs at ε/b and δ/b (b is `groups_per_person`); by weights in one round; by "
+        "proportion to 1/i, or to 1/√i in the rows that say so. Each person counts in one group, by "
+        "the best rule for it; in all of theirs at ε/b and δ/b (b is `groups_per_person`); by weights in one round; by "
         "weights of which what is beyond need is rerouted to other groups (floats, for comparison only); and "
         "as the question does it, by weights in two rounds from b = 3 on:"
     )
