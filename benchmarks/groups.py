@@ -128,9 +128,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     words = (
         f"Mean number of groups named in {draws} draws, at ε = 1, δ = 10⁻⁵, 20,000 people, groups drawn in "
         "proportion to 1/i, or to 1/√i in the rows that say so. Each person counts in one group, by "
-        "the best rule for it; in all of theirs at ε/b and δ/b (b is `groups_per_person`); by weights in one round; by "
-        "weights of which what is beyond need is rerouted to other groups (floats, for comparison only); and "
-        "as the question does it, by weights in two rounds from b = 3 on:"
+        "the best rule for it; in all of theirs at ε/b and δ/b (b is `groups_per_person`); by weights "
+        "in one round; by weights of which what is beyond need is rerouted to other groups (floats, for "
+        "comparison only); and as the question does it, by weights in two rounds from b = 3 on:"
     )
     found = f"{words}\n\n{named_table(draws)}"
     print(found)
