@@ -28,6 +28,7 @@ from discreet._exact.sampling.keeping import Keeping, kept
 from discreet._exact.sampling.weighing import Weighing, weighings_at
 from discreet._tables import Rows, open_table
 from discreet._tables.counts import people_per_group, people_per_group_and_share
+from discreet.questions import TopK
 from discreet.questions.then import FoundGroups
 from discreet.questions.unknown_domain import weights_of
 
@@ -119,6 +120,29 @@ def named_table(draws: int) -> str:
     return "\n".join(lines)
 
 
+def values_table(draws: int) -> str:
+    """How many of the k commonest values are named right, without and with ``values_per_person``."""
+    lines = [
+        "| values of a person | k | margin, right | margin, named | weights, right | weights, named |",
+        "|---" * 6 + "|",
+    ]
+    for each in (5, 20):
+        frame = visits(each)
+        asked = table(frame, user="person", ledger=None)
+        counts = frame.unique().group_by("group").len().sort("len", descending=True)
+        for k in (10, 100):
+            cells = []
+            best = set(counts["group"].head(k).to_list())
+            for bound in (None, each):
+                question = TopK("group", k=k, epsilon=EPSILON, delta=DELTA, values_per_person=bound)
+                answers = [asked.ask(question).answer for _ in range(draws)]
+                right = np.mean([len(best.intersection(answer)) for answer in answers])
+                cells += [f"{right:.0f}", f"{np.mean([*map(len, answers)]):.0f}"]
+            lines.append(f"| about {each} | {k} | " + " | ".join(cells) + " |")
+            print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--large", action="store_true")
@@ -132,7 +156,11 @@ def main(arguments: Sequence[str] = ()) -> None:
         "in one round; by weights of which what is beyond need is rerouted to other groups (floats, for "
         "comparison only); and as the question does it, by weights in two rounds from b = 3 on:"
     )
-    found = f"{words}\n\n{named_table(draws)}"
+    values = (
+        "The k commonest values where no list names them, at the same ε and δ: how many are named, and how "
+        "many of these are right, by the margin (without `values_per_person`) and by weights (with it):"
+    )
+    found = f"{words}\n\n{named_table(draws)}\n\n{values}\n\n{values_table(draws)}"
     print(found)
     if chosen.record:
         record("groups", "Groups that no list names", found)
