@@ -28,6 +28,7 @@ from discreet._exact.sampling.keeping import Keeping, kept
 from discreet._exact.sampling.weighing import Weighing, weighings_at
 from discreet._tables import Rows, open_table
 from discreet._tables.counts import people_per_group, people_per_group_and_share
+from discreet.questions import TopK
 from discreet.questions.then import FoundGroups
 from discreet.questions.unknown_domain import weights_of
 
@@ -107,7 +108,7 @@ def named_table(draws: int) -> str:
     ]
     cases: list[tuple[str, pl.DataFrame, tuple[int, ...]]] = [("2", visits(2, exactly=True), (2,))]
     cases += [(f"about {each}", visits(each), (each, 4 * each)) for each in (5, 20)]
-    cases += [(f"about {each}, by 1/√i", visits(each, power=0.5), (each,)) for each in (5, 20)]
+    cases += [(f"about {each} (1/√i)", visits(each, power=0.5), (each,)) for each in (5, 20)]
     for words, frame, bounds in cases:
         for bound in bounds:
             found = [named(frame, bound) for _ in range(draws)]
@@ -115,6 +116,29 @@ def named_table(draws: int) -> str:
             lines.append(
                 f"| {words} | {bound} | " + " | ".join(f"{mean:.0f}" for mean in means) + " |"
             )
+            print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def values_table(draws: int) -> str:
+    """How many of the k commonest values are named right, without and with ``values_per_person``."""
+    lines = [
+        "| values of a person | k | margin, right | margin, named | weights, right | weights, named |",
+        "|---" * 6 + "|",
+    ]
+    for each in (5, 20):
+        frame = visits(each)
+        asked = table(frame, user="person", ledger=None)
+        counts = frame.unique().group_by("group").len().sort("len", descending=True)
+        for k in (10, 100):
+            cells = []
+            best = set(counts["group"].head(k).to_list())
+            for bound in (None, each):
+                question = TopK("group", k=k, epsilon=EPSILON, delta=DELTA, values_per_person=bound)
+                answers = [asked.ask(question).answer for _ in range(draws)]
+                right = np.mean([len(best.intersection(answer)) for answer in answers])
+                cells += [f"{right:.0f}", f"{np.mean([*map(len, answers)]):.0f}"]
+            lines.append(f"| about {each} | {k} | " + " | ".join(cells) + " |")
             print(lines[-1], flush=True)
     return "\n".join(lines)
 
@@ -127,12 +151,16 @@ def main(arguments: Sequence[str] = ()) -> None:
     draws = 8 if chosen.large else 3
     words = (
         f"Mean number of groups named in {draws} draws, at ε = 1, δ = 10⁻⁵, 20,000 people, groups drawn in "
-        "proportion to 1/i, or to 1/√i where that is said. Each person counts in one group, by the best rule "
-        "for it; in all of theirs at ε/b and δ/b (b is `groups_per_person`); by weights in one round; by "
-        "weights of which what is beyond need is rerouted to other groups (floats, for comparison only); and "
-        "as the question does it, by weights in two rounds from b = 3 on:"
+        "proportion to 1/i, or to 1/√i in the rows that say so. Each person counts in one group, by "
+        "the best rule for it; in all of theirs at ε/b and δ/b (b is `groups_per_person`); by weights "
+        "in one round; by weights of which what is beyond need is rerouted to other groups (floats, for "
+        "comparison only); and as the question does it, by weights in two rounds from b = 3 on:"
     )
-    found = f"{words}\n\n{named_table(draws)}"
+    values = (
+        "The k commonest values where no list names them, at the same ε and δ: how many are named, and how "
+        "many of these are right, by the margin (without `values_per_person`) and by weights (with it):"
+    )
+    found = f"{words}\n\n{named_table(draws)}\n\n{values}\n\n{values_table(draws)}"
     print(found)
     if chosen.record:
         record("groups", "Groups that no list names", found)

@@ -141,7 +141,7 @@ CHARTS = {
         series={
             "one group": "one group",
             "weights, once": "weights, once",
-            "by default": "by default, in two rounds",
+            "by default": "by default",
         },
     ),
     "no-bounds": Chart(

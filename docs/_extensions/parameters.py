@@ -21,7 +21,7 @@ _NUMBERS = (
     "epsilon sensitivity delta scale step gap threshold range_distance count_share threshold_share "
     "with_probability t share cost truth expected_error error_at_most risk level delta_for_releases "
     "distance people_share mean shape bound value gap_unit groups_share score_epsilon held_out above "
-    "covers unit largest margin at_most sharing time_limit"
+    "covers unit largest margin at_most sharing time_limit rho beyond"
 )
 TYPES = dict.fromkeys(_NUMBERS.split(" "), NUMBER) | {
     "bounds": "pair of numbers",
@@ -60,6 +60,8 @@ WORDS: Mapping[str, str] = {
     "scores": "the candidates' scores, with their sensitivity.",
     "epsilon": "ε of one release: how much one person may change any probability, as a factor e^ε.",
     "ApproxDP.epsilon": "ε, as in pure differential privacy.",
+    "rho": "ρ, outside the event.",
+    "beyond": "the probability of the event outside which ρ holds.",
     "mechanism": "the mechanism that chooses.",
     "optimize": '"max" if large scores are good, "min" if small ones are.',
     "neighbours": "which data sets count as neighbours: one person added or removed, or replaced.",

@@ -66,7 +66,8 @@ def law_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     paths: list[Callable[[Any], Any]] = []
     asked: list[Table] = []
     rooms = {
-        name: importlib.import_module(f"discreet.questions.{name}") for name in ("then", "run")
+        name: importlib.import_module(f"discreet.questions.{name}")
+        for name in ("then", "unknown_domain", "run")
     }
 
     def selected(mechanism: Mechanism, scores: Any) -> int:
@@ -86,7 +87,8 @@ def law_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
     count_once(monkeypatch, COUNTED, lambda: asked[-1])
     let_choose(monkeypatch, selected)
-    monkeypatch.setattr(rooms["then"], "kept", kept)
+    for name in ("then", "unknown_domain"):
+        monkeypatch.setattr(rooms[name], "kept", kept)
     monkeypatch.setattr(rooms["run"], "SecureBits", OneKey)
 
     def made(plan: Callable[[pl.DataFrame], Plan]) -> Any:

@@ -101,6 +101,10 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
         base = Fraction(math.exp(1 / scale))
         return list(paths[-1](_in_floats(set_law([int(count) for count in counts], k, base))))
 
+    def kept(weights: Any, *, keeping: Any, **_: Any) -> Any:
+        chances = [keeping.ball(int(weight)) for weight in weights]
+        return np.array([bool(paths[-1]([1 - chance, chance])) for chance in chances], dtype=bool)
+
     def with_its_lead(gaps: Any, _bits: Any, *, unit: Fraction) -> tuple[int, int]:
         """Of two candidates: the signed lead of the first is Laplace noise around its true lead."""
         assert gaps.size == 2
@@ -124,6 +128,7 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
     for place, stand_in in {
         "of_rows.noisy_count": counted,
         "top_k.noisy_first": in_order,
+        "unknown_domain.kept": kept,
         "top_k.joint_first": all_at_once,
         "top_k.joint_set": one_set,
         "scoring.noisy_first_and_gap": with_its_lead,
@@ -364,3 +369,27 @@ def test_a_score_with_unequal_sensitivities(
     law = question(followed, ask)
     verdict = holds(law, PureDP(1), tables)
     assert verdict.measured > 0.45
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_top_k_of_values_kept_by_weights(followed: list[Choose], neighbours: str) -> None:
+    """Two rounds of weights, then the choice among the values kept; one person brings two values."""
+
+    def ask(table: Any) -> Any:
+        release = top_k(
+            table,
+            "value",
+            k=2,
+            epsilon=2,
+            delta="0.2",
+            values_per_person=2,
+            user="person",
+            neighbours=neighbours,
+        )
+        assert "weights" in release.mechanism
+        return release.answer
+
+    tables = Tables([ONE, TWO, BOTH], rows=2, neighbours=neighbours)
+    law = question(followed, ask)
+    holds(law, ApproxDP(2, "0.2"), tables)
+    assert not audit(law, ApproxDP(2, "0.02"), inputs=tables, effort="quick").holds

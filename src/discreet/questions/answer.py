@@ -623,18 +623,19 @@ def about_values_each(most: int) -> Sentences:
 
 
 def about_found_groups(
-    by: str, *, one: bool, weighed: tuple[int, int, int] | None = None
+    by: str, *, one: bool, weighed: tuple[int, int, int, int] | None = None
 ) -> Sentences:
     """Describe groups found in the data; with weights, the bound and how many people a group needs."""
     how = " To find them, a person counts in one group of theirs, drawn at random." if one else ""
     if weighed is not None:
-        most, people, otherwise = weighed
+        most, people, sure, otherwise = weighed
         how = (
             f" To find them, a person in t groups adds 1/√t to the weight of each; a person in more than "
             f"{most:,} counts in {most:,} of theirs, drawn at random. The heaviest groups are named first; "
-            "then everybody's weight is divided again among the groups that are left. If everybody is in "
-            f"{most:,} of these, a group is likely to be named from {people:,} people on; counting each "
-            f"person in one group would take {otherwise:,}."
+            "then everybody's weight is divided again among the groups that are left. If nobody is in more "
+            f"than {most:,}, a group of {people:,} people is at least as likely to be named as not, and one "
+            f"of {sure:,} is named 19 times out of 20, whatever else is in the data; counting each person in "
+            f"one group would take up to {otherwise:,}."
         )
     return (
         f"The groups are those of {by} in the data with enough people to be named safely at this ε "

@@ -148,7 +148,12 @@ class FoundGroups(_First, kind="groups"):
                 one=setting.several_rows and weighings is None,
                 weighed=None
                 if weighings is None
-                else (most, weighings.people(most), most * (keeping.turn + 1)),
+                else (
+                    most,
+                    weighings.people(most),
+                    weighings.people_for_sure(most),
+                    most * (keeping.turn + 1),
+                ),
             ),
         )
 

@@ -88,6 +88,8 @@ def test_noise_and_thresholds_are_the_least_that_are_enough(
     for rule in rounds:
         assert named(rule, rule.threshold - Fraction(1, 512)) > both.unsafe / 5
     with precision(200):
+        for people, chance in ((both.people(groups), 0.5), (both.people_for_sure(groups), 0.95)):
+            assert bool(both.last.ball(people * weight_in(groups)) >= chance)
         for people, share, rule in itertools.product(range(1, 300, 7), (1, groups), rounds):
             weight = people * weight_in(share)
             low, high = rule.ends(weight, 64)

@@ -26,6 +26,7 @@ FIRST_NOISE = Fraction(1, 20)
 FIRST_UNSAFE = Fraction(1, 5)
 """The first round's part of the chance to name a group that only one person has."""
 _FINE = 1 << 10
+_SURE = Fraction(1645, 1000)  # a normal number is below this with probability 0.95
 _BRACKETS = 16
 
 
@@ -133,9 +134,10 @@ class Weighing:
                 )
         return self._brackets[key]
 
-    def people(self, groups: int) -> int:
-        """Return how many people, each in this many groups, make a group at least as likely kept as not."""
-        return math.ceil(self.threshold * UNIT / weight_in(groups))
+    def people(self, groups: int, *, deviations: Fraction = Fraction(0)) -> int:
+        """Return how many people, each in this many groups, bring a group so far above the threshold."""
+        deviation = Fraction(math.isqrt(math.ceil(self.variance * UNIT**2)) + 1, UNIT)
+        return math.ceil((self.threshold + deviations * deviation) * UNIT / weight_in(groups))
 
 
 def numbers_to_check(groups: int, variance: Fraction) -> list[int]:
@@ -177,8 +179,18 @@ class Weighings:
         )
 
     def people(self, groups: int) -> int:
-        """How many people make a group likely to be named, if all are in so many groups not named before."""
+        """How many people make a group as likely named as not, if nobody is in more groups than this."""
         return self.last.people(groups)
+
+    def people_for_sure(self, groups: int) -> int:
+        """How many people make a group named 19 times out of 20, if nobody is in more groups than this.
+
+        Example:
+            >>> rule = Weighings(Fraction(1), Fraction(1, 10**5), groups=20, replacing=False)
+            >>> rule.people(20), rule.people_for_sure(20)
+            (92, 121)
+        """
+        return self.last.people(groups, deviations=_SURE)
 
 
 @lru_cache(maxsize=64)
