@@ -141,7 +141,9 @@ class Failover:
     def _control(self, name: str, *action: str) -> None:
         options = f"-c listen_addresses=127.0.0.1 -c port={self._ports[name]} -c fsync=off "
         options += f"-c unix_socket_directories={self._folder} "
-        options += "-c wal_sender_timeout=0 -c wal_receiver_timeout=0"  # a test may stop one of them
+        options += (
+            "-c wal_sender_timeout=0 -c wal_receiver_timeout=0"  # a test may stop one of them
+        )
         log = ["-l", str(self._folder / f"{name}.log"), "-o", options]
         wait = ["-D", self._data(name), "-w", "-t", f"{PATIENCE:.0f}"]
         self._call("pg_ctl", *wait, *(log if action == ("start",) else []), *action)
