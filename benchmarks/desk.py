@@ -57,9 +57,9 @@ def folder_with(rows: int, folder: Path, *, slot: str, workers: int) -> OwnerFil
     )
     (folder / "desk.toml").write_text(
         f'[ledger]\nplace = "budget.db"\n[desk]\nlisten = "127.0.0.1:0"\nworkers = {workers}\n'
-        f'queue = 400\npatience = "10m"\nrequests_per_minute = 100000\nfailures_allowed = 100000\n'
-        '[table.visits]\nsource = "visits.parquet"\nuser = "person"\ndataset = "d"\n'
-        f'slot = {{mode = "{slot}"}}\n'
+        f'queue = 400\npatience = "10m"\nrequests_per_minute = 100000\n'
+        f"failures_allowed = 100000\n[table.visits]\n"
+        f'source = "visits.parquet"\nuser = "person"\ndataset = "d"\nslot = {{mode = "{slot}"}}\n'
         f"[table.visits.column.code]\ncandidates = {list(range(50))}\n{analysts}"
     )
     with Ledger.open(folder / "budget.db") as ledger:

@@ -48,7 +48,6 @@ WORDS: Mapping[str, str] = {
     "Guarantee.resting_on.direct": "the direct proofs of other measures, by name.",
     "Proof.assumes": "what is taken on trust, each as the end of a sentence.",
     "Proof.then.shows": "whether the step shows what this proof assumes.",
-    "unequal": '"ratios" or "largest": how scores are compared whose sensitivities differ.',
     "Proof.assuming.sentences": "what is taken on trust, each as the end of a sentence.",
     "asking": "the opened table, and which of its rows count.",
     "table": "the declared table.",

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
@@ -22,7 +23,7 @@ from sqlalchemy import create_engine, make_url, text
 from discreet import PureDP
 from discreet.desk import workers
 from discreet.desk.admission import NOT_BEGUN, NOT_DONE, UNABLE, Desk, DeskError
-from discreet.desk.owner_file import read_owner_file
+from discreet.desk.owner_file import OwnerFile, read_owner_file
 from discreet.desk.serving import DeskServer, allot_parts
 from discreet.desk.store import ANSWERED, LOST, REFUSED, DeskStore
 from discreet.desk.workers import Job
@@ -386,38 +387,55 @@ def test_a_worker_that_pays_while_its_desk_is_killed_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the next desk would say that nothing was spent, and the worker would spend it then."""
-    owner = clinic_at(tmp_path, workers=1)
-    with desk_process(tmp_path / "clinic.toml") as (process, url):
-        with DeskStore(str(owner.desk.store)) as store:
-            token, till = store.new_token("epidemiology", days=1), store.till
-        ledger = sqlite3.connect(owner.ledger.place, isolation_level=None)
-        ledger.execute("BEGIN IMMEDIATE")  # paying takes as long as this
-        line = http.client.HTTPConnection(url.removeprefix("http://"), timeout=PATIENCE)
-        line.request("POST", "/api/ask", json.dumps(MODE), {"authorization": f"Bearer {token}"})
-        until(lambda: _is_held(till), "a worker that pays")
-        process.kill()
-        line.close()
-    desk = Desk(owner)
-    met = threading.Event()  # the lock that the worker holds
+    owner = clinic_at(tmp_path)
+    allot_parts(owner)
+    desk = Desk(owner)  # the next one; the question is of the one that was killed
+    question = desk.store.admit("epidemiology", None, "", {"table": "visits"})
+    paying, may_pay, met = threading.Event(), threading.Event(), threading.Event()
 
-    def wait(seconds: float) -> None:
+    def pay(*what: Any, **more: Any) -> Any:
+        paying.set()
+        assert may_pay.wait(PATIENCE)
+        return desk.ledger.spend(*what, **more)
+
+    def wait(seconds: float) -> None:  # the desk has met the lock that the worker holds
         met.set()
         time.sleep(seconds)
 
-    clock = SimpleNamespace(monotonic=time.monotonic, sleep=wait)
-    monkeypatch.setattr(workers, "time", clock)
+    monkeypatch.setattr(workers, "_ledger", lambda _address: SimpleNamespace(spend=pay))
+    monkeypatch.setattr(workers, "time", SimpleNamespace(monotonic=time.monotonic, sleep=wait))
+    _, line = multiprocessing.Pipe()
+    worker = workers._Counting(_job(owner, till=desk.store.till), line)
+    purpose = f"desk {question}: mode"
+    spending = threading.Thread(
+        target=lambda: worker.spend("clinic/epidemiology", PureDP(1), purpose=purpose)
+    )
     settling = threading.Thread(target=desk._settle)
+    spending.start()
+    assert paying.wait(PATIENCE)
     settling.start()
-    assert met.wait(PATIENCE)
+    until(lambda: met.is_set() or not settling.is_alive(), "the desk to meet the lock")
     assert settling.is_alive()
-    ledger.execute("ROLLBACK")
-    ledger.close()
-    settling.join()
-    (question,) = desk.store.asked("epidemiology")
-    assert question.state == LOST
-    assert question.entry == desk.ledger.history("clinic/epidemiology")[-1].sequence
+    may_pay.set()
+    for each in (spending, settling):
+        each.join()
+    settled = desk.store.one(question)
+    entry = desk.ledger.history("clinic/epidemiology")[-1]
+    assert (settled.state, settled.entry, entry.kind) == (LOST, entry.sequence, "spend")
     desk.ledger.close()
     desk.store.close()
+
+
+def _job(owner: OwnerFile, *, till: str) -> Job:
+    """A question of ``epidemiology`` as a worker gets it."""
+    return Job(
+        ledger=owner.ledger.place,
+        till=till,
+        source=owner.table["visits"].source,
+        dataset="clinic/epidemiology",
+        question=Mode("diagnosis", candidates=["flu", "cold"], epsilon=1),
+        terms={"user": "patient_id"},
+    )
 
 
 def _is_held(till: str) -> bool:
@@ -433,14 +451,7 @@ def test_a_worker_whose_desk_has_ended_does_not_pay(tmp_path: Path) -> None:
     owner = clinic_at(tmp_path)
     allot_parts(owner)
     ours, theirs = multiprocessing.Pipe()
-    job = Job(
-        ledger=owner.ledger.place,
-        till=str(tmp_path / "till"),
-        source=owner.table["visits"].source,
-        dataset="clinic/epidemiology",
-        question=Mode("diagnosis", candidates=["flu", "cold"], epsilon=1),
-        terms={"user": "patient_id"},
-    )
+    job = _job(owner, till=str(tmp_path / "till"))
     ours.close()
     with pytest.raises(OSError, match="Broken pipe"):
         workers._run(job, theirs)
