@@ -23,7 +23,7 @@ Theorem unknown_domain_then {Row A : Type} N k m tau eps delta (has : nat -> lis
   (replace t t' ->
      found t <= exp (INR rounds * (2 * eps) + more') * found t' + INR rounds * (delta * (1 + exp eps))).
 Proof.
-  intros T E D K M P F G W Nd found.
+  intros T E D K M P F G W Once found.
   assert (Phi : forall h, 0 <= sum (answers h) (law h t) <= 1).
   { intros h. destruct (whole_is A (law h) more more' (W h)) as (L & _). destruct (L t) as (L0 & L1 & _).
     split; [now apply sum_nonneg | now apply L1]. }
