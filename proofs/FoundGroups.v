@@ -2,7 +2,7 @@
     question is asked about them. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
-From Discreet Require Import Common Mechanism People Recursion UnknownDomain Keeping Answers.
+From Discreet Require Import Common Mechanism People Recursion UnknownDomain Keeping Answers Divergences Wholes.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -95,7 +95,7 @@ End Group.
 Theorem found_groups_approx_dp C coins weight (group : C -> nat -> list Row -> option nat) G A
     (law : list bool -> table Row -> A -> R) more more' (answers : list bool -> list A) t t' :
   (forall c, In c coins -> 0 <= weight c) -> sum coins weight = 1 -> (forall c, personal (group c)) ->
-  (forall l, release A (law l) more more') -> (forall l u, sum (answers l) (law l u) <= 1) ->
+  (forall l, whole A (law l) more more') -> (forall l, NoDup (answers l)) ->
   let found t := sum coins (fun c => weight c *
     passes eps delta (sizes (group c) G t) (fun l => sum (answers l) (law l t))) in
   (add_remove t t' -> found t <= exp (eps + more) * found t' + delta) /\
@@ -103,13 +103,16 @@ Theorem found_groups_approx_dp C coins weight (group : C -> nat -> list Row -> o
 Proof.
   intros W T P Q One found.
   assert (Test : forall u, is_test (fun l => sum (answers l) (law l u))).
-  { intros u l. split; [|apply One]. apply sum_nonneg. intros a _. now apply (release_is _ _ _ _ (Q l)). }
+  { intros u l. destruct (whole_is A (law l) more more' (Q l)) as (L & _). destruct (L u) as (L0 & L1 & _).
+    split; [now apply sum_nonneg | now apply L1]. }
+  assert (Cost : forall l, (add_remove t t' -> sum (answers l) (law l t) <= exp more * sum (answers l) (law l t')) /\
+    (replace t t' -> sum (answers l) (law l t) <= exp more' * sum (answers l) (law l t'))).
+  { intros l. destruct (whole_is A (law l) more more' (Q l)) as (_ & _ & Ad & Re).
+    split; intros H; rewrite <- sum_scal; apply sum_le; intros a _; [now apply Ad | now apply Re]. }
   split; intros H; apply average_approx; try assumption; intros c _.
   - replace eps with (INR 1 * eps) at 2 by (simpl; ring).
     replace delta with (INR 1 * delta) at 3 by (simpl; ring).
-    apply found_moves; auto; [apply few_changed; auto|].
-    intros l. now apply (answer_pure_dp _ _ _ _ (answers l) t t' (Q l)).
-  - apply (found_moves (group c) (P c) G t t' 2); auto; [apply few_changed; auto|].
-    intros l. now apply (answer_pure_dp _ _ _ _ (answers l) t t' (Q l)).
+    apply found_moves; auto; [apply few_changed; auto|]. intros l. now apply (Cost l).
+  - apply (found_moves (group c) (P c) G t t' 2); auto; [apply few_changed; auto|]. intros l. now apply (Cost l).
 Qed.
 End Found.

@@ -3,7 +3,7 @@
 
     checked.txt is what Coq prints for this file: every statement, and every definition of
     ours that it rests on. Whoever does not want to believe us reads that one file. *)
-From Coq Require Import Reals Lra List ZArith.
+From Coq Require Import Reals Lra Lia List ZArith.
 From Discreet Require Import Common Constants Machine Mechanism Privacy.
 From Discreet Require People Sensitivities SensitivityExact Groups Recursion Votes.
 From Discreet Require Gaps GapBranches GapIntegers Thresholds.
@@ -11,6 +11,7 @@ From Discreet Require Programs UniformBelow Comparison Heads WholeNumbers Mergin
 From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
 From Discreet Require AboveThreshold Crossings AboveThresholdLaplace JointTopK Lazy Questions Answers UnknownRounds FoundGroups Tuning.
 From Discreet Require Divergences Together Totals LaplacePair Streams Wholes Spending.
+From Discreet Require UnknownAnswers Dealing Runs Mixtures Interleaved Unequal Plans.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Selections Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -200,12 +201,44 @@ Proof. now apply Lead.lead_outcome. Qed.
 Theorem lead_winner q r : (r < n)%nat -> Lead.beyond s n q r 0 = pf s n q r.
 Proof. now apply Lead.beyond_nothing. Qed.
 
+(** The chances of all winners with their leads, rounded down, add up to one. *)
+Theorem lead_total q : (2 <= n)%nat ->
+  Divergences.distribution (fun o : nat * nat => if (fst o <? n)%nat then
+    Lead.beyond s n q (fst o) (INR (snd o)) - Lead.beyond s n q (fst o) (INR (S (snd o))) else 0).
+Proof.
+  intros T. apply (Wholes.leads_distribution s n q s_pos T). intros [r g]. unfold Wholes.with_its_lead. cbn [fst snd].
+  destruct (Nat.ltb_spec r n) as [R|R]; [|lra].
+  assert (L : INR g <= INR (S g)) by (rewrite S_INR; lra).
+  pose proof (Lead.lead_pure_dp s n s_pos q q s r (INR g) (INR (S g)) R L ltac:(intros i j _ _; lra)) as H.
+  pose proof (exp_increasing 0 (s / s) ltac:(unfold Rdiv; rewrite Rinv_r; lra)) as X. rewrite exp_0 in X. nra.
+Qed.
+
 (** docs/proofs/error-ratio.md *)
 Theorem error_ratio q :
   let error law := sum (candidates n) (fun r => law r * (best n q - q r)) in
   error (pf s n q) <= error (em s n q) <= 2 * error (pf s n q).
 Proof. now apply ErrorRatio.error_ratio. Qed.
 End Statements.
+
+(** docs/proofs/unequal-sensitivities.md: one person moves score i by at most D i, of which at most one is 0.
+    [d] is at least the sum of any two; if all scores move one way, at least each. *)
+Theorem unequal_range_distance n D q q' d t : 0 <= d ->
+  (forall i j, (i < n)%nat -> (j < n)%nat -> i <> j -> 0 < D i + D j) ->
+  (forall i, (i < n)%nat -> Rabs (q' i - q i) <= D i) ->
+  (forall i j, (i < n)%nat -> (j < n)%nat -> i <> j -> D i + D j <= d) ->
+  let ratios := Unequal.ratios n t D (fun i j => D i + D j) in
+  range_distance n q q' d /\ range_distance n (ratios q) (ratios q') 2.
+Proof. intros P Z H L. now apply Unequal.unequal_general. Qed.
+
+Theorem unequal_monotone_range_distance n D q q' d t :
+  (forall i, (i < n)%nat -> 0 <= D i) ->
+  (forall i j, (i < n)%nat -> (j < n)%nat -> i <> j -> 0 < D i + D j) ->
+  (forall i, (i < n)%nat -> 0 <= q' i - q i <= D i) \/
+  (forall i, (i < n)%nat -> 0 <= q i - q' i <= D i) ->
+  (forall i, (i < n)%nat -> D i <= d) ->
+  let ratios := Unequal.ratios n t D (fun i j => Rmax (D i) (D j)) in
+  range_distance n q q' d /\ range_distance n (ratios q) (ratios q') 2.
+Proof. intros P Z H L. now apply Unequal.unequal_monotone. Qed.
 
 (** docs/proofs/bounded-range-refuted.md: exactness, and the refutation of Proposition 8 of
     Ding et al. (2021). *)
@@ -444,6 +477,48 @@ Theorem votes_pure_dp (Row C : Type) m (coins : list C) (weight : C -> R)
   (People.replace t t' -> pure_dp n (law t) (law t') (2 / s)).
 Proof. intros M W V I S law. split; intros H; apply Votes.votes_private; auto. Qed.
 
+(** The same under rho: what the code charges for each selection. No answer is n or more. *)
+Theorem votes_zcdp (Row C : Type) m (coins : list C) (weight : C -> R)
+    (vote : C -> nat -> People.table Row -> option nat) choose n s rho (t t' : People.table Row) :
+  (1 <= m)%nat -> (forall c, In c coins -> 0 <= weight c) -> sum coins weight = 1 ->
+  (forall c b u u', Groups.same u u' -> vote c b u = vote c b u') -> 0 < s -> (0 < n)%nat ->
+  (In choose [pf; Laplace.laplace_max] /\ rho = concentrated_of_laplace (2 / s)) \/
+  (choose = em /\ rho = concentrated_of_range (2 / s)) ->
+  let law t r := sum coins (fun c => weight c * Votes.dealt m (People.people t) (fun _ => 0%nat)
+    (fun block => choose s n (Votes.votes m (vote c) block t) r)) in
+  let answered t := LaplacePair.listed_only n (law t) in
+  (People.add_remove t t' -> Divergences.concentrated (answered t) (answered t') rho) /\
+  (People.replace t t' -> Divergences.concentrated (answered t) (answered t') rho).
+Proof. intros M W T V S N K law answered. split; intros H; apply Dealing.votes_concentrated; auto. Qed.
+
+Theorem votes_laplace_dominated (Row C : Type) m (coins : list C) (weight : C -> R)
+    (vote : C -> nat -> People.table Row -> option nat) choose n s (t t' : People.table Row) :
+  (1 <= m)%nat -> (forall c, In c coins -> 0 <= weight c) -> sum coins weight = 1 ->
+  (forall c b u u', Groups.same u u' -> vote c b u = vote c b u') -> 0 < s -> (0 < n)%nat ->
+  In choose [pf; Laplace.laplace_max] ->
+  let law t r := sum coins (fun c => weight c * Votes.dealt m (People.people t) (fun _ => 0%nat)
+    (fun block => choose s n (Votes.votes m (vote c) block t) r)) in
+  (People.add_remove t t' -> Dominance.laplace_dominated n (law t) (law t') (2 / s)) /\
+  (People.replace t t' -> Dominance.laplace_dominated n (law t) (law t') (2 / s)).
+Proof. intros M W T V S N K law. split; intros H; apply Dealing.votes_dominated; auto. Qed.
+
+(** With the noisy number of blocks that voted for a candidate. *)
+Theorem votes_with_number_pure_dp (Row C : Type) m (coins : list C) (weight : C -> R)
+    (vote : C -> nat -> People.table Row -> option nat) choose n s eps r z (t t' : People.table Row) :
+  (1 <= m)%nat -> (forall c, In c coins -> 0 <= weight c) ->
+  (forall c b u u', Groups.same u u' -> vote c b u = vote c b u') ->
+  In choose Selections.selections -> 0 < s -> 0 < eps -> (r < n)%nat ->
+  let voted c block t := Dealing.voted m n (fun b => vote c b (Votes.in_block block b t)) in
+  let law t := sum coins (fun c => weight c * Votes.dealt m (People.people t) (fun _ => 0%nat)
+    (fun block => choose s n (Votes.votes m (vote c) block t) r
+                  * NoisyCount.discrete_laplace eps (z - Z.of_nat (voted c block t)))) in
+  (People.add_remove t t' -> law t <= exp (2 / s + eps) * law t') /\
+  (People.replace t t' -> law t <= exp (2 / s + eps) * law t').
+Proof.
+  intros M W V I S E R voted law. assert (N : (0 < n)%nat) by lia.
+  split; intros H; apply Dealing.votes_with_number_costs; auto.
+Qed.
+
 (** Any partition that depends on the person alone, even one that the function knows. *)
 Theorem votes_any_partition_pure_dp (Row : Type) m (vote : nat -> People.table Row -> option nat)
     (block : nat -> nat) choose n s (t t' : People.table Row) :
@@ -506,6 +581,28 @@ Theorem unknown_domain_rounds_approx_dp (Row : Type) N k m tau eps delta
      mean t <= exp (INR rounds * (2 * eps)) * mean t' + INR rounds * (delta * (1 + exp eps))).
 Proof. intros. now apply UnknownRounds.unknown_domain_rounds with m. Qed.
 
+(** And then any release about the values that were named, such as a noisy count of each: [found t] is the chance
+    that the values named and what is said about them are in a set. *)
+Theorem unknown_domain_then_approx_dp (Row A : Type) N k m tau eps delta
+    (has : nat -> list Row -> nat -> bool) rounds (law : list nat -> People.table Row -> A -> R) more more'
+    (answers : list nat -> list A) t t' :
+  0 <= tau -> 0 < eps -> 0 < delta -> (1 <= k)%nat -> (1 <= m)%nat ->
+  (forall r, People.personal (fun p l => has p l r)) ->
+  (forall p l, (length (filter (has p l) (candidates N)) <= m)%nat) ->
+  margin_unknown_domain eps delta (INR (Nat.min m k)) <= tau ->
+  (forall h, Wholes.whole A (law h) more more') -> (forall h, NoDup (answers h)) ->
+  let found t := sum (Composition.transcripts (fun _ => S N) rounds [])
+    (fun h => sum (answers h) (law h t) * Composition.path (UnknownRounds.round N k tau eps has t) [] h) in
+  (People.add_remove t t' -> found t <= exp (INR rounds * eps + more) * found t' + INR rounds * delta) /\
+  (People.replace t t' ->
+     found t <= exp (INR rounds * (2 * eps) + more') * found t' + INR rounds * (delta * (1 + exp eps))).
+Proof. intros. now apply UnknownAnswers.unknown_domain_then with m. Qed.
+
+(** The chances of a round's answers, "nothing" included, add up to one. *)
+Theorem unknown_domain_total (Row : Type) N k tau eps (has : nat -> list Row -> nat -> bool) t h :
+  (1 <= k)%nat -> sum (candidates (S N)) (UnknownRounds.round N k tau eps has t h) = 1.
+Proof. intros K. now apply (UnknownRounds.round_total N k 1). Qed.
+
 (** The cut is the (k+1)-st largest count: at most b exactly when at most k counts exceed b. *)
 Theorem unknown_domain_cut N k c b :
   (UnknownDomain.cut N k c <= b
@@ -541,8 +638,7 @@ Theorem found_groups_approx_dp (Row C A : Type) coins weight (group : C -> nat -
   0 <= eps -> 0 <= delta <= 1 ->
   (forall c, In c coins -> 0 <= weight c) -> sum coins weight = 1 ->
   (forall c, People.personal (group c)) ->
-  (forall l, Answers.release A (law l) more more') ->
-  (forall l u, sum (answers l) (law l u) <= 1) ->
+  (forall l, Wholes.whole A (law l) more more') -> (forall l, NoDup (answers l)) ->
   let found t := sum coins (fun c => weight c *
     Keeping.passes eps delta (FoundGroups.sizes (group c) G t)
       (fun l => sum (answers l) (law l t))) in
@@ -884,6 +980,15 @@ Proof.
   - intros c I. destruct (D c I). apply Divergences.range_concentrated; auto.
 Qed.
 
+(** What the Laplace pair dominates given such coins, it dominates on average. *)
+Theorem average_laplace_dominated (C : Type) (coins : list C) weight n (p p' : C -> nat -> R) eps : 0 <= eps ->
+  (forall c, In c coins -> 0 <= weight c) -> sum coins weight = 1 ->
+  (forall c, In c coins -> Measures.is_law n (p c)) ->
+  (forall c, In c coins -> Dominance.laplace_dominated n (p c) (p' c) eps) ->
+  Dominance.laplace_dominated n (fun r => sum coins (fun c => weight c * p c r))
+    (fun r => sum coins (fun c => weight c * p' c r)) eps.
+Proof. apply Dealing.average_dominated. Qed.
+
 (** docs/proofs/conversions.md *)
 Theorem zcdp_to_approx (A : Type) (p p' : A -> R) rho delta order answers : (forall a, 0 <= p' a) ->
   Divergences.concentrated p p' rho -> 0 < delta -> 1 < order -> NoDup answers ->
@@ -994,6 +1099,71 @@ Theorem adaptive_zcdp_composition (A : Type) (law law' : list A -> A -> R) rho k
   (forall h, Divergences.concentrated (law h) (law' h) (rho h)) -> Together.affords rho k [] cap ->
   Divergences.concentrated (Together.rounds law k []) (Together.rounds law' k []) cap.
 Proof. apply Together.rounds_concentrated. Qed.
+
+(** Theorem 1 (d): each round is as good as [ZCDP] outside an event of probability [delta h]. *)
+Theorem adaptive_mixed_composition (A : Type) (law law' good good' bad bad' : list A -> A -> R) delta rho
+    k R D more order answers :
+  (forall h a, law h a = (1 - delta h) * good h a + delta h * bad h a) ->
+  (forall h a, law' h a = (1 - delta h) * good' h a + delta h * bad' h a) ->
+  (forall h, 0 <= delta h <= 1) ->
+  (forall h, Together.at_most_one (good h)) -> (forall h, Together.at_most_one (good' h)) ->
+  (forall h, Together.at_most_one (bad h)) -> (forall h, Together.at_most_one (bad' h)) ->
+  0 <= D -> 0 < more -> 1 < order -> NoDup answers ->
+  (forall h, Divergences.concentrated (good h) (good' h) (rho h)) ->
+  Together.affords rho k [] R -> Together.affords delta k [] D ->
+  sum answers (Together.rounds law k [])
+  <= exp (Rmax 0 (epsilon_of_concentrated R more order)) * sum answers (Together.rounds law' k []) + (D + more).
+Proof. intros L L' Dr G G' B B'. now apply (Mixtures.mixed_composition law law' good good' bad bad'). Qed.
+
+(** A round that is (eps, delta)-private is one of these, with eps-private laws outside the event. *)
+Theorem approx_dp_is_mixture n p p' eps delta : Measures.is_law n p -> Measures.is_law n p' ->
+  0 <= eps -> 0 < delta < 1 -> ApproxDP.approx_dp n p p' eps delta -> ApproxDP.approx_dp n p' p eps delta ->
+  exists good good' bad bad', Measures.is_law n good /\ Measures.is_law n good' /\
+  Measures.is_law n bad /\ Measures.is_law n bad' /\ forall r, (r < n)%nat ->
+    p r = (1 - delta) * good r + delta * bad r /\ p' r = (1 - delta) * good' r + delta * bad' r /\
+    good r <= exp eps * good' r /\ good' r <= exp eps * good r.
+Proof. apply Mixtures.approx_is_mixture. Qed.
+
+(** Interleaved: [f i] is mechanism i, with its own noise; [asks] decides from all answers so far which mechanism is
+    asked next, and what. Each is counted once, when it is first asked. *)
+Theorem interleaved_pure_dp (Question Answer : Type) (asks : list (nat * (Question * Answer)) -> nat * Question)
+    (f f' : nat -> list (Question * Answer) -> R) eps cap answers :
+  (forall i, Interleaved.interactive (f i)) -> (forall i, Interleaved.interactive (f' i)) ->
+  (forall i t, f i t <= exp (eps i) * f' i t) ->
+  (forall t, In t answers -> sum (Interleaved.opened (Interleaved.known asks [] t)) eps <= cap) ->
+  sum answers (Interleaved.interleaved asks f []) <= exp cap * sum answers (Interleaved.interleaved asks f' []).
+Proof. apply Interleaved.interleaved_pure. Qed.
+
+(** Such a mechanism is randomized response, drawn once, and then an interaction that knows nothing else. *)
+Theorem interactive_is_coin (Question Answer : Type) (f f' : list (Question * Answer) -> R) eps : 0 < eps ->
+  Interleaved.interactive f -> Interleaved.interactive f' ->
+  (forall t, f t <= exp eps * f' t) -> (forall t, f' t <= exp eps * f t) ->
+  exists g g', Interleaved.interactive g /\ Interleaved.interactive g' /\ forall t,
+    f t = exp eps / (1 + exp eps) * g t + / (1 + exp eps) * g' t /\
+    f' t = / (1 + exp eps) * g t + exp eps / (1 + exp eps) * g' t.
+Proof. apply Interleaved.interactive_coin. Qed.
+
+(** docs/proofs/ledger.md: every cost is rounded up to the grid and every cap down; [counted_within] is the filter
+    over whole numbers that refuses what would pass the cap. *)
+Section Ledger.
+Variables (A : Type) (law law' : list A -> A -> R) (grid : R) (k : nat).
+Hypotheses (grid_pos : 0 < grid) (laws : forall h, Together.at_most_one (law h)).
+
+Theorem ledger_pure_dp eps cap answers : (forall h a, law h a <= exp (eps h) * law' h a) ->
+  Mixtures.counted_within grid eps k [] (Flocq.Core.Raux.Zfloor (cap / grid)) ->
+  sum answers (Together.rounds law k []) <= exp cap * sum answers (Together.rounds law' k []).
+Proof.
+  intros H C. rewrite <- sum_scal. apply sum_le. intros t _.
+  apply (Mixtures.rounds_pure law law' eps k (fun h => proj1 (laws h)) H). now apply (Mixtures.counted_affords grid).
+Qed.
+
+Theorem ledger_zcdp rho cap : (forall h, Divergences.concentrated (law h) (law' h) (rho h)) ->
+  Mixtures.counted_within grid rho k [] (Flocq.Core.Raux.Zfloor (cap / grid)) ->
+  Divergences.concentrated (Together.rounds law k []) (Together.rounds law' k []) cap.
+Proof.
+  intros H C. apply (Together.rounds_concentrated law law' rho); auto. now apply (Mixtures.counted_affords grid).
+Qed.
+End Ledger.
 
 (** docs/proofs/sampling.md *)
 (** A program draws bits; [has_law p f x] says that the expectation of f over what p returns
@@ -1168,12 +1338,71 @@ Theorem sampling_lemma_6_coin c low high step w guess : 0 <= c <= 1 ->
   Heads.is_coin (Heads.flip low high step w guess) c.
 Proof. apply Heads.flip_law. Qed.
 
+(** Lemma 6a: i is 2^8 times the first bits, in [noise_bound] the float for - ln (i/256) (1 + 2^-42); [beyond] is what
+    lemma 4 says of gamma and this bound. Every coin of chance at most e^-gamma is tails. *)
+Theorem sampling_lemma_6a (m : machine) i gamma c x (beyond : Prop) : (1 <= i <= 255)%nat ->
+  let bound := Plans.noise_bound m i in
+  (Rabs (gamma - bound) > / 2 ^ 48 * bound -> (beyond <-> bound < gamma)) ->
+  beyond -> c <= exp (- gamma) -> INR i / 256 <= x -> c < x.
+Proof. intros I bound. now apply (Plans.first_bits_mean_tails m i I). Qed.
+
+Theorem sampling_lemma_6a_bound (m : machine) i : (1 <= i <= 255)%nat -> / 2 ^ 8 <= Plans.noise_bound m i <= 500.
+Proof. intros I. apply (Plans.noise_bound_range m i I). Qed.
+
+(** Lemma 7: places are marked with chance m. The number of places before the next mark, drawn again after each mark,
+    gives the law of independent marks; and what decides that number for a uniform x: integers, floats, words. *)
+Theorem sampling_lemma_7 m l fuel phi : (length l <= fuel)%nat ->
+  Plans.by_skips m fuel l phi = Walk.flip_all (fun _ => m) l phi.
+Proof. apply Plans.marks_by_skips. Qed.
+
+Theorem sampling_lemma_7_skips m x : 0 < m < 1 ->
+  (forall n, x < 1 - INR n * m -> x < (1 - m) ^ n) /\
+  (forall y_hat e k, 0 < x -> 0 <= e -> Rabs (y_hat - ln x / ln (1 - m)) <= e ->
+     INR k + e < y_hat < INR (S k) - e -> (1 - m) ^ S k <= x < (1 - m) ^ k) /\
+  (forall w U k, INR (S U) / 2 ^ w <= (1 - m) ^ k -> (1 - m) ^ S k <= INR U / 2 ^ w ->
+     INR U / 2 ^ w <= x < INR (S U) / 2 ^ w -> (1 - m) ^ S k <= x < (1 - m) ^ k).
+Proof.
+  intros M. split; [|split].
+  - intros n. now apply Plans.skip_by_integers.
+  - intros y e k. now apply Plans.skip_by_floats.
+  - intros w U k. apply Plans.skip_of_words.
+Qed.
+
 (** Lemma 8: mark everybody with chance m, flip a coin c/m for the marked ones who are far. *)
 Theorem sampling_lemma_8 mark coin m c far l phi : 0 < m ->
   Heads.is_coin mark m -> (forall x, far x = true -> Heads.is_coin (coin x) (c x / m)) ->
   (forall H, 0 <= phi H) ->
   Programs.has_law (Heads.thinned mark coin far l) phi (Walk.flip_all c (filter far l) phi).
 Proof. apply Heads.thinned_law. Qed.
+
+(** Lemma 9: the level j of a candidate, as computed. *)
+Theorem sampling_lemma_9 gamma floated (j : nat) : 0 <= gamma -> GapBranches.good_gap floated gamma ->
+  0 <= floated -> (j <= 255)%nat -> INR j <= fl (floated * Plans.levels_per_gamma) -> exp (- gamma) <= / 2 ^ j.
+Proof. apply Plans.level_right. Qed.
+
+(** Lemma 16, the time: k proposals come before t with the Poisson chance, at independent uniform times; each is
+    passed over with the same mean chance. Nothing is kept before t with the chance that nobody is reached. *)
+Theorem sampling_lemma_16_time (h : nat -> R -> R) l Lambda t : 0 < t -> 0 < Lambda -> (forall r, cont (h r)) ->
+  let kept s := sum l (fun r => h r s) / Lambda in
+  let passed_over := / t * int (fun s => 1 - kept s) 0 t in
+  Plans.adds_up_to (fun k => Runs.poisson_number (Lambda * t) k * passed_over ^ k)
+    (prod l (fun r => exp (- int (h r) 0 t))).
+Proof. apply Plans.nothing_kept. Qed.
+
+(** And the rates: the slopes of the negative logarithm of the chance not to be reached, of both noises. *)
+Theorem sampling_lemma_16_rates p t sigma :
+  (0 <= p <= 1 -> 0 <= t ->
+     derivable_pt_lim (fun t => - ln (1 - p * (1 - exp (- t)))) t (p / (1 + (1 - p) * (exp t - 1))) /\
+     1 <= 1 + (1 - p) * (exp t - 1)) /\
+  (0 < p -> 0 < sigma ->
+     (p * sigma < 1 -> derivable_pt_lim (fun s => - ln (1 - p * s / 2)) sigma (p / (1 + Rabs (1 - p * sigma)))) /\
+     (1 < p * sigma -> derivable_pt_lim (fun s => - ln (/ (2 * (p * s)))) sigma (p / (1 + Rabs (1 - p * sigma))))).
+Proof.
+  split; intros P S.
+  - destruct (Plans.rate_exponential p t P S). split; [now apply Coquelicot.Derive.is_derive_Reals | assumption].
+  - destruct (Plans.rate_laplace p sigma P S) as [A B].
+    split; intros H; apply Coquelicot.Derive.is_derive_Reals; auto.
+Qed.
 
 (** Theorem 1, without the plans: flip a coin for everyone, choose uniformly among the heads
     (lemma 1), or say "none". With the coins p_r = e^(-gamma_r) it is permute-and-flip. *)
@@ -1244,36 +1473,59 @@ Theorem sampling_lemma_12 p l l' r : NoDup (l ++ l') ->
     h / (h + h') * Merging.chance_in r H + h' / (h + h') * Merging.chance_in r H')).
 Proof. apply Merging.merging. Qed.
 
-(** docs/proofs/tuning.md, theorem 1. Outcomes of one run are 0 .. n-1 from the worst up; the number
-    of runs has the generating function f, whose slope is [mean] times that of the truncated
-    negative binomial law; the last outcome of the whole is "no run". *)
-Theorem tuning_negative_binomial_pure_dp (f : R -> R) mean eps gamma eta n p p' :
-  (forall x, 0 <= x <= 1 ->
-     derivable_pt_lim f x (mean * exp ((1 + eta) * ln (gamma / (1 - (1 - gamma) * x))))) ->
-  0 <= f 0 -> 0 <= mean -> 0 <= eps -> 0 < gamma <= 1 -> -1 < eta ->
-  (forall r, (r < n)%nat -> 0 <= p r) -> (forall r, (r < n)%nat -> 0 <= p' r) ->
-  Tuning.below p n = 1 -> Tuning.below p' n = 1 ->
-  (forall r, (r < n)%nat -> p r <= exp eps * p' r) ->
-  (forall r, (r < n)%nat -> p' r <= exp eps * p r) ->
-  pure_dp (S n) (Tuning.winner f n p) (Tuning.winner f n p') (cost_of_halting eps gamma eta).
-Proof. apply Tuning.negative_binomial_pure_dp. Qed.
+(** docs/proofs/tuning.md. Runs are made one after the other, each gives outcome x < n with chance p x and the
+    quality value x, and the best so far is kept, among equals each with the same chance. Their number is k with
+    chance w k. [best_of n value p w o]: the chance that o is kept at the end; n is "no run". *)
+Theorem tuning_is_law n value p w : Measures.is_law n p -> Runs.of_number w ->
+  Measures.is_law (S n) (Runs.best_of n value p w).
+Proof. intros [P T] [W S]. now apply Runs.best_of_is_law. Qed.
 
-Theorem tuning_geometric_pure_dp eps gamma n p p' :
-  0 <= eps -> 0 < gamma <= 1 ->
-  (forall r, (r < n)%nat -> 0 <= p r) -> (forall r, (r < n)%nat -> 0 <= p' r) ->
-  Tuning.below p n = 1 -> Tuning.below p' n = 1 ->
-  (forall r, (r < n)%nat -> p r <= exp eps * p' r) ->
-  (forall r, (r < n)%nat -> p' r <= exp eps * p r) ->
-  let f := fun x => gamma * x / (1 - (1 - gamma) * x) in
-  pure_dp (S n) (Tuning.winner f n p) (Tuning.winner f n p') (cost_of_halting eps gamma 1).
-Proof. apply Tuning.geometric_pure_dp. Qed.
+(** With f the generating function of w, F the chance of a worse and G that of an equally good outcome. *)
+Theorem tuning_winner n value p w o : Measures.is_law n p -> Runs.of_number w -> (o < n)%nat ->
+  let f := Coquelicot.PSeries.PSeries w in
+  let F := Runs.worse n value p (value o) in
+  let G := Runs.equal n value p (value o) in
+  G * Runs.best_of n value p w o = p o * (f (F + G) - f F) /\ Runs.best_of n value p w n = w 0%nat.
+Proof. intros [P T] [W S] O. split; [now apply Runs.winner_of_runs | now apply Runs.best_of_none]. Qed.
 
-Theorem tuning_poisson_pure_dp eps mu n p p' :
-  0 <= eps -> 0 <= mu ->
-  (forall r, (r < n)%nat -> 0 <= p r) -> (forall r, (r < n)%nat -> 0 <= p' r) ->
-  Tuning.below p n = 1 -> Tuning.below p' n = 1 ->
+(** The truncated negative binomial law ([halting_number]), of which the geometric one is the case eta = 1. *)
+Theorem tuning_halting_pure_dp eps gamma eta w n value p p' :
+  0 < gamma < 1 -> -1 < eta -> Runs.halting_number gamma eta w -> 0 <= eps ->
+  Measures.is_law n p -> Measures.is_law n p' ->
   (forall r, (r < n)%nat -> p r <= exp eps * p' r) ->
   (forall r, (r < n)%nat -> p' r <= exp eps * p r) ->
-  let f := fun x => exp (mu * (x - 1)) in
-  pure_dp (S n) (Tuning.winner f n p) (Tuning.winner f n p') (cost_of_poisson eps mu).
-Proof. apply Tuning.poisson_pure_dp. Qed.
+  pure_dp (S n) (Runs.best_of n value p w) (Runs.best_of n value p' w) (cost_of_halting eps gamma eta).
+Proof. intros G E W. now apply Runs.halting_runs_pure_dp. Qed.
+
+Theorem tuning_geometric_number gamma : 0 < gamma < 1 ->
+  Runs.halting_number gamma 1 (fun k => match k with O => 0 | S k => gamma * (1 - gamma) ^ k end).
+Proof. apply Runs.geometric_number. Qed.
+
+Theorem tuning_poisson_pure_dp eps mu n value p p' : 0 <= eps -> 0 <= mu ->
+  Measures.is_law n p -> Measures.is_law n p' ->
+  (forall r, (r < n)%nat -> p r <= exp eps * p' r) ->
+  (forall r, (r < n)%nat -> p' r <= exp eps * p r) ->
+  let w := Runs.poisson_number mu in
+  pure_dp (S n) (Runs.best_of n value p w) (Runs.best_of n value p' w) (cost_of_poisson eps mu).
+Proof. apply Runs.poisson_runs_pure_dp. Qed.
+
+(** Theorem 4: a number k that everybody knows. *)
+Theorem tuning_fixed_pure_dp eps k n value p p' : Measures.is_law n p -> Measures.is_law n p' ->
+  (forall r, (r < n)%nat -> p r <= exp eps * p' r) ->
+  let law p o := Runs.after n value p k (Runs.answered n o) in
+  pure_dp (S n) (law p) (law p') (INR k * eps).
+Proof. apply Runs.fixed_runs_pure_dp. Qed.
+
+(** Theorem 5: the first run to reach a target, where the search stops with chance gamma after every other run.
+    [searched k psi] is the expectation of psi of the answer within k runs; n is "none". *)
+Theorem tuning_target_limit n reaches gamma p o : 0 < gamma < 1 -> Measures.is_law n p ->
+  Coquelicot.Lim_seq.is_lim_seq (fun k => Runs.searched n reaches gamma p k (Runs.replied n o))
+    (Coquelicot.Rbar.Finite (Runs.first_of n reaches gamma p o)).
+Proof. intros G L. now apply Runs.first_of_is. Qed.
+
+Theorem tuning_target_pure_dp n reaches gamma eps p p' : 0 < gamma < 1 -> 0 <= eps ->
+  Measures.is_law n p -> Measures.is_law n p' ->
+  (forall r, (r < n)%nat -> p r <= exp eps * p' r) ->
+  (forall r, (r < n)%nat -> p' r <= exp eps * p r) ->
+  pure_dp (S n) (Runs.first_of n reaches gamma p) (Runs.first_of n reaches gamma p') (cost_of_halting eps gamma 0).
+Proof. intros G. now apply Runs.target_pure_dp. Qed.

@@ -81,13 +81,13 @@ Proof.
   - intros ->. now left.
 Qed.
 
-Lemma distance_beside n u t t' who who' block block' b0 :
+Lemma ballots_beside u t t' who who' block block' b0 :
   beside u t who -> beside u t' who' ->
   (forall x, In x (people u) -> block x = block' x) ->
   (forall p, who = Some p -> block p = b0) -> (forall p, who' = Some p -> block' p = b0) ->
-  range_distance n (votes vote block t) (votes vote block' t') 2.
+  forall b, b <> b0 -> vote b (in_block block b t) = vote b (in_block block' b t').
 Proof.
-  intros H H' A P P'. apply (one_ballot n _ _ b0). intros b D. apply looks_at_rows. intros x.
+  intros H H' A P P' b D. apply looks_at_rows. intros x.
   rewrite !rows_in_block.
   destruct (in_dec Nat.eq_dec x (people u)) as [I|I].
   - assert (U : rows u x <> []) by (intros Z; now apply rows_none in Z).
@@ -103,6 +103,13 @@ Proof.
       - rewrite (Hc x W). destruct (Nat.eqb_spec b0 b) as [F|_]; [now elim D | reflexivity]. }
     rewrite (E t who block H P), (E t' who' block' H' P'). constructor.
 Qed.
+
+Lemma distance_beside n u t t' who who' block block' b0 :
+  beside u t who -> beside u t' who' ->
+  (forall x, In x (people u) -> block x = block' x) ->
+  (forall p, who = Some p -> block p = b0) -> (forall p, who' = Some p -> block' p = b0) ->
+  range_distance n (votes vote block t) (votes vote block' t') 2.
+Proof. intros H H' A P P'. apply (one_ballot n _ _ b0). now apply (ballots_beside u t t' who who'). Qed.
 
 (** *** A partition that is a function of the person *)
 

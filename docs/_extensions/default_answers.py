@@ -6,17 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-REASONS = {
-    "votes.md": "the code charges the ρ of the Laplace pair, averaged over the dealing; Coq has ε, that ρ "
-    "for given blocks (`dominated_to_zcdp`), and averages over coins that do not depend on the table; that "
-    "the dealing of two neighbouring tables can be coupled is in Coq for ε only",
-    "tuning.md": "Coq has the inequality (`tuning_geometric_pure_dp`, `tuning_poisson_pure_dp`), not how the "
-    "winner's law comes from that of the number of runs",
-    "noisy-count-and-gap.md": "Coq has the rounds and the count, and their composition, in three theorems",
-    "composition.md": "Coq has the runs and their composition in two theorems",
-}
-"""Why an answer that rests on this page has no one theorem, by the last of its pages."""
-
 
 def asked() -> Iterator[tuple[str, Any, bool]]:
     """What people ask by default, in words, as a question, and whether one row is one person."""
@@ -90,6 +79,8 @@ def others() -> Iterator[tuple[str, Any]]:
         ("5", Fixed(5)),
     ):
         yield f"the best of {name} runs", cost_of_tuning(run, runs=runs)
+    first = cost_of_tuning(run, runs=Geometric(mean=5), target=True)
+    yield "the first of geometrically many runs to reach a target", first
 
 
 def proofs() -> Iterator[tuple[str, str, Any]]:
@@ -124,22 +115,17 @@ def proofs() -> Iterator[tuple[str, str, Any]]:
 
 
 def table_of_defaults() -> str:
-    """The rows of the page; an error for a row that has neither one theorem nor a reason."""
+    """The rows of the page; an error for a row that no one theorem covers."""
     lines = [
-        "| answer | measure | theorem | assumes that | from end to end |",
+        "| answer | measure | theorem | page | assumes that |",
         "|---|---|---|---|---|",
     ]
     for words, measure, proof in proofs():
-        links = ", ".join(f"[{Path(page).stem}]({Path(page).name})" for page in proof.pages)
-        named = ", ".join(f"`{name}`" for name in proof.theorems) or f"on paper: {links}"
-        whole = "yes" if proof.checked else f"no: {reason(proof)}"
+        if not proof.checked:
+            raise ValueError(f"{words} in {measure} rests on no one theorem: {proof}")
+        [theorem], [page] = proof.theorems, map(Path, proof.pages)
         lines.append(
-            f"| {words} | {measure} | {named} | {'; '.join(proof.assumes) or '–'} | {whole} |"
+            f"| {words} | {measure} | `{theorem}` | [{page.stem}]({page.name}) | "
+            f"{'; '.join(proof.assumes) or '–'} |"
         )
     return "\n".join(lines)
-
-
-def reason(proof: Any) -> str:
-    """Why no one theorem covers it: that of its last page that has one."""
-    pages = [Path(page).name for page in proof.pages]
-    return next(REASONS[page] for page in REASONS if page in pages)

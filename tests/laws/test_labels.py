@@ -43,7 +43,7 @@ AGES: dict[str, Any] = {"column": "age", "bounds": (0, 80)}
 BY: dict[str, Any] = {"by": "site", "groups": ["n", "s", "w"]}
 DELTA: dict[str, Any] = {"delta": "1e-6"}
 ADDED, REPLACED = "counts_add_remove", "counts_replace"
-ANSWER, SUM = "answer_pure_dp", "adaptive_pure_composition"
+ANSWER = "answer_pure_dp"
 ROUNDS, FOUND = "unknown_domain_rounds_approx_dp", "found_groups_approx_dp"
 THREE = [name for name in MECHANISMS if name != "large-gap" and MECHANISMS[name](epsilon=1).private]
 
@@ -74,7 +74,7 @@ CASES: dict[str, Case] = {
     "unknown domain with a count": (
         mode,
         {"column": "code", "with_count": True, **DELTA},
-        *both(ROUNDS, "noisy_count_pure_dp", "adaptive_approx_composition"),
+        *both("unknown_domain_then_approx_dp"),
     ),
     "first above": (
         first_above,
@@ -297,10 +297,11 @@ def test_whatever_else_promises_says_what_it_rests_on(what: str) -> None:
     named = {
         "a release": ("permute_and_flip_pure_dp",),
         "a stream": ("above_threshold_pure_dp",),
-        "tuning, Fixed": ("permute_and_flip_pure_dp", SUM),
+        "tuning, Geometric": ("tuning_halting_pure_dp",),
+        "tuning, Poisson": ("tuning_poisson_pure_dp",),
+        "tuning, Fixed": ("tuning_fixed_pure_dp",),
     }
-    assert proof.theorems == named.get(what, ())
-    assert not what.startswith("tuning") or what.endswith("Fixed") or "tuning.md" in proof.pages[0]
+    assert proof.theorems == named[what]
 
 
 def test_a_tie_to_another_mechanism_would_be_seen() -> None:

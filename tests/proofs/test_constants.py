@@ -13,6 +13,7 @@ import pytest
 from flint import arb, ctx
 
 from discreet import ZCDP, ApproxDP, BoundedRange, PermuteAndFlip, PureDP, Scores
+from discreet._exact.sampling.thinning import _LEVELS_PER_GAMMA
 from discreet.guarantees import LaplaceDominated
 from discreet.guarantees.conversions import (
     _orders,
@@ -208,6 +209,12 @@ def test_the_share_of_large_gap_is_the_formula() -> None:
         share = evaluate("share_of_large_gap", [_ball(epsilon), _ball(delta)], KNOWN)
         assert (weight / 2 - share * (1 - weight)).overlaps(left), (epsilon, delta)
         assert not (weight / 2 - 2 * share * (1 - weight)).overlaps(left)
+
+
+def test_the_float_of_levels_is_that_of_lemma_9() -> None:
+    plans = CONSTANTS.with_name("Plans.v").read_text(encoding="utf-8")
+    [(above, below)] = re.findall(r"levels_per_gamma : R := (\d+) / (\d+)", plans)
+    assert Fraction(int(above), int(below)) == Fraction(_LEVELS_PER_GAMMA)
 
 
 def test_every_formula_is_compared_and_stands_in_a_theorem() -> None:

@@ -77,7 +77,16 @@ def test_a_mechanism_is_checked_as_the_law_that_it_has(name: str) -> None:
 TIED: dict[str, tuple[Claim, str]] = {
     # The first nine are those that once went unnoticed, or are like them.
     "a range tied to a tail": (("exponential", "BoundedRange"), "noisy_count_tail"),
-    "tuning tied to one theorem": (("tuning", "PureDP"), "tuning_poisson_pure_dp"),
+    "another law of the number of runs": (("halting runs", "PureDP"), "tuning_poisson_pure_dp"),
+    "the best run by the first to reach a target": (
+        ("halting runs", "PureDP"),
+        "tuning_target_pure_dp",
+    ),
+    "the ρ of votes by their ε": (("votes", "ZCDP"), "votes_pure_dp"),
+    "a count of named values by the rounds": (
+        ("unknown domain", "then"),
+        "unknown_domain_rounds_approx_dp",
+    ),
     "a sum tied to parallel composition": (("PureDP", "sum"), "parallel_composition"),
     "another law": (("permute-and-flip", "PureDP"), "exponential_pure_dp"),
     "a law for counts only": (
@@ -214,6 +223,10 @@ def test_a_changed_statement_is_caught(plant: str) -> None:
         ("exp (order * (order - 1) * rho)", "exp (order * order * rho)"),
         ("(INR m * Rmax (2 * rho) rho')", "(INR m * rho)"),
         ("Wholes.whole A law eps eps' ->", "Answers.release A law eps eps' ->"),
+        # Ties that the first run wins, a number of runs that is known, and one vote too many.
+        ("/ INR (S j) * psi (Some (x, S j))", "0 * psi (Some (x, S j))"),
+        ("w 0%nat = 0 /\\", "w 1%nat = 1 /\\"),
+        ("| Some r => r <? n", "| Some r => true"),
     ],
 )
 def test_a_changed_definition_is_caught(old: str, new: str) -> None:

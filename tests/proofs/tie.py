@@ -365,6 +365,115 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
         private.format("n", "(2 / s)", "(2 / s)"),
     )
 
+    ballots = (
+        "(1 <= m)%nat",
+        "(forall c, In c coins -> 0 <= weight c)",
+        "(forall c b u u', same u u' -> vote c b u = vote c b u')",
+        "0 < s",
+    )
+    dealt = (
+        "let law := fun t0 r => sum coins (fun c => weight c * dealt m (people t0) (fun _ => 0%nat) "
+        "(fun block => choose s n (votes m (vote c) block t0) r))"
+    )
+    near = "(add_remove t t' -> {0}) /\\ (replace t t' -> {0})"
+    yield (
+        ("votes", "ZCDP"),
+        (
+            *ballots,
+            "sum coins weight = 1",
+            "(0 < n)%nat",
+            "In choose (pf :: laplace_max :: nil) /\\ rho = concentrated_of_laplace (2 / s) \\/ "
+            "choose = em /\\ rho = concentrated_of_range (2 / s)",
+        ),
+        (dealt, "let answered := fun t0 => listed_only n (law t0)"),
+        near.format("concentrated (answered t) (answered t') rho"),
+    )
+    yield (
+        ("votes", "LaplaceDominated"),
+        (
+            *ballots,
+            "sum coins weight = 1",
+            "(0 < n)%nat",
+            "In choose (pf :: laplace_max :: nil)",
+        ),
+        (dealt,),
+        near.format("laplace_dominated n (law t) (law t') (2 / s)"),
+    )
+    yield (
+        ("votes", "count"),
+        (*ballots, "In choose selections", "0 < eps", "(r < n)%nat"),
+        (
+            "let voted := fun c block t0 => voted m n (fun b => vote c b (in_block block b t0))",
+            "let law := fun t0 => sum coins (fun c => weight c * dealt m (people t0) (fun _ => 0%nat) "
+            "(fun block => choose s n (votes m (vote c) block t0) r * "
+            "discrete_laplace eps (z - Z.of_nat (voted c block t0))))",
+        ),
+        near.format("law t <= exp (2 / s + eps) * law t'"),
+    )
+
+    # The best of several runs.
+    runs = (
+        *("0 <= eps", "is_law n p", "is_law n p'"),
+        "(forall r, (r < n)%nat -> p r <= exp eps * p' r)",
+        "(forall r, (r < n)%nat -> p' r <= exp eps * p r)",
+    )
+    best = "pure_dp (S n) (best_of n value p w) (best_of n value p' w) ({})"
+    yield (
+        ("halting runs", "PureDP"),
+        (*runs, "0 < gamma < 1", "-1 < eta", "halting_number gamma eta w"),
+        (),
+        best.format("cost_of_halting eps gamma eta"),
+    )
+    yield (
+        ("Poisson runs", "PureDP"),
+        (*runs, "0 <= mu"),
+        ("let w := poisson_number mu",),
+        best.format("cost_of_poisson eps mu"),
+    )
+    yield (
+        ("fixed runs", "PureDP"),
+        runs,
+        ("let law := fun p0 o => after n value p0 k (answered n o)",),
+        "pure_dp (S n) (law p) (law p') (INR k * eps)",
+    )
+    yield (
+        ("target", "PureDP"),
+        (*runs, "0 < gamma < 1"),
+        (),
+        "pure_dp (S n) (first_of n reaches gamma p) (first_of n reaches gamma p') "
+        "(cost_of_halting eps gamma 0)",
+    )
+
+    # One sensitivity for each score.
+    for apart, given_moves in (
+        (
+            "D i + D j",
+            (
+                "0 <= d",
+                "(forall i, (i < n)%nat -> Rabs (q' i - q i) <= D i)",
+                "(forall i j, (i < n)%nat -> (j < n)%nat -> i <> j -> D i + D j <= d)",
+            ),
+        ),
+        (
+            "Rmax (D i) (D j)",
+            (
+                "(forall i, (i < n)%nat -> 0 <= D i)",
+                "(forall i, (i < n)%nat -> 0 <= q' i - q i <= D i) \\/ "
+                "(forall i, (i < n)%nat -> 0 <= q i - q' i <= D i)",
+                "(forall i, (i < n)%nat -> D i <= d)",
+            ),
+        ),
+    ):
+        yield (
+            ("unequal", "scores"),
+            (
+                *given_moves,
+                "(forall i j, (i < n)%nat -> (j < n)%nat -> i <> j -> 0 < D i + D j)",
+            ),
+            (f"let ratios := ratios n t D (fun i j => {apart})",),
+            "range_distance n q q' d /\\ range_distance n (ratios q) (ratios q') 2",
+        )
+
     # In steps.
     moved = "sensitivity {0} {1} {2} /\\ {3}distance {0} {1} {4}"
     for relation, near, steady, far in (
@@ -424,15 +533,25 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
         (),
         average.format("law") + " <= exp eps * " + average.format("law'") + " + delta",
     )
+    yield (
+        ("hidden coins", "LaplaceDominated"),
+        (
+            *("0 <= eps", *weighted, "(forall c, In c coins -> is_law n (p c))"),
+            "(forall c, In c coins -> laplace_dominated n (p c) (p' c) eps)",
+        ),
+        (),
+        "laplace_dominated n (fun r => sum coins (fun c => weight c * p c r)) "
+        "(fun r => sum coins (fun c => weight c * p' c r)) eps",
+    )
     mean = "mean t <= exp (INR rounds * {}) * mean t' + INR rounds * {}"
+    unknown = (
+        *("0 <= tau", "0 < eps", "0 < delta", "(1 <= k)%nat", "(1 <= m)%nat", COUNTED),
+        "(forall p l, (length (filter (has p l) (candidates N)) <= m)%nat)",
+        "margin_unknown_domain eps delta (INR (Nat.min m k)) <= tau",
+    )
     yield (
         ("unknown domain", "ApproxDP"),
-        (
-            *("0 <= tau", "0 < eps", "0 < delta", "(1 <= k)%nat", "(1 <= m)%nat", COUNTED),
-            "(forall p l, (length (filter (has p l) (candidates N)) <= m)%nat)",
-            "margin_unknown_domain eps delta (INR (Nat.min m k)) <= tau",
-            "(forall h, 0 <= phi h <= 1)",
-        ),
+        (*unknown, "(forall h, 0 <= phi h <= 1)"),
         (
             "let mean := fun t0 => sum (transcripts (fun _ => S N) rounds nil) "
             "(fun h => phi h * path (round N k tau eps has t0) nil h)",
@@ -443,11 +562,27 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
     )
     found = "found t <= exp ({}) * found t' + {}"
     yield (
+        ("unknown domain", "then"),
+        (
+            *unknown,
+            "(forall h, whole A (law h) more more')",
+            "(forall h, NoDup (answers h))",
+        ),
+        (
+            "let found := fun t0 => sum (transcripts (fun _ => S N) rounds nil) (fun h => "
+            "sum (answers h) (law h t0) * path (round N k tau eps has t0) nil h)",
+        ),
+        each_relation.format(
+            found.format("INR rounds * eps + more", "INR rounds * delta"),
+            found.format("INR rounds * (2 * eps) + more'", "INR rounds * (delta * (1 + exp eps))"),
+        ),
+    )
+    yield (
         ("kept", "ApproxDP"),
         (
             *("0 <= eps", "0 <= delta <= 1", *weighted, "(forall c, personal (group c))"),
-            "(forall l, release A (law l) more more')",
-            "(forall l u, sum (answers l) (law l u) <= 1)",
+            "(forall l, whole A (law l) more more')",
+            "(forall l, NoDup (answers l))",
         ),
         (
             "let found := fun t0 => sum coins (fun c => weight c * passes eps delta "
@@ -464,11 +599,7 @@ for _claim, _supposing, _where, _follows in _demands():
     DEMANDS.setdefault(_claim, []).append(Statement(frozenset(_supposing), _where, _follows))
 
 PAPER: dict[Claim, tuple[str, ...]] = {
-    **{
-        ("votes", to): ("**Which measure.** For given coins",)
-        for to in ("LaplaceDominated", "AveragedRange")
-    },
-    ("votes", "count"): ("**The number of blocks that voted.**",),
+    ("votes", "AveragedRange"): ("**Which measure.** For given coins",),
     ("ApproxDP", "ZCDP"): ("**Claim.** For every $\\varepsilon>0$ and every order",),
     **{
         ("AveragedRange", to): ("**Theorem (averaged range).**",)
@@ -481,14 +612,11 @@ PAPER: dict[Claim, tuple[str, ...]] = {
     ("fixed list", "sum"): ("## Fixed costs: dominating pairs",),
     ("ledger", "sum"): ("## The cap is a privacy filter",),
     ("groups", "sum"): ("**What groups promise.**",),
-    ("hidden coins", "LaplaceDominated"): ("**Lemma (averages).**",),
     ("hidden coins", "AveragedRange"): ("**Lemma (averages).**",),
-    ("unequal", "scores"): ("**Theorem.** Every ratio moves by at most 1",),
     ("several quantiles", "steps"): ("**Theorem.** If each choice is $\\varepsilon_0$-DP",),
     ("weighed", "ApproxDP"): ("**Theorem (weights).**",),
     ("chosen bound", "PureDP"): ("## A bound that is chosen",),
     ("cluster", "PureDP"): ("cannot be told from random functions",),
-    ("tuning", "PureDP"): ("## 1. Pure runs",),
     ("tuning", "ApproxDP"): ("## 2. A profile and the largest ratio",),
 }
 """Where each page proves what is claimed on paper, page by page."""
@@ -738,6 +866,34 @@ MEANT = {
     "rounds": "fun A => fix rounds (law : list A -> A -> R) (k : nat) (h t : list A) {struct k} : R := "
     "match k with | 0%nat => match t with | nil => 1 | _ :: _ => 0 end | S k0 => match t with | "
     "nil => 0 | a :: t0 => law h a * rounds law k0 (h ++ a :: nil) t0 end end",
+    # The best of several runs, the number of blocks that voted, one sensitivity for each score.
+    "next": "fun value psi kept x => match kept with | Some (y, j) => if Rlt_dec (value y) (value "
+    "x) then psi (Some (x, 1%nat)) else if Rlt_dec (value x) (value y) then psi (Some (y, "
+    "j)) else / INR (S j) * psi (Some (x, S j)) + (1 - / INR (S j)) * psi (Some (y, S j)) "
+    "| None => psi (Some (x, 1%nat)) end",
+    "after": "fun n value p => fix after (k : nat) (psi : option (nat * nat) -> R) {struct k} : R "
+    ":= match k with | 0%nat => psi None | S k0 => after k0 (fun kept => sum (candidates "
+    "n) (fun x => p x * next value psi kept x)) end",
+    "answered": "fun n o kept => match kept with | Some (y, _) => if y =? o then 1 else 0 | None => "
+    "if o =? n then 1 else 0 end",
+    "best_of": "fun n value p w o => Series (fun k => w k * after n value p k (answered n o))",
+    "halting_number": "fun gamma eta w => w 0%nat = 0 /\\ 0 < w 1%nat /\\ is_series w 1 /\\ (forall k, (1 <= "
+    "k)%nat -> w (S k) = w k * ((1 - gamma) * ((INR k + eta) / (INR k + 1))))",
+    "poisson_number": "fun mu k => exp (- mu) * mu ^ k / INR (fact k)",
+    "searched": "fun n reaches gamma p => fix searched (k : nat) (psi : option nat -> R) {struct k} : "
+    "R := match k with | 0%nat => 0 | S k0 => sum (candidates n) (fun x => p x * (if "
+    "reaches x then psi (Some x) else gamma * psi None + (1 - gamma) * searched k0 psi)) "
+    "end",
+    "replied": "fun n o found => match found with | Some x => if x =? o then 1 else 0 | None => if o "
+    "=? n then 1 else 0 end",
+    "first_of": "fun n reaches gamma p o => real (Lim_seq (fun k => searched n reaches gamma p k "
+    "(replied n o)))",
+    "voted": "fun m n say => length (filter (fun b => match say b with | Some r => r <? n | None "
+    "=> false end) (candidates m))",
+    "ratios": "fun n t D apart q i => least (others n i) (fun j => (q i - t * D i - (q j - t * D "
+    "j)) / apart i j)",
+    "least": "fix least (l : list nat) (f : nat -> R) {struct l} : R := match l with | nil => 0 | "
+    "j :: nil => f j | j :: (_ :: _) as l0 => Rmin (f j) (least l0 f) end",
 }
 """The definitions that every statement above is read by, as Coq prints them."""
 

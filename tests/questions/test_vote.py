@@ -9,6 +9,7 @@ import sqlite3
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import permutations
@@ -28,6 +29,7 @@ from discreet._exact.sampling import SecureBits
 from discreet._isolated import BlockLimits, BlockRunner, is_enclosed, server
 from discreet._tables import Rows, dealing
 from discreet._tables.in_spark import Spark
+from discreet.accounting import compose
 from discreet.audit import Tables, audit, unrolled
 from discreet.audit.subjects import Failure
 from discreet.errors import ParameterError, ScoresError
@@ -680,6 +682,18 @@ def test_the_plan_says_how_large_a_lead_is_needed_and_how_sure_the_answer_is() -
     assert plan.guarantee.proof is not None
     assert plan.guarantee.proof.theorems == ("votes_pure_dp",)
     assert "no block learns" in str(plan.proof)
+
+
+@pytest.mark.parametrize("mechanism", ["permute-and-flip", "exponential", "noisy-max-laplace"])
+def test_one_theorem_covers_the_rho_of_votes_and_their_number(mechanism: str) -> None:
+    table = discreet.table(pl.DataFrame(DATA), user="person", ledger=None, people=3000)
+    asked = Vote(counting, candidates=["a", "b"], blocks=60, epsilon=1, mechanism=mechanism)
+    in_rho = compose([table.plan(asked).event]).zcdp.proof
+    assert in_rho is not None
+    assert in_rho.theorems == ("votes_zcdp",)
+    numbered = table.plan(replace(asked, with_voted=True)).guarantee.proof
+    assert numbered is not None
+    assert numbered.theorems == ("votes_with_number_pure_dp",)
 
 
 def test_too_few_people_or_blocks_are_judged() -> None:

@@ -191,6 +191,25 @@ def test_a_target_needs_a_geometric_stop() -> None:
         cost_of_tuning(PureDP(1), runs=20)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("runs", "target", "theorem"),
+    [
+        (Geometric(mean=5), False, "tuning_halting_pure_dp"),
+        (NegativeBinomial(mean=5, shape=0), False, "tuning_halting_pure_dp"),
+        (Poisson(mean=5), False, "tuning_poisson_pure_dp"),
+        (Fixed(5), False, "tuning_fixed_pure_dp"),
+        (Geometric(mean=5), True, "tuning_target_pure_dp"),
+    ],
+)
+def test_the_law_of_the_number_of_runs_has_its_theorem(
+    runs: RunCount, target: bool, theorem: str
+) -> None:
+    proof = cost_of_tuning(PureDP(1), runs=runs, target=target).proof
+    assert proof is not None
+    assert proof.theorems == (theorem,)
+    assert "no run sees anything of another" in str(proof)
+
+
 def test_every_figure_names_its_proof() -> None:
     found = cost_of_tuning(PureDP(1), runs=Geometric(mean=5))
     assert "docs/proofs/tuning.md" in str(found.proof)

@@ -12,6 +12,7 @@ from discreet.guarantees.conversions import Proof
 SCORES = "no person moves two scores further apart than was stated"
 VALUES = "no person moves a value further than was stated"
 ADDED_UP = "each guarantee that is added up holds"
+RUNS = "each run costs what was stated, and no run sees anything of another"
 KEYED = (
     "noise that is a keyed function cannot be told from independent noise without the key, which is a "
     "computational assumption"
@@ -26,6 +27,7 @@ _COMPOSITION = "docs/proofs/composition.md"
 _QUESTIONS = "docs/proofs/question-sensitivities.md"
 _TOP_K = "docs/proofs/top-k.md"
 _VOTES = "docs/proofs/votes.md"
+_TUNING = "docs/proofs/tuning.md"
 
 CLAIMS: dict[tuple[str, str], Proof] = {
     # ---- what one selection promises, by its law and its measure ----
@@ -58,7 +60,11 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("lazy", "stand-in"): Proof(
         "docs/proofs/lazy-evaluation.md", "lazy_coins", "lazy_range_distance"
     ),
-    ("unequal", "scores"): Proof("docs/proofs/unequal-sensitivities.md"),
+    ("unequal", "scores"): Proof(
+        "docs/proofs/unequal-sensitivities.md",
+        "unequal_range_distance",
+        "unequal_monotone_range_distance",
+    ),
     # ---- a stream ----
     ("above-threshold-exponential", "PureDP"): Proof(
         "docs/proofs/above-threshold.md", "above_threshold_pure_dp"
@@ -117,16 +123,17 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("answer", "ZCDP"): Proof(_QUESTIONS, "answer_zcdp"),
     # ---- votes of blocks, by one of the three selections ----
     ("votes", "PureDP"): Proof(_VOTES, "votes_pure_dp"),
-    ("votes", "LaplaceDominated"): Proof(_VOTES),
+    ("votes", "ZCDP"): Proof(_VOTES, "votes_zcdp"),
+    ("votes", "LaplaceDominated"): Proof(_VOTES, "votes_laplace_dominated"),
     ("votes", "AveragedRange"): Proof(_VOTES),
-    ("votes", "count"): Proof(_VOTES),
+    ("votes", "count"): Proof(_VOTES, "votes_with_number_pure_dp"),
     # ---- the same in steps: how far one person moves the scores, what else is said beside a choice ----
     ("counts", "add-remove"): Proof(_QUESTIONS, "counts_add_remove"),
     ("counts", "replace"): Proof(_QUESTIONS, "counts_replace"),
     ("quantiles", "add-remove"): Proof(_QUESTIONS, "quantiles_add_remove"),
     ("quantiles", "replace"): Proof(_QUESTIONS, "quantiles_replace"),
     ("hidden coins", "ApproxDP"): Proof(_QUESTIONS, "average_approx_dp"),
-    ("hidden coins", "LaplaceDominated"): Proof(_NEIGHBOURS),
+    ("hidden coins", "LaplaceDominated"): Proof(_NEIGHBOURS, "average_laplace_dominated"),
     ("hidden coins", "AveragedRange"): Proof(_NEIGHBOURS),
     ("groups", "sum"): Proof(_QUESTIONS),
     ("count", "PureDP"): Proof("docs/proofs/noisy-count-and-gap.md", "noisy_count_pure_dp"),
@@ -134,11 +141,18 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("unknown domain", "ApproxDP"): Proof(
         "docs/proofs/unknown-domain.md", "unknown_domain_rounds_approx_dp"
     ),
+    ("unknown domain", "then"): Proof(
+        "docs/proofs/unknown-domain.md", "unknown_domain_then_approx_dp"
+    ),
     ("kept", "ApproxDP"): Proof("docs/proofs/groups-from-the-data.md", "found_groups_approx_dp"),
     ("weighed", "ApproxDP"): Proof("docs/proofs/groups-from-the-data.md"),
     ("chosen bound", "PureDP"): Proof("docs/proofs/groups-from-the-data.md"),
     ("cluster", "PureDP"): Proof("docs/proofs/distributed-selection.md", assumes=(KEYED,)),
-    ("tuning", "PureDP"): Proof("docs/proofs/tuning.md"),
-    ("tuning", "ApproxDP"): Proof("docs/proofs/tuning.md"),
+    # ---- the best of several runs, by the law of their number, or the first to reach a target ----
+    ("halting runs", "PureDP"): Proof(_TUNING, "tuning_halting_pure_dp"),
+    ("Poisson runs", "PureDP"): Proof(_TUNING, "tuning_poisson_pure_dp"),
+    ("fixed runs", "PureDP"): Proof(_TUNING, "tuning_fixed_pure_dp"),
+    ("target", "PureDP"): Proof(_TUNING, "tuning_target_pure_dp"),
+    ("tuning", "ApproxDP"): Proof(_TUNING),
 }
 """The proof of each claim, keyed by the property and the mechanism."""

@@ -178,7 +178,8 @@ def _proof_of(parts: Sequence[Part], *, grouped: bool) -> Proof | None:
         return ANSWER
     if not grouped:
         (first, _), *others = parts
-        return first.direct.get("then" if others else "rounds") if _in_answers(others) else None
+        covered = not others or _whole(others)
+        return first.direct.get("then" if others else "rounds") if covered else None
     stated = (each if isinstance(each, ApproxDP) else each.to(PureDP) for each, _ in parts)
     proofs = [each.proof for each in stated]
     if None in proofs:

@@ -317,7 +317,8 @@ def planned_from_the_data(
     limits.margin  # noqa: B018 - refuses impossible figures before anything is spent
 
     proof = CLAIMS["unknown domain", "ApproxDP"]
-    promise = ApproxDP(epsilon / rounds, total / rounds).resting_on(proof, {"rounds": proof})
+    covered = {"rounds": proof, "then": CLAIMS["unknown domain", "then"]}
+    promise = ApproxDP(epsilon / rounds, total / rounds).resting_on(proof, covered)
 
     def pick(counted: Any, bits: Bits) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
         return ((choose(values, limits, rounds, bits), {}) for values in counted)

@@ -250,9 +250,10 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
 
         parts: list[Part] = [(_promise(chooser), 1)]
         if epsilon_voted:
-            parts.append((count_promise(epsilon_voted).resting_on(CLAIMS["votes", "count"]), 1))
+            counted = count_promise(epsilon_voted)
+            parts.append((counted.resting_on(CLAIMS["votes", "count"], counted.direct), 1))
         event = event_of(parts, mechanism=chooser.name, neighbours=setting.neighbours)
-        guarantee = guarantee_of(event, assumes=(*setting.assumes, _SEPARATE))
+        guarantee = guarantee_of(event, parts, assumes=(*setting.assumes, _SEPARATE))
         return Plan(
             question=self,
             title=self.title,
@@ -291,7 +292,8 @@ def _promise(chooser: Mechanism) -> Guarantee:
         )
     hidden = mixed(own)
     proof = CLAIMS["votes", type(hidden).__name__]
-    return hidden.resting_on(proof, {"PureDP": CLAIMS["votes", "PureDP"]})
+    direct = {measure: CLAIMS["votes", measure] for measure in ("PureDP", "ZCDP")}
+    return hidden.resting_on(proof, {**direct, "then": CLAIMS["votes", "count"]})
 
 
 # ---- reading -----------------------------------------------------------------------------------------------

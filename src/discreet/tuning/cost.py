@@ -16,7 +16,7 @@ from discreet.accounting.events import events_of
 from discreet.accounting.fixed_lists import EpsilonBound
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, Guarantee, PureDP
-from discreet.guarantees.claims import CLAIMS
+from discreet.guarantees.claims import CLAIMS, RUNS
 from discreet.tuning.laws import (
     Fixed,
     NegativeBinomial,
@@ -76,11 +76,12 @@ def cost_of_tuning(
     if allowed == 0:
         assert isinstance(profile.pure, Fraction)
         whole = PureDP(_pure(profile.pure, runs, target=target))
-        return whole.resting_on(CLAIMS["tuning", "PureDP"])
+        law = "halting runs" if isinstance(runs, NegativeBinomial) else "Poisson runs"
+        return whole.resting_on(CLAIMS["target" if target else law, "PureDP"].assuming(RUNS))
     found = min(bounds_of_tuning(profile, runs, allowed, target=target), key=lambda b: b.epsilon)
     if found.epsilon == math.inf:
         raise ParameterError("⟨cost⟩ is too large: no finite cost of so many such runs is known")
-    return ApproxDP(found.epsilon, allowed).resting_on(CLAIMS["tuning", "ApproxDP"])
+    return ApproxDP(found.epsilon, allowed).resting_on(CLAIMS["tuning", "ApproxDP"].assuming(RUNS))
 
 
 def bounds_of_tuning(
@@ -136,7 +137,9 @@ def _all_of_them(cost: object, runs: Fixed, delta: object, *, target: bool) -> G
     together = compose(steps, "questions", delta=delta)
     if together.best.to(PureDP).exact < math.inf or together.approx.exact[0] < math.inf:
         best = together.approx if delta is not None else together.best
-        return best if isinstance(best, ApproxDP | PureDP) else together.approx
+        if isinstance(best, PureDP):
+            return best.resting_on(CLAIMS["fixed runs", "PureDP"].assuming(RUNS))
+        return best if isinstance(best, ApproxDP) else together.approx
     raise ParameterError("⟨delta⟩ is needed: these runs are not purely private")
 
 
