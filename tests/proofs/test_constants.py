@@ -142,7 +142,7 @@ def _ball(value: Fraction) -> Any:
 
 
 def _agrees(reported: Any, formula: Any) -> bool:
-    """Check that it is rounded up by less than a part in 10^12; a logarithm of zero or less counts as zero."""
+    """Check that it is rounded up by less than a part in 10^12; a logarithm of zero or less is zero."""
     if not formula.is_finite() or formula < 0:
         return bool(reported == 0)
     value = _ball(Fraction(reported))

@@ -212,7 +212,7 @@ def test_numbers_on_a_column_of_texts_are_said() -> None:
 
 @pytest.mark.parametrize("ask", GROUPED)
 def test_a_list_of_ranges_is_refused(ask: Callable[..., Any]) -> None:
-    """On a column of texts each became a group of that name, and was paid; scores and times are not ranges."""
+    """On a column of texts each became a group of that name, and was paid; times are not ranges."""
     texts = YEARS.with_columns(year=pl.col("year").cast(pl.String))
     asked: dict[str, Any] = {"user": "who", "epsilon": 50, "by": "year"}
     for groups in (["1980:1981", "1982:1983"], ["2024-W01:2024-W09", "other"]):

@@ -165,7 +165,7 @@ def test_the_law_of_groups_kept_by_weights(relation: str) -> None:
     ibis_postgres="groups must be listed",
 )
 def test_groups_come_from_the_data(table_in: TableMaker) -> None:
-    """Two groups of two people are named with probability at most δ: 10⁻⁹ here. Blank texts are not groups."""
+    """Two groups of two people are named with probability at most δ, 10⁻⁹. Blank texts are not groups."""
     asked: dict[str, Any] = {"user": "person", "by": "city", "epsilon": 8, "delta": "1e-9"}
     visits = table_in(VISITS)
     release = mode(visits, "code", candidates=["cold", "flu"], **asked)
@@ -244,7 +244,7 @@ def test_weights_are_used_where_public_facts_favour_them() -> None:
 
 
 def test_one_group_nobody_and_a_bound_far_above_the_groups() -> None:
-    """Two hundred people in one group weigh 200, where T is below 30; blank texts and nulls are not groups."""
+    """Two hundred people in one group weigh 200, where T is below 30; blanks and nulls are not groups."""
     rows: dict[str, Any] = {"person": list(range(200)), "city": ["bern"] * 200}
     rows = {name: values + values[:2] for name, values in rows.items()}
     frame = pl.DataFrame(rows | {"city": [*rows["city"][:200], " ", None]})

@@ -255,7 +255,7 @@ def test_the_range_of_the_joint_choice(
 
 
 def test_a_defect_in_the_joint_score_is_seen() -> None:
-    """A loss without its floor at zero moves twice as far; and a distance smaller by one would be too small."""
+    """A loss without its floor at zero moves twice as far; a distance smaller by one is too small."""
 
     def unfloored(counts: tuple[int, ...], k: int, base: Fraction) -> Law:
         best = sorted(counts, reverse=True)

@@ -125,7 +125,7 @@ def test_fits_in_other_measures() -> None:
 
 
 def test_one_person_moves_the_count_by_one_whatever_the_row_holds() -> None:
-    """A row that makes ``predict`` fail for all rows at once counts as wrong, and the others are unaffected."""
+    """A row that makes ``predict`` fail for all rows at once counts as wrong; the others are unaffected."""
     model = CutVote(feature=0, cut=0.5).fit(np.array([[0.0], [1.0]] * 20), np.array([0, 1] * 20))
     rows = np.array([[0.0], [1.0], [0.0], [1.0]])
     labels = model.predict(rows)
