@@ -72,7 +72,7 @@ def fidelity_test(
     Args:
         sampler: a mechanism, ``function(scores, size)`` or ``function(scores)``, as for
             :func:`statistical_audit`.
-        scores: what it is asked about.
+        scores: the scores to draw from.
         probabilities: the stated distribution; by default the mechanism's own.
         size: how many draws.
         false_alarm: the largest probability of rejecting a true statement.
