@@ -32,7 +32,7 @@ settings.load_profile("discreet")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, Any, Any]:
-    """What is collected stays to the end: no garbage collection looks through it, now or later."""
+    """Freeze what was collected, so that garbage collection never scans it."""
     gc.disable()
     try:
         return (yield)

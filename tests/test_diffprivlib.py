@@ -71,7 +71,7 @@ def test_a_seed_is_refused_and_told_what_to_write(adapted: type[Any], seed: obje
     ids=lambda generator: type(generator).__name__,
 )
 def test_a_generator_is_accepted_and_never_drawn_from(adapted: type[Any], generator: Any) -> None:
-    """What diffprivlib's own models hand over. That twice 99 draws agree has a chance of 2⁻⁹⁹."""
+    """As diffprivlib's own models pass it. That twice 99 draws agree has a chance of 2⁻⁹⁹."""
     has_state = type(generator) is not random.SystemRandom
     before = pickle.dumps(generator) if has_state else b""
     even: dict[str, Any] = {"epsilon": 1, "sensitivity": 1, "utility": [7, 7]}
@@ -172,7 +172,7 @@ def test_a_weight_of_zero_is_never_chosen_and_extreme_weights_work() -> None:
 
 
 def test_the_weighted_law_is_exact() -> None:
-    """Chi-square under a fixed script; drawn anew it would be a false alarm once in 10⁹."""
+    """Chi-square under a fixed script; with a random one it would be a false alarm once in 10⁹."""
     scores = Scores([2, 0, 1, 1], sensitivity=1)
     weights = [Fraction(1), Fraction(5), Fraction(1, 2), Fraction(0)]
     gaps = mechanisms.Exponential(epsilon=1).gaps(scores)

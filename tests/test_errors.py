@@ -1,4 +1,4 @@
-"""An error names a parameter as the caller calls it, and what it quotes stays as it was."""
+"""An error names a parameter by the caller's name for it, and what it quotes is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A neighbour relation is a text that is written down as such."""
+"""A neighbour relation is a string that is stored as such."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def test_scale_zero_promises_nothing_unless_nothing_moves(make: Maker) -> None:
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_numbers_are_read_as_binary(make: Maker) -> None:
-    """OpenDP reads 0.1 as the float it is; a Decimal or a string is what it says."""
+    """OpenDP reads 0.1 as its binary value; a Decimal or a string means what it says."""
     assert make(*_space(), scale=0.1).map(1) >= 2 / Fraction(0.1)
     assert make(*_space(), scale="0.1").map(1) == 20.0
     measurement = make(*_space("f64"), scale=1.0)
@@ -218,7 +218,7 @@ def test_bad_data_and_distances_end_in_an_error_without_a_score(make: Maker) -> 
 
 
 def test_features_are_never_switched_on_for_the_user() -> None:
-    """In a process of its own: the error names the line to add, and nothing is switched on."""
+    """In a separate process: the error names the line to add, and nothing is switched on."""
     script = """
 import opendp.prelude as dp
 from opendp.mod import GLOBAL_FEATURES

@@ -1,4 +1,4 @@
-"""An outside project runs pytest: an honest mechanism passes, wrong ones fail with what shows it."""
+"""An outside project runs pytest: an honest mechanism passes, wrong ones fail with a witness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server's socket, and what it says to its terminal when it is stopped while it answers."""
+"""A server's socket, and what it prints when it is stopped while answering."""
 
 from __future__ import annotations
 

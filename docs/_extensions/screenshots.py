@@ -51,8 +51,11 @@ def _opened(
 
 def _keep(page: Page, name: str, scheme: Scheme, *, whole: bool, close: bool = True) -> None:
     page.wait_for_timeout(300)  # for what fades in
-    file = f"{name}-dark.png" if scheme == "dark" else f"{name}.png"
-    page.screenshot(path=FOLDER / file, full_page=whole)
+    file = FOLDER / (f"{name}-dark" if scheme == "dark" else name)
+    if "more" in name:  # long, and shown on no page: as JPEG it takes half the room
+        page.screenshot(path=f"{file}.jpg", full_page=whole, type="jpeg", quality=50)
+    else:
+        page.screenshot(path=f"{file}.png", full_page=whole)
     if close:
         page.close()
 

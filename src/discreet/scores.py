@@ -47,11 +47,11 @@ class Scores:
             candidate, of which one may be zero.
         monotonic: whether one person moves every score in the same direction (counts under adding or
             removing a person); the range distance is then Δ instead of 2Δ.
-        range_distance: d itself, in place of ``sensitivity``: the most by which two candidates'
-            scores can move apart (twice the Δ̂ of the noisy-max paper).
+        range_distance: d itself, instead of ``sensitivity``: the most by which two candidates' scores can
+            move apart (twice the Δ̂ of the noisy-max paper).
         unequal: with a list of different sensitivities, ``"ratios"`` to compare leads in units of what one
             person can do to them, or ``"largest"`` for one range distance, that of the two largest; by
-            default ratios where they have the lower bound for more than half of the candidates
+            default ratios if they have the lower bound for more than half of the candidates
             (``docs/proofs/unequal-sensitivities.md``).
 
     What these words mean, and why they suffice, is in ``docs/proofs/neighbours.md``.

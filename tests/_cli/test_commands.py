@@ -81,7 +81,7 @@ def test_errors_are_one_line_and_a_status(
 
 
 def _has_default(part: Any) -> bool:
-    """Whether the usual help tells a default: a value, or words for what a field's default is."""
+    """Return whether the usual help states a default: a value, or words for a field's default."""
     if getattr(part, "advanced", False) or part.name == "help":
         return False
     told = isinstance(getattr(part, "show_default", None), str)

@@ -1,4 +1,4 @@
-"""What is printed cannot steer a terminal or fake a guarantee, and a paid answer is never lost."""
+"""Printed text cannot control a terminal or fake a guarantee, and a paid answer is never lost."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_an_answer_that_cannot_be_printed_is_kept(tmp_path: Path, where: str) ->
 )
 @pytest.mark.parametrize("both", [False, True], ids=["stdout", "stderr too"])
 def test_a_reader_who_has_enough_changes_no_exit_status(command: str, both: bool) -> None:
-    """As in ``discreet claims | head``: 1 would say that something is refuted."""
+    """As in ``discreet claims | head``: status 1 would mean that something is refuted."""
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
@@ -250,7 +250,7 @@ def test_a_table_is_never_broken_inside_a_word_or_a_number(
     ("encoding", "sign"), [("ascii", "epsilon"), ("cp1252", "epsilon"), ("utf-8", "ε")]
 )
 def test_our_signs_are_letters_where_the_encoding_lacks_them(encoding: str, sign: str) -> None:
-    """The table is aligned by what is written, and an answer is never changed: its signs are escaped."""
+    """The table is aligned by what is printed, and an answer is never changed: its signs are escaped."""
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
     plan = [*COMMAND[:3], "plan", "--n", "9", "--expected-error", "1"]
     done = subprocess.run(plan, env=environment, capture_output=True, check=True)

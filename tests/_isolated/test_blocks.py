@@ -1,4 +1,4 @@
-"""Functions that cheat, each in a process of its own: they change nothing for any other block."""
+"""Functions that cheat, each in its own process: they change nothing for any other block."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def honest(rows: list[int]) -> str:
 
 
 WITHOUT = [0, None, 0, 1, 1]
-"""What everybody else votes while the block of 13 misbehaves."""
+"""What all other blocks vote while block 13 misbehaves."""
 
 
 def test_a_function_votes_in_every_block_the_empty_one_too() -> None:
@@ -306,7 +306,7 @@ def test_no_block_reaches_another_process() -> None:
 
 
 def forking(rows: list[int]) -> str:
-    """Leave processes behind that go on, in sessions of their own."""
+    """Leave processes running, in sessions of their own."""
     if 13 in rows:
         for _ in range(3):
             if os.fork() == 0:
@@ -449,7 +449,7 @@ def test_a_module_that_starts_a_thread_is_imported_by_each_block(
 
 @linux_only
 def test_a_module_of_ones_own_is_imported_by_each_block(folder: Path) -> None:
-    """What it does when it is imported must not happen in the process that blocks are copied from."""
+    """Its import must not happen in the process that blocks are copied from."""
     function = with_module(folder, "seen = []")
     with BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running:
         assert running.rehearse(piece([])()) == 1
@@ -514,7 +514,7 @@ def resizing(name: str) -> Callable[[Any], str]:
 
 @needs_walls
 def test_neither_keys_nor_terminals_join_blocks() -> None:
-    """Where the asker has a session of keys, as services do, and a terminal."""
+    """If the caller has a kernel keyring session, as services do, and a terminal."""
     ctypes.CDLL(None).syscall(server._KEYS, server._NEW_SESSION, None)
     ours, theirs = os.openpty()
     for function in (leaving_a_key, resizing(os.ttyname(theirs))):
@@ -632,7 +632,7 @@ def test_where_a_view_of_processes_cannot_be_mounted_there_is_none(tmp_path: Pat
 
 @needs_walls
 def test_the_processes_that_a_block_makes_share_memory_of_its_own() -> None:
-    """Locks, as joblib and multiprocessing make for ``n_jobs=2``: nothing is left for another block."""
+    """Locks, as joblib and multiprocessing create them for ``n_jobs=2``: nothing stays for another block."""
 
     def together(rows: list[int]) -> str:
         import multiprocessing

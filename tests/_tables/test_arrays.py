@@ -97,7 +97,7 @@ def test_each_value_of_a_list_is_read_by_itself(kind: str) -> None:
 
 @pytest.mark.parametrize("value", NASTY, ids=[type(value).__name__ for value in NASTY])
 def test_one_value_changes_no_count_of_another(value: Any) -> None:
-    """A list of whole numbers used to be one of texts, of floats or of nothing, by what else was in it."""
+    """A list of whole numbers used to become texts, floats or nothing, depending on its other values."""
 
     def counts(held: list[Any]) -> list[int]:
         table = open_table(held, needed=[], read_as="integer")

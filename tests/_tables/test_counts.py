@@ -101,7 +101,7 @@ def _expected(
 
 
 def _assigned(table: Any, rows: Rows) -> dict[Any, set[str]]:
-    """Everybody's groups as the engine drew them; some of their own, and as many as they may have."""
+    """Return everyone's groups as the engine drew them: some of their own, as many as allowed."""
     found = people_per_candidate(table, rows, column="name", keys=NAMES)
     assigned = {
         name: {clinic for place, clinic in enumerate(CLINICS) if found[place, index]}

@@ -1,4 +1,4 @@
-"""Databases: one query that only reads, in time, of one state of the data; and no secret is told."""
+"""Databases: one read-only query, within the time limit, on one snapshot; and no secret is shown."""
 
 from __future__ import annotations
 
@@ -277,7 +277,7 @@ def test_the_command_line_takes_no_password_as_an_argument(file: Path) -> None:
 
 
 def test_why_a_table_cannot_be_opened_is_told_apart(visits: tuple[str, str], file: Path) -> None:
-    """Before anything is read or spent: one sentence each, and the address as it was written."""
+    """Before anything is read or spent: one sentence for each cause, with the address as written."""
     address, table = visits
     server = sqlalchemy.make_url(address)
     troubles = {

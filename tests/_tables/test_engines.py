@@ -233,7 +233,7 @@ def test_keys_of_every_kind_find_their_rows(
 def test_a_hundred_thousand_groups(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    """Against counting by hand; most groups are empty, and most of the rows are of none of them."""
+    """Compared with counting by hand; most groups are empty, and most rows belong to none of them."""
     groups = 100_000 if kind == "ibis_postgres" else 200
     rng = np.random.default_rng(1)
     person, clinic, code = rng.integers(0, [[30], [3 * groups], [4]], (3, 300))
@@ -337,7 +337,7 @@ def test_a_useless_hash_favours_the_first_and_keeps_the_cap(
 
 
 def test_a_new_key_for_each_release() -> None:
-    """The runner's bits give it: rows as such hold none, and nobody is drawn into groups without one."""
+    """The runner's bits provide it: rows alone have none, and no one is drawn into groups without one."""
     rows = Rows(user="person", by="city", groups=CITIES)
     assert rows.key is None
     keys = {rows.keyed(SecureBits()).key for _ in range(8)}

@@ -160,7 +160,7 @@ def test_parquet_in_every_engine(tmp_path: Path, engine: str | None) -> None:
 
 
 def test_a_name_is_a_name(tmp_path: Path, engine: str | None) -> None:
-    """What a pattern would match is another table, and another budget."""
+    """What a pattern would match is another table, with another budget."""
     odd = ["v[1]", "v*", "v?", "{v1,v2}", "v\\1", "v 1%20#", "c=b"]
     names = [f"{name}.parquet" for name in odd]
     for decoy in ("v1", "v2", "vx"):

@@ -1,4 +1,4 @@
-"""What databases declare: types that Ibis does not know, and values that are not of the declared type."""
+"""What databases declare: types unknown to Ibis, and values that are not of the declared type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dates and times of databases in order, and what no number stands for."""
+"""Dates and times of databases in order, and values without a number."""
 
 from __future__ import annotations
 

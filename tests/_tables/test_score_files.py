@@ -161,7 +161,7 @@ def test_wrong_parameters_are_echoed(write: Any, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_planned_is_what_is_released(content: str, write: Any) -> None:
-    """Whoever studies scores and whoever releases from them read the same file alike."""
+    """Studying scores and releasing from them read the same file in the same way."""
     path = write("a.csv", content)
 
     def studied() -> Any:

@@ -216,7 +216,7 @@ def test_whole_numbers_and_texts_of_any_kind(spark: Any) -> None:
 
 
 def _rests_on_keyed_noise(release: TableRelease, page: str) -> None:
-    """The law is that of noise drawn by a key, which is an assumption: so no theorem covers the whole."""
+    """The law assumes noise drawn by a key, so no theorem covers the whole."""
     proof = release.guarantee.proof
     assert proof is not None
     assert proof.pages == (page, "docs/proofs/distributed-selection.md")

@@ -35,7 +35,7 @@ UNITS = {
 
 
 def slowly(text: str, kind: str) -> float | None:
-    """The number that a text stands for, by the rule's own words, one text at a time."""
+    """Return the number that a text means, by the rule itself, one text at a time."""
     text = text.strip(" \t")
     if not text.isascii():
         return None
@@ -223,7 +223,7 @@ def _named(text: str, kind: str) -> str:
 def test_a_text_that_spells_a_date_counts_for_its_period(
     engine: str | None, tmp_path: Path
 ) -> None:
-    """Without a stated type: beside texts that are the names of periods, which count as they are."""
+    """Without a stated type: in addition to texts that are the names of periods."""
     texts = [*TEXTS, *NAMES, *NEW_YEARS]
     path = tmp_path / "texts.jsonl"
     path.write_text("\n".join(json.dumps({"at": text}) for text in texts), encoding="utf-8")

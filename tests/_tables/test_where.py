@@ -1,4 +1,4 @@
-"""The little language of conditions: what it reads, and what it refuses."""
+"""The language of conditions: what it accepts, and what it refuses."""
 
 from __future__ import annotations
 

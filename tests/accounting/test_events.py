@@ -160,7 +160,7 @@ def _side_by_side(one: Laws, other: Laws) -> Laws:
 
 
 def _excess(event: Event, tables: Iterable[Laws]) -> float:
-    """By how much any divergence of these pairs is above what the event states for it, at most."""
+    """Return by how much any divergence of these pairs exceeds what the event states, at most."""
     worst = -math.inf
     stated = compose([event])
     # Of a list that was fixed in advance the least ε is stated, so that it covers the others.

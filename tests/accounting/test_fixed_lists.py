@@ -1,4 +1,4 @@
-"""Lists fixed in advance: the worst offsets, by trying many, and which bounds are given or left out."""
+"""Lists fixed in advance: the worst offsets, found by trying many, and which bounds are computed."""
 
 from __future__ import annotations
 

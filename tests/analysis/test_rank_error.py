@@ -101,7 +101,7 @@ def test_refusals(options: dict[str, Any], words: str) -> None:
 
 
 def test_no_more_people_share_a_place_than_promised() -> None:
-    """By the exact binomial tail, over every place."""
+    """Compared with the exact binomial tail, over every place."""
     from scipy.stats import binom
 
     for people in (5, 1000, 400_000):

@@ -52,7 +52,7 @@ def test_the_least_epsilon_meets_the_goal_and_less_does_not(mechanism: Any) -> N
 
 
 def test_exponential_noise_beats_laplace_and_knowing_all_values_beats_both() -> None:
-    """What Lyu, Su and Li find of Laplace noise holds of exponential noise too."""
+    """Lyu, Su and Li's finding about Laplace noise holds for exponential noise too."""
     contenders: list[Any] = [PermuteAndFlip, Exponential, *STREAMS]
     for n in (10, 52, 1000):
         needed = [

@@ -1,4 +1,4 @@
-"""What only a crowd, or only an enormous score, gives away."""
+"""Defects that only a crowd, or only an enormous score, reveals."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def written_by_hand(scores: Any) -> Any:
 
 
 class OneOverN:
-    """A class of somebody else's, which takes an ε and ignores it."""
+    """A foreign class, which takes an ε and ignores it."""
 
     def __init__(self, epsilon: float) -> None:
         self.epsilon = epsilon
@@ -269,7 +269,7 @@ def test_a_subclass_is_audited_by_its_own_probabilities(name: str) -> None:
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_subclass_is_not_what_was_proved(name: str) -> None:
-    """One that returns the best of seven candidates or more is refuted by nothing tried at n = 2."""
+    """A subclass that returns the best for seven candidates or more is not refuted at n = 2."""
     honest = mechanism_named(name, epsilon=1)
 
     class Argmax(type(honest)):  # type: ignore[misc]  # every class of the register
@@ -369,7 +369,7 @@ def test_rows_found_together_are_those_found_alone(name: str, optimize: str) -> 
 
 
 def test_a_mechanism_with_a_law_of_its_own_is_audited_by_it() -> None:
-    """It states facts of its own, symmetry among them, and another law than these facts name."""
+    """It states its own facts, symmetry among them, and has another law than these facts name."""
 
     class Sharper(PermuteAndFlip):
         facts = PermuteAndFlip.facts
@@ -396,7 +396,7 @@ def test_a_subject_may_answer_in_one_array_again_and_again() -> None:
 
 @pytest.mark.parametrize("wrong", ["sum", "negative", "nan"])
 def test_one_wrong_answer_among_right_ones_is_seen(wrong: str) -> None:
-    """Answers are checked many at a time: one that is no distribution is an answer of its own."""
+    """Answers are checked many at a time: an invalid distribution counts as an answer itself."""
 
     def mostly_uniform(scores: Any) -> Any:
         parts = np.full(len(scores), 1 / len(scores))

@@ -1,4 +1,4 @@
-"""False alarms: every test here may fail with probability 1e-9 if what it tests is right."""
+"""False alarms: every test here may fail with probability 1e-9 if the code is right."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_the_filter_looks_at_every_neighbour(moves: tuple[int, ...]) -> None:
 
 
 def test_a_stream_nobody_knows() -> None:
-    """An object of one's own, with nothing but the law: not refuted is all that can be said."""
+    """A user's object with nothing but the law: the verdict can only be "not refuted"."""
 
     class Silent:
         sensitivity, middle, crossings = Fraction(1), Fraction(0), 1

@@ -1,4 +1,4 @@
-"""The fixture: what is a sampler, what a test shares of the error rate, what a failure says."""
+"""The fixture: recognising samplers, sharing the error rate, and failure messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where steps are watched: stand-ins for the libraries, with the parts that the taps use, and one's own."""
+"""Where steps are watched: stand-ins for the libraries, and the user's own steps."""
 
 from __future__ import annotations
 

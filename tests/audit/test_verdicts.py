@@ -1,4 +1,4 @@
-"""A verdict as JSON: infinities as text, and never a number that is none."""
+"""A verdict as JSON: infinities as text, and never a NaN."""
 
 from __future__ import annotations
 

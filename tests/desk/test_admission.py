@@ -1,4 +1,4 @@
-"""Admission before payment, payment before reading, one text for what failed, and nothing lost in a crash."""
+"""Admission before payment, payment before reading, one text for failures, and no loss in a crash."""
 
 from __future__ import annotations
 
@@ -316,7 +316,7 @@ def test_a_table_in_a_database_is_counted_there(tmp_path: Path, postgres_databas
 def test_one_desk_serves_from_a_store_at_a_time(
     tmp_path: Path, desk_in: Callable[..., DeskServer]
 ) -> None:
-    """A second would settle the first one's questions as lost; the commands of the owner still work."""
+    """A second desk would settle the first one's questions as lost; the owner's commands still work."""
     with desk_in().in_background() as server:
         with pytest.raises(DiscreetError, match="another desk serves from the store"):
             DeskServer(read_owner_file(tmp_path / "clinic.toml"))
@@ -463,7 +463,7 @@ def test_a_worker_whose_desk_has_ended_does_not_pay(tmp_path: Path) -> None:
 def _ask_until_gone(
     url: str, token: str, kill: int, told: dict[str, dict[str, object]], killer: threading.Timer
 ) -> None:
-    """Ask one question after another until the desk is killed; keep what was told."""
+    """Ask one question after another until the desk is killed; keep the replies."""
     host = url.removeprefix("http://")
     started = False
     for number in range(100):

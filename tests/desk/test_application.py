@@ -1,4 +1,4 @@
-"""The desk over HTTP: who is let in, what is refused unpaid, and that nothing but answers leaves."""
+"""The desk over HTTP: who is let in, what is refused unpaid, and that only answers leave."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_question_is_paid_answered_at_the_end_of_its_slot_and_free_when_read_a
 def test_no_reply_to_a_paid_question_leaves_before_its_slot_is_over_by_the_clock(
     desk_in: Callable[..., DeskServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A busy machine may not have the answer by then, and says so, then."""
+    """A busy machine may not have the answer by then, and says so at that time."""
     monkeypatch.undo()  # the slots of this test pass
     with desk_in(slot=1).in_background() as server:
         call = Caller.of(server, "epidemiology")
@@ -126,7 +126,7 @@ def test_the_least_useful_epsilon_is_suggested(call: Caller) -> None:
 
 
 def test_nothing_is_suggested_that_cannot_be_afforded(call: Caller) -> None:
-    """Of 400 people in 400 groups nothing useful can be said at what is left."""
+    """With 400 people in 400 groups nothing useful can be said within the remaining budget."""
     planning = Caller.of(call.server, "planning")
     deciles = {
         "kind": "quantiles",
@@ -148,7 +148,7 @@ def test_proof_pages_are_served_and_nothing_else_by_that_way(call: Caller) -> No
 
 
 def test_a_long_condition_is_answered(call: Caller) -> None:
-    """Longer than what the ledger writes down as the purpose, which is the desk's own."""
+    """Longer than what the ledger stores as the purpose, which the desk sets."""
     where = " or ".join(["clinic = 'north'"] * 90)
     assert 1000 < len(where) <= 2000
     reply = call("/api/ask", {**MODE, "where": where, "epsilon": 1})
@@ -315,7 +315,7 @@ def test_one_question_of_an_analyst_at_a_time(call: Caller, slots: Slots) -> Non
 
 
 def test_the_form_is_told_in_labels_of_people(call: Caller) -> None:
-    """No parameter's name, no markup; and errors name a field as the form does."""
+    """No parameter names and no markup; errors name a field as the form does."""
     questions = call("/api/desk").content["questions"]
     assert questions["mode"]["label"] == "Most common value"
     for kind, told in questions.items():

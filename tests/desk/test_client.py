@@ -1,4 +1,4 @@
-"""The analyst's side: the same names and answers as a table in hand."""
+"""The analyst's side: the same names and answers as a local table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real connections on the loopback interface: floods and unfinished requests keep nobody with a token out."""
+"""Real connections on the loopback interface: floods and unfinished requests lock out no token holder."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_question_over_a_connection_that_the_desk_dropped_is_not_paid(
 def test_a_request_that_does_not_arrive_in_time_is_ended(
     desk_in: Callable[..., DeskServer], monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    """Headers, a body, the next request, and what is left of a body that nobody reads."""
+    """Headers, a body, the next request, and the rest of a body that is not read."""
     monkeypatch.setattr(connections, "ARRIVAL", 0.2)
     with desk_in().in_background() as server:
         host = "{}:{}".format(*server.owner.desk.address).encode()
@@ -215,7 +215,7 @@ def test_strangers_of_one_network_share_what_a_minute_allows(tmp_path: Path) -> 
 
 
 def _certificate(folder: Path) -> Path:
-    """A certificate of this test's own for 127.0.0.1, and its key beside it."""
+    """Return a certificate for 127.0.0.1 made for this test, with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "desk")])
     now = datetime.datetime.now(datetime.UTC)

@@ -1,4 +1,4 @@
-"""What an owner sees of a running desk: figures, a log of requests, whether it is ready."""
+"""What an owner sees of a running desk: metrics, a log of requests, and readiness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The owner's file: what it may say, and that a wrong entry is named with what is allowed."""
+"""The owner's file: what it may contain, and that a wrong entry is named with what is allowed."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_bounds_that_every_question_would_be_refused_for_are_found(tmp_path: Pat
 
 
 def test_a_budget_for_another_relation_is_found(tmp_path: Path) -> None:
-    """Else every question would be refused, or cost twice what its plan says."""
+    """Otherwise every question would be refused, or cost twice its plan."""
     clinic_at(tmp_path)
     file = tmp_path / "clinic.toml"
     other = '"clinic"\nneighbours = "replace"\nwhere'

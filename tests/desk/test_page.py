@@ -37,7 +37,7 @@ def _is_clean(page: Page) -> None:
 
 
 def _tab_to(page: Page, chosen: str) -> None:
-    """Go on by keyboard until an element has the focus."""
+    """Press Tab until an element has the focus."""
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate("chosen => document.activeElement.matches(chosen)", chosen):
@@ -112,7 +112,7 @@ def test_an_analyst_comes_in_plans_asks_and_reads(call: Caller, browser: Browser
 
 
 def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser, slots: Slots) -> None:
-    """A column and a function of one name are told apart; a study is made and run by keyboard."""
+    """A column and a function with the same name are distinguished; a study is made and run by keyboard."""
     with _visit(browser, width=390, height=844, scheme="dark") as page:
         page.goto(call.url)
         _come_in(page, str(call.token))

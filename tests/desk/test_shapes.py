@@ -1,4 +1,4 @@
-"""At a desk blocks vote by the owner's functions only; errors of theirs are not the analyst's to read."""
+"""At a desk, blocks vote only by the owner's functions; their errors are not shown to analysts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single sign-on: a real provider in a process of its own, and tokens that were forged, stolen or are old."""
+"""Single sign-on: a real provider in its own process, and tokens that are forged, stolen or old."""
 
 from __future__ import annotations
 

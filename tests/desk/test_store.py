@@ -43,7 +43,7 @@ def test_a_store_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
 
 
 def test_nobody_else_may_read_the_files_of_a_desk(tmp_path: Path) -> None:
-    """Whoever may read a file may hold its lock, and keep a desk from starting."""
+    """Anyone who can read a file can hold its lock, and keep a desk from starting."""
     serving = tmp_path / "clinic.desk.db-serving"
     serving.touch(mode=0o644)  # as discreet 0.2.0 left it
     serving.chmod(0o644)

@@ -1,4 +1,4 @@
-"""A study at the desk: planned for nothing, paid once, and never a way to anything but the desk's tables."""
+"""A study at the desk: planned at no cost, paid once, and limited to the desk's tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processes that read the data: what they have loaded before their first question."""
+"""The processes that read the data: what is loaded before their first question."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def round_ages(source, age):
     note()
     return 1
 """
-"""Notes what is loaded when a worker takes up its first question, and each time it is asked."""
+"""Records what is loaded when a worker gets its first question, and each time it is asked."""
 
 
 def _in(kind: str, folder: Path, request: pytest.FixtureRequest) -> OwnerFile:

@@ -151,7 +151,7 @@ def test_accessible_and_fitting_in_both_themes_and_sizes(
     page = here.page
 
     def look(name: str, *parts: str) -> None:
-        """Axe on the whole page or on the parts that changed, and a picture if somebody wants it."""
+        """Run Axe on the whole page or on the parts that changed, and take a picture on request."""
         page.evaluate(
             "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )

@@ -1,4 +1,4 @@
-"""What the copy buttons give runs as it stands."""
+"""What the copy buttons copy runs unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record holds: its budget pays for exactly what was decided, and a change shows."""
+"""A record is sound: its budget pays for exactly what was decided, and any change is detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server speaks to this page on this machine, and to nobody else."""
+"""The server serves this page on this machine only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table that ties claims to theorems; ``tests/proofs/test_tie.py`` reads what the theorems say."""
+"""The table that links claims to theorems; ``tests/proofs/test_tie.py`` reads the theorems."""
 
 from __future__ import annotations
 

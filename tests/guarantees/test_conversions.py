@@ -154,7 +154,7 @@ def test_zcdp_to_approximate_is_near_the_best_order(rho: str, delta: str) -> Non
 @pytest.mark.parametrize("rho", ["1e-1500", "1e-400", "1e-300", "1e-12", "1e400", "1e1500"])
 @pytest.mark.parametrize("delta", ["1e-1500", "1e-6", "0.999999999999999999999"])
 def test_zcdp_at_the_ends_is_sound_if_not_tight(rho: str, delta: str) -> None:
-    """Never below the best order; the float search for it is coarse here, by up to a quarter."""
+    """Never below the best order; the float search is coarse here, by up to a quarter."""
     reported = epsilon_of_zcdp(Fraction(rho), Fraction(delta))
     assert isinstance(reported, Fraction)
     with ctx.workprec(12_000):

@@ -23,7 +23,7 @@ from discreet.errors import DiscreetError, ParameterError, ScoresError
 from discreet.mechanisms import MECHANISMS
 
 SENTINEL = 918273645
-"""A score that must not occur in any error, in whole or as a recognisable part."""
+"""A score that must not appear in any error, in whole or as a recognisable part."""
 
 
 def _cyclic() -> list[Any]:
@@ -264,9 +264,9 @@ def test_wrong_words_are_refused() -> None:
 
 
 def test_an_array_that_goes_bad_after_validation_is_caught_at_the_release() -> None:
-    """Scores are borrowed: whoever owns them may still write, so each selection's pass looks again.
+    """Scores are borrowed: their owner may still write, so each selection checks them again.
 
-    Only an infinity on the losing side is let through: it is the worst of scores and is not chosen.
+    Only an infinity on the losing side is accepted: it is the worst score and is never chosen.
     """
     for name, factory in MECHANISMS.items():
         for dtype, size in itertools.product((np.float64, np.float32, np.float16), (3, 40_000)):

@@ -1,7 +1,7 @@
-"""The spend is committed before the first row is read, in every engine: shown, not read off the code.
+"""In every engine the spend is committed before the first row is read: shown by running it.
 
-The rows are unreadable, or others, until the ledger commits; it is the commit that puts them right. And what
-an engine cannot do is found before that: nothing is spent on a statement that does not run.
+The rows are unreadable, or different, until the ledger commits, which then makes them right. What an engine
+cannot do is found before that: nothing is spent on a statement that does not run.
 """
 
 from __future__ import annotations

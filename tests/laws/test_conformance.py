@@ -1,4 +1,4 @@
-"""What every registered mechanism must do. A new line in the registry is tested by this file as it stands."""
+"""What every registered mechanism must do. This file tests a new line in the registry unchanged."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ EXACT_SCORES = st.lists(
 EPSILON = st.fractions(min_value=Fraction(1, 100), max_value=20, max_denominator=100)
 
 FALSE_ALARM = 1e-9
-"""Of each chi-square test, if the script were drawn anew; with the fixed script the outcome is fixed."""
+"""The false-alarm rate of each chi-square test with random scripts; with the fixed script the outcome is
+fixed.
+"""
 
 
 def _assert_same_law(drawn: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> None:

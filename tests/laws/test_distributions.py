@@ -1,4 +1,4 @@
-"""What theory says of every distribution here, tried on whatever Hypothesis thinks of."""
+"""Theoretical properties of every distribution here, tried on Hypothesis' inputs."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_exponential_is_noisy_max_with_gumbel_noise(gaps: list[float]) -> None:
 def test_rows_of_a_matrix_are_laws_of_their_own(
     distribution: Distribution, size: int, log: bool
 ) -> None:
-    """Ties, gaps from 1e-9 to 1000 and all that mixes them: each row as if it were alone."""
+    """Ties, gaps from 1e-9 to 1000 and mixtures: each row as if it were alone."""
     places = np.arange(size)
     shapes = [
         places * 0.0,

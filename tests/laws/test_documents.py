@@ -38,7 +38,7 @@ def _commands(page: Path) -> list[str]:
 def test_commands_run_as_pasted(
     page: Path, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As pasted, but for the address of a database server: there the tests start their own."""
+    """As pasted, except for the address of a database server, which the tests start themselves."""
     scripts = str(Path(sys.executable).parent)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
@@ -79,7 +79,7 @@ def test_make_shows_what_it_can_do() -> None:
 
 
 def test_lemmas_of_the_sampler_have_numbers_of_their_own() -> None:
-    """Code cites lemmas by number, on two pages that count on."""
+    """Code cites lemmas by number, on two pages with continuous numbering."""
     pages = [ROOT / "docs" / "proofs" / name for name in ("sampling.md", "many-rows.md")]
     numbers = [
         number

@@ -1,4 +1,4 @@
-"""Every figure of both papers is there, computes, draws, and says what it must."""
+"""Every figure of both papers exists, computes, draws, and shows what it must."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_lines_bars_and_error_bars_are_vega_lite(name: str, drawn: dict[str, Dra
 
 
 def test_no_claim_of_a_paper_that_needs_no_data_turned_around(drawn: dict[str, Drawing]) -> None:
-    """The theory figures compare as stated here whatever the data; these are the ones that differ."""
+    """The theory figures compare as listed here for any data; these are the ones that differ."""
     differing = {
         (name, row.quantity)
         for name, found in drawn.items()

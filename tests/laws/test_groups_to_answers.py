@@ -55,9 +55,9 @@ GROUPS: dict[str, tuple[Table, dict[str, Any]]] = {
 """A crowd that counts for no candidate, so that groups are found, or a bound of two or of one is chosen."""
 EPSILON = 8
 COUNTED: dict[Any, Any] = {}
-"""What a statement found in a table: every path, mechanism and relation counts in the same tables."""
+"""What a statement found in a table, cached: every path, mechanism and relation counts in the same tables."""
 LAWS: dict[Any, list[Any]] = {}
-"""The law of a mechanism at given gaps: each is followed once for every choice beside it."""
+"""The law of a mechanism at given gaps, computed once for every combination."""
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def law_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 @lru_cache(maxsize=1)
 def rows_of(table: Table) -> pl.DataFrame:
-    """A frame; people are named by what they have, so that a name is not another person's in a neighbour."""
+    """Return a frame; people are named by their values, so that a neighbour's names do not clash."""
     rows = [
         (f"{kind}, number {number}", value, group)
         for kind, alike in itertools.groupby(table)
@@ -138,7 +138,7 @@ def rows_of(table: Table) -> pl.DataFrame:
 
 
 def neighbours_of(relation: str, crowd: Table) -> Iterator[tuple[Table, Table]]:
-    """Tables near a tie, beside a crowd, that differ by a person who is in both groups or in one."""
+    """Yield tables near a tie, with a crowd, that differ by a person in both groups or in one."""
     for others in ((), ("a-a",), ("a-a", "a-a"), ("a-a", "b-b")):
         told = crowd + others
         tables = [tuple(sorted((*told, kind))) for kind in ("a-a", "b-b", "a-", "-b")]

@@ -32,7 +32,7 @@ ROOMS = [room for floor in FLOORS for room in floor.split()]
 HEIGHT = {room: height for height, room in enumerate(ROOMS)}
 
 APART = {"desk.client"}
-"""Files that are rooms of their own: the analyst's side of a desk needs nothing of the owner's."""
+"""Separate packages in single files: the analyst's side of a desk needs nothing of the owner's."""
 
 STUDY = {"analysis", "audit", "papers", "explore"}
 """The study path, which never touches a ledger; nor does the ledger know of it."""

@@ -1,4 +1,4 @@
-"""What every answer says that it rests on: by question, mechanism, method and relation, and in groups."""
+"""What every answer names as its proof: by question, mechanism, method and relation, and in groups."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ CASES: dict[str, Case] = {
 
 
 def proves(proof: Proof) -> None:
-    """Every page that is shown holds a theorem that is named, or proves on paper what a claim says there."""
+    """Return whether every page shown holds a named theorem, or proves the claim on paper."""
     by_hand = {page for claim in CLAIMS.values() for page in claim.pages}
     for page in proof.pages:
         cited = any(f"`{name}`" in PAGES[page] for name in proof.theorems)
@@ -250,7 +250,7 @@ def test_what_is_found_first_hides_no_page_of_the_question() -> None:
 @pytest.mark.parametrize("options", [{}, {"per_person": "random"}, BY], ids=["", "drawn", "by"])
 @pytest.mark.parametrize("at", [[0.5], [0.25, 0.75]], ids=["one", "two"])
 def test_a_ledger_is_told_no_theorem_of_another_measure(options: Any, at: Any) -> None:
-    """What is paid is a promise of its own, and a theorem about ε proves neither its ρ nor its range."""
+    """The payment is a separate promise, and a theorem about ε proves neither its ρ nor its range."""
     asked = Quantiles(AGES["column"], bounds=AGES["bounds"], at=at, epsilon=1, **options)
     told = table(ROWS, user="who", ledger=None).plan(asked).event.guarantee
     assert not isinstance(told, PureDP)

@@ -30,7 +30,7 @@ Spent = dict[str, int]
 
 @dataclass(frozen=True)
 class Moment:
-    """The file, its log if it has one, and what has been acknowledged by then."""
+    """The file, its log if it has one, and what has been acknowledged so far."""
 
     file: bytes
     spent: Spent
@@ -83,7 +83,7 @@ def moments(path: Path) -> list[Moment]:
 
 
 def _outcome(path: Path, acknowledged: Spent, *, verify: bool = False) -> str:
-    """Open what is there: refused, or everything acknowledged is there and can be spent from."""
+    """Open the file: either refused, or everything acknowledged is there and can be spent from."""
     try:
         with Ledger.open(path, create=False, wait=2) as ledger:
             for name, cost in acknowledged.items():
@@ -208,7 +208,7 @@ def test_flipped_bits(moments: list[Moment], path: Path, which: str) -> None:
 
 @pytest.fixture(scope="module")
 def logged(folder: Path) -> tuple[Path, list[Moment]]:
-    """A ledger of version 3, kept in a write-ahead log as discreet 0.2.0 kept it, and never closed."""
+    """A ledger of version 3 in a write-ahead log, as discreet 0.2.0 kept it, never closed."""
     (folder / "logged").mkdir()
     path = folder / "logged" / "budget.db"
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""No value of a row raises, in any engine, type or role, and one person moves every score by one at most.
+"""No value of a row raises, in any engine, type or role, and one person moves every score by at most one.
 
 Every declared type has its nasty values. All of them are the rows of one further person, so that the two
 tables are neighbours; what is counted with and without that person, and whether anything fails or is refused,
@@ -227,7 +227,7 @@ def _compared(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _require_neighbours(found: dict[str, Any], plain: dict[str, Any]) -> None:
-    """What one person does: nothing fails with them or without, and every count moves by one at most."""
+    """Check one person's effect: nothing fails with or without them, and every count moves by at most one."""
     failed = [{role for role in each if each[role] == FAILED} for each in (found, plain)]
     assert failed == [set(), set()]
     assert found.keys() == plain.keys()
@@ -318,7 +318,7 @@ _HELD = {name: typed for name, typed in TYPES.items() if typed.stored is None}
 
 
 def _holdable(typed: Typed, kind: str) -> Typed:
-    """Without what this database refuses to take: PostgreSQL has no text with a NUL."""
+    """Return the values without those this database refuses, such as texts with a NUL in PostgreSQL."""
     if kind == "ibis_postgres":
         return replace(
             typed, nasty=tuple(v for v in typed.nasty if not isinstance(v, str) or "\0" not in v)
@@ -408,7 +408,7 @@ def test_what_only_sqlite_holds() -> None:
 )
 @pytest.mark.parametrize("name", TYPES)
 def test_every_type_in_a_table_of_duckdb(name: str) -> None:
-    """Stored as they are: among them moments beyond what a cast to microseconds takes."""
+    """Stored unchanged, including moments beyond what a cast to microseconds accepts."""
     connection, asked = duckdb.connect(), []
     for given in _tables(TYPES[name]):
         connection.register("given", given)

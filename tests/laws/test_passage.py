@@ -1,4 +1,4 @@
-"""How many of our files a question passes through, and in how many calls, by trace: what a newcomer reads."""
+"""How many of our files and calls a question passes through, by trace: what a newcomer must read."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Five wrong mechanisms and two right ones, each for a given ε, as somebody else would write them.
+"""Five wrong mechanisms and two right ones, each for a given ε, as a user would write them.
 
-Every registered mechanism is audited because of what it promises (test_promises.py).
+Every registered mechanism is audited for what it promises (test_promises.py).
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def test_sources_raise_no_bare_builtin_errors_at_users() -> None:
 
 
 def speed_sentence() -> str:
-    """What the README says of speed, from the recorded benchmark."""
+    """Return what the README says about speed, from the recorded benchmark."""
     record = _text(ROOT / "benchmarks/results/select.md")
     section = record.partition("## n = 1,000,000\n")[2].partition("\n## ")[0].strip()
     head, _, *body = [

@@ -1,7 +1,7 @@
-"""Every promise of every registered mechanism is audited because it is made; a planted lie is refuted.
+"""Every promise of every registered mechanism is audited; a planted lie is refuted.
 
-A new line in the registry is audited by this file as it stands, in every measure in which it promises
-anything, (ε, δ) included.
+This file audits a new line in the registry unchanged, in every measure in which it promises anything, (ε,
+δ) included.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def test_a_planted_lie_is_refuted(liar: type[Mechanism]) -> None:
 
 
 class _Lying(CrossingRule):
-    """A stream whose noise is not what its promise needs."""
+    """A stream with too little noise for its promise."""
 
     factors = (Fraction(1), Fraction(1))
 
@@ -260,7 +260,7 @@ def _rho_of_range(eta: Decimal) -> Decimal:
 
 
 def _page_formulas(epsilon: Decimal, delta: Decimal) -> dict[tuple[str, str], Decimal]:
-    """What the pages state as bounds that are not attained, evaluated in decimals."""
+    """Evaluate in decimals the bounds that the pages state as not attained."""
     laplace = epsilon + (-epsilon).exp() - 1
     eta = 2 * (2 * (epsilon / 2).exp() - 1).ln()
     coins = min(laplace, _rho_of_range(eta))
@@ -275,7 +275,7 @@ def _page_formulas(epsilon: Decimal, delta: Decimal) -> dict[tuple[str, str], De
 
 
 def lie_about(claim: Any) -> Guarantee:
-    """The same claim with a figure that is smaller by one part in a thousand."""
+    """Return the same claim with a figure smaller by one part in a thousand."""
     part = Fraction(999, 1000)
     if isinstance(claim, ApproxDP):
         return ApproxDP(claim.exact[0], claim.exact[1] * part)
@@ -285,7 +285,7 @@ def lie_about(claim: Any) -> Guarantee:
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_a_lie_of_one_part_in_a_thousand(name: str) -> None:
-    """What a page calls exact is refuted at 0.999 of it; the rest is what the page's formula says."""
+    """A bound that a page calls exact is refuted at 0.999 of it; the others match the page's formula."""
     mechanism = MECHANISMS[name](epsilon=1)
     formulas = _page_formulas(Decimal(1), Decimal("0.02"))
     for claim in claims_of(mechanism):

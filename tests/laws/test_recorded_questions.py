@@ -80,7 +80,9 @@ def finds_first(case: Told) -> bool:
 
 
 def draws_elsewhere(case: Told) -> bool:
-    """Whether people are drawn into groups, or their values drawn, and no longer by the frame's library."""
+    """Return whether people are drawn into groups, or their values drawn, and no longer by the frame's
+    library.
+    """
     few = "by" in case and case.get("groups_per_person", 1) != len(case.get("groups", ()))
     drawn = few or case.get("per_person") == "random"
     return drawn and "user" in case and case.get("engine") in ("polars", "pandas")
@@ -92,7 +94,7 @@ def fields(case: Told) -> set[str]:
 
 
 def refusal(case: Told) -> str | None:
-    """What making the question says against it; no table is needed."""
+    """Return the error raised when the question is made; no table is needed."""
     given = {name: each for name, each in case.items() if name in fields(case)}
     try:
         KINDS[case["question"]](**given)
@@ -110,7 +112,7 @@ def better_proved(old: str, new: str) -> bool:
 
 
 def with_old_proofs(old: Told, new: Told) -> Told:
-    """What a case does now, with the proofs that were recorded where the new ones say more."""
+    """Return what a case does now, with the recorded proofs where the new ones say more."""
     if "guarantee" in new and better_proved(old["guarantee"]["proof"], new["guarantee"]["proof"]):
         assert new["guarantee"]["rests_on"] != old["guarantee"]["rests_on"]
         told = {name: old["guarantee"][name] for name in ("proof", "rests_on")}
@@ -121,7 +123,7 @@ def with_old_proofs(old: Told, new: Told) -> Told:
 
 
 def as_before(case: Told, old: Told, new: Told) -> tuple[Told, str | None]:
-    """What a case does now, less one thing that is known to differ, and why it does; None if nothing is."""
+    """Return what a case does now, minus one known difference, and its reason; None if there is none."""
     as_told = with_old_proofs(old, new)
     if as_told != new:
         return as_told, WHOLE
@@ -143,7 +145,7 @@ def as_before(case: Told, old: Told, new: Told) -> tuple[Told, str | None]:
 
 
 def reasons(case: Told, old: Told, new: Told) -> set[str]:
-    """Why what a case does now may differ from what was recorded; an error if nothing says so."""
+    """Return why a case may differ from its record; raise if nothing explains it."""
     if "error" in old:
         assert "error" in new, "what was refused is answered"
         if new["error"] == "UnknownParameterError":

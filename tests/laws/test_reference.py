@@ -60,7 +60,7 @@ def test_every_public_module_is_in_the_reference() -> None:
 
 
 def _callables() -> Iterator[tuple[str, Any]]:
-    """Public functions, classes and their methods, by the name under which words are looked up."""
+    """Yield public functions, classes and their methods, by the name used to look up descriptions."""
     for module, name in _names():
         thing = getattr(importlib.import_module(module), name)
         if not _documented(thing) or (inspect.isclass(thing) and issubclass(thing, Exception)):

@@ -1,8 +1,8 @@
 """Our own questions audited from the rows of a table to the answer, under both relations.
 
-Every draw of a question goes through a few routines, whose laws are tested where they live. Here each of
-them is told to follow every path instead, so that a question's law is exact from rows to answer, whatever
-lies between: reading, counting, sensitivities, calibration, splitting of budgets.
+Every draw of a question goes through a few routines, whose laws are tested separately. Here each of them
+follows every path instead, so that a question's law is exact from rows to answer, whatever lies between:
+reading, counting, sensitivities, calibration, splitting of budgets.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
         return int(paths[-1](mechanism.ball_probabilities(scores)))
 
     def counted(true: int, epsilon: Fraction, **_: Any) -> int:
-        """Discrete Laplace noise; what lies beyond a public range is told as its end."""
+        """Return discrete Laplace noise; values beyond a public range become its ends."""
         ratio = (-ball_of(epsilon)).exp()
         inner = {
             value: (1 - ratio) / (1 + ratio) * ratio ** abs(value - true)

@@ -1,7 +1,7 @@
 """The table of sensitivities, brute-forced over all small data sets of people, through the real counting.
 
-Three people at most, each with up to two rows; every pair of neighbours under both relations. The figures
-must be reached as well as not exceeded: a larger one would waste budget.
+At most three people, each with up to two rows; every pair of neighbours under both relations. The figures
+must be attained, not just respected: a larger one would waste budget.
 """
 
 from __future__ import annotations

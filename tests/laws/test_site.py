@@ -1,4 +1,4 @@
-"""The documentation site builds without a warning, and asks nobody for anything when it is read."""
+"""The documentation site builds without a warning, and sends no request when it is read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FETCHED = {
 
 
 class _Page(HTMLParser):
-    """The addresses on a page: those that are fetched, those that wait for a click, and what they may hit."""
+    """The addresses on a page: fetched at once, fetched on a click, and link targets."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class _Page(HTMLParser):
 
 
 def _built(out: Path, builder: str, *files: str, theme: str = "basic") -> Path:
-    """What a builder makes of the documentation, with warnings as errors, unless it makes a part."""
+    """Build the documentation with a builder, with warnings as errors unless only a part is built."""
     command = [sys.executable, "-m", "sphinx", "-q", "-b", builder]
     # Of a part it warns that the index for searching will be one of this part.
     command += [] if files else ["-W", "--keep-going"]

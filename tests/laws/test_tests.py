@@ -49,7 +49,7 @@ def names_a_module(path: Path) -> bool:
 
 
 def imported_test_modules(source: str) -> list[str]:
-    """The test modules and the conftests that a file imports, absolutely or from beside it."""
+    """Return the test modules and conftests that a file imports, absolutely or relatively."""
     names: list[str] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -66,7 +66,7 @@ def imported_test_modules(source: str) -> list[str]:
 
 
 def waits_for_a_time(source: str) -> bool:
-    """Whether a test sleeps, or gives up after a number of seconds of its own."""
+    """Return whether a test sleeps, or gives up after its own number of seconds."""
     return bool(
         re.search(
             r"\bsleep\(|wait_for_timeout\(|\btimeout=(?!0[,)])[\d.]|\.(?:join|wait)\([\d.]", source

@@ -1,4 +1,4 @@
-"""Tables as people have them give the same counts on every way in: look-alikes of the tables that were tried.
+"""Real-world tables give the same counts on every way in: look-alikes of tables that were tried.
 
 One row a person, several rows a person, dates with missing values under names with spaces, quotes and
 Cyrillic letters, and as many flights as nycflights13 has. What is expected comes from plain Python.
@@ -44,7 +44,7 @@ _RANDOM = random.Random(331)  # noqa: S311 - invented rows
 
 @dataclass(frozen=True)
 class Tried:
-    """A table, whose its rows are, and what is asked of it: a column, its candidates, a condition."""
+    """A table, its person column, and what is asked of it: a column, its candidates, a condition."""
 
     columns: dict[str, list[Any]]
     types: dict[str, pa.DataType]
@@ -74,7 +74,7 @@ def _chosen(values: list[Any], number: int, *, missing: float = 0.1) -> list[Any
 
 
 def _affairs() -> Tried:
-    """One row a person, as in statsmodels' survey: answers by number, ages in steps, a text."""
+    """One row per person, as in statsmodels' survey: answers by number, ages in steps, a text."""
     number = 600
     return Tried(
         {
@@ -100,7 +100,7 @@ def _affairs() -> Tried:
 
 
 def _wages() -> Tried:
-    """Several rows a person, as in linearmodels' panel of wages: a year for each, numbers with digits."""
+    """Several rows per person, as in linearmodels' panel of wages: a year for each, numbers with digits."""
     people = [person for person in range(120) for _ in range(8)]
     return Tried(
         {

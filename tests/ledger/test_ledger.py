@@ -198,7 +198,7 @@ def every_accountant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledge
 def test_what_is_planned_is_what_is_paid(
     every_accountant: Ledger, guarantee: Guarantee, count: int, neighbours: str
 ) -> None:
-    """By every accountant, for releases that are charged together and for several spends."""
+    """With every accountant, for releases charged together and for several spends."""
     ledger, event = every_accountant, Event(guarantee, count=count, neighbours=neighbours)
     for name in ACCOUNTANTS:
         try:

@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_one_file_under_two_names_is_never_paid_from_twice(path: Path) -> None:
-    """Each name would have a journal of its own, and after a crash the other would not see it."""
+    """Each name would have its own journal, and after a crash the other would not see it."""
     other = path.with_name("other.db")
     with Ledger.open(path) as first:
         first.spend("visits", PureDP("0.5"))

@@ -78,7 +78,7 @@ def opened(written: Path, tmp_path: Path) -> Iterator[Ledger]:
 
 
 def _change(ledger: Ledger, table: str, column: str, row: str) -> None:
-    """Change one cell as someone with the file and another program would."""
+    """Change one cell, as someone with the file and another program could."""
     kind = str(_metadata.tables[table].c[column].type)
     plain = {"BOOLEAN": f"NOT {column}", "TEXT": f"coalesce({column}, '') || 'x'"}.get(
         kind, f"coalesce({column}, 0) + 100"
@@ -127,7 +127,7 @@ def test_a_spend_itself_notices_whatever_a_budget_holds(opened: Ledger, column: 
 def test_a_value_of_another_type_is_named_as_a_change(
     opened: Ledger, column: str, value: str
 ) -> None:
-    """SQLite stores anything anywhere; what is read of it must not trip over that."""
+    """SQLite stores anything anywhere; reading must cope with that."""
     with contextlib.closing(sqlite3.connect(opened._store.place.path)) as connection, connection:
         connection.execute("PRAGMA ignore_check_constraints=ON")
         connection.execute(f"UPDATE OR IGNORE discreet_budgets SET {column} = {value} WHERE id = 1")  # noqa: S608

@@ -78,7 +78,7 @@ def test_a_file_that_may_not_grow(path: Path) -> None:
 
 
 def _as_somebody_else(path: Path, work: Callable[[], bytes], *, folder: int) -> Ended:
-    """Run ``work`` where nobody may write the file; ``folder`` is the mode of its folder."""
+    """Run ``work`` as a user who may not write the file; ``folder`` is the mode of its folder."""
     path.chmod(0o444)
     path.parent.chmod(folder)
 
@@ -280,7 +280,7 @@ def test_a_clock_that_goes_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("replaced", [True, False])
 def test_a_file_that_is_taken_away(path: Path, replaced: bool) -> None:
-    """An open connection could go on writing where nobody will ever look."""
+    """An open connection could keep writing where no one will ever look."""
     with Ledger.open(path) as ledger:
         ledger.spend("visits", PureDP("0.1"))
         path.rename(path.with_suffix(".old"))

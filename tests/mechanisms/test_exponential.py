@@ -1,4 +1,4 @@
-"""The exponential mechanism as one reads it: its law, its guarantee, its sampler beside a plain one."""
+"""The exponential mechanism in short: its law, its guarantee, its sampler compared with a plain one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noisy max as one reads it: three noises, their laws, and each fast sampler beside the plain one."""
+"""Noisy max in short: three noises, their laws, and each fast sampler compared with the plain one."""
 
 from __future__ import annotations
 

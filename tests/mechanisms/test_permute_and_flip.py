@@ -1,4 +1,4 @@
-"""Permute-and-flip as one reads it: its law, its guarantee, and its fast sampler beside the plain one."""
+"""Permute-and-flip in short: its law, its guarantee, and its fast sampler compared with the plain one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of scores: what is taken, what is refused, and that nothing of a score is said."""
+"""Rows of scores: what is accepted, what is refused, and that errors reveal no score."""
 
 from __future__ import annotations
 

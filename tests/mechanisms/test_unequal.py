@@ -147,7 +147,7 @@ def test_the_way_follows_from_the_sensitivities() -> None:
 
 
 def test_the_bound_holds_where_the_best_candidate_moves_little() -> None:
-    """One in twenty falls short by more than what is shown; here it is none of them."""
+    """One in twenty may fall short by more than the figure shown; here none does."""
     steps = [Fraction(1)] * 9 + [Fraction(100)]
     bound = ways_for(steps, epsilon=Fraction(1), monotonic=False).ratios[0]
     values = [200, *[40 * i for i in range(4)], 0, 0, 0, 0, 190]

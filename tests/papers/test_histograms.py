@@ -1,4 +1,4 @@
-"""Data files: what is wrong is said with the file's name; look-alikes are the same everywhere."""
+"""Data files: errors name the file; look-alikes are the same everywhere."""
 
 from __future__ import annotations
 

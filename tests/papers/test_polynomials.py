@@ -1,4 +1,4 @@
-"""The certificates behind "for every ε": sign of a polynomial on [0, 1], and what the families cover."""
+"""The certificates behind "for every ε": the sign of a polynomial on [0, 1], and what families cover."""
 
 from __future__ import annotations
 

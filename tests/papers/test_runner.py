@@ -1,4 +1,4 @@
-"""Runs: resumed, side by side, in spite of troubles; and the report that follows."""
+"""Runs: resumed, in parallel, and despite errors; and the report that follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures that the code reports are the formulas of the theorems, rounded up by next to nothing."""
+"""The figures that the code reports are the theorems' formulas, rounded up very slightly."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _ball(value: Fraction) -> Any:
 
 
 def _agrees(reported: Any, formula: Any) -> bool:
-    """Rounded up, and by less than a part in 10^12; a logarithm of nothing, or below zero, is zero."""
+    """Check that it is rounded up by less than a part in 10^12; a logarithm of zero or less is zero."""
     if not formula.is_finite() or formula < 0:
         return bool(reported == 0)
     value = _ball(Fraction(reported))

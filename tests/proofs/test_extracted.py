@@ -57,7 +57,7 @@ def around(gamma: Fraction, width: int) -> tuple[int, int]:
 def by_ocaml(
     program: Path, gammas: list[Fraction], tapes: list[str], *, width: int, step: int
 ) -> list[str]:
-    """What the extracted sampler says to each tape, and after how many bits."""
+    """Return the extracted sampler's result for each tape, and the number of bits used."""
     lines = [f"{step} {width} {len(gammas)}"]
     for gamma in gammas:
         widths = range(width, WIDEST + 1, step)
@@ -103,7 +103,7 @@ def test_a_hundred_thousand_random_tapes_have_the_same_answer(extracted: Path) -
 
 
 def test_a_bit_more_is_seen(extracted: Path) -> None:
-    """A plant: a sampler that looks at its numbers with one bit more has the same law, by other tapes."""
+    """A plant: a sampler that reads one bit more has the same law, on other tapes."""
     tapes = ["".join(bits) for bits in itertools.product("01", repeat=10)]
     found = by_ocaml(extracted, CASES["two"], tapes, width=2, step=1)
     assert found != list(by_python(CASES["two"], tapes, width=3, step=1))

@@ -47,7 +47,7 @@ def test_nothing_that_calls_itself_checked_is_unknown() -> None:
 
 
 def test_the_site_shows_no_label_of_another_time() -> None:
-    """What commands print is recorded, and would go on saying what the code says no more."""
+    """Printed output is recorded, and could go stale when the code changes."""
     recorded = (ROOT / "docs" / "_extensions" / "outputs.json").read_text(encoding="utf-8")
     for pages, said in re.findall(r"(docs/proofs/[^:]+): ([\w, ]*?), checked by Coq", recorded):
         assert said in THEOREMS, f"{pages}: {said}"

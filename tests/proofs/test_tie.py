@@ -1,6 +1,6 @@
 """A claim names the right theorem, and a wrong name or a changed statement is caught.
 
-The plants are what a hasty hand could do: to the table of the code, to what Coq printed, to a source.
+The plants are plausible mistakes: in the code's table, in Coq's print, in a source.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.tools.theorems import CHECK, PAGES, PROOFS, THEOREMS
 CHECKED = (PROOFS / "checked.txt").read_text(encoding="utf-8")
 SOURCES = CHECK.read_sources()
 CITING = {page: text + " ".join(f"`{name}`" for name in THEOREMS) for page, text in PAGES.items()}
-"""Pages that cite everything, so that a wrong name is seen by what it states alone."""
+"""Pages that cite everything, so that a wrong name is caught only by its statement."""
 
 
 def found(

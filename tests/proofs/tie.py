@@ -1,8 +1,8 @@
-"""What each claim of the code demands of the theorem that it names, in the words of Coq's own print.
+"""What each claim of the code requires of its theorem, in the words of Coq's own print.
 
-A claim is (of what, what), as in ``discreet.guarantees.claims.CLAIMS``. What it demands is a conclusion, with
-the law, the measure and the neighbour relation in it, and the hypotheses that the code establishes: a theorem
-may ask for fewer, never for more.
+A claim is (of what, what), as in ``discreet.guarantees.claims.CLAIMS``. It requires a conclusion, with the
+law, the measure and the neighbour relation in it, and allows the hypotheses that the code establishes: a
+theorem may assume fewer, never more.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Claim = tuple[str, str]
 
 @dataclass(frozen=True)
 class Statement:
-    """What is supposed, which names are introduced, and what follows."""
+    """Hypotheses, introduced names, and the conclusion."""
 
     supposing: frozenset[str]
     where: tuple[str, ...]
@@ -58,7 +58,7 @@ def read(text: str) -> Statement:
 
 
 def _cut(text: str, mark: str) -> tuple[str, str]:
-    """What stands before the first mark outside of all brackets, and after it."""
+    """Split at the first mark outside all brackets."""
     depth = 0
     for place, letter in enumerate(text):
         depth += (letter in "([") - (letter in ")]")
@@ -895,11 +895,11 @@ MEANT = {
     "least": "fix least (l : list nat) (f : nat -> R) {struct l} : R := match l with | nil => 0 | "
     "j :: nil => f j | j :: (_ :: _) as l0 => Rmin (f j) (least l0 f) end",
 }
-"""The definitions that every statement above is read by, as Coq prints them."""
+"""The definitions on which all these statements rest, as Coq prints them."""
 
 
 def faults(claims: Mapping[Claim, Proof], checked: str, pages: Mapping[str, str]) -> Iterator[str]:
-    """Every claim whose theorem or page is not the one demanded, and every definition that was changed."""
+    """Return every claim whose theorem or page is not the required one, and every changed definition."""
     theorems, definitions = printed(checked)
     for claim, proof in claims.items():
         texts = [pages.get(page, "") for page in proof.pages]

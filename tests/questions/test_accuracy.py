@@ -1,4 +1,4 @@
-"""What a plan says of its answer, against the answers that it draws and against exact laws."""
+"""What a plan says about its answer, compared with drawn answers and with exact laws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer says beside itself: its rules, whether anybody counted, and what cannot match."""
+"""What an answer says besides itself: its rules, whether anyone counted, and what cannot match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public lists as they are written: a range is a range everywhere, and a period is not a day."""
+"""Public lists as written: a range is a range everywhere, and a period is not a day."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_range_of_candidates() -> None:
 
 @pytest.mark.parametrize("period", ["2024W01", "2024-w01", "2024-W01-1", "2024-W99", "2024-1"])
 def test_a_period_in_another_spelling_is_refused(period: str, tmp_path: Path) -> None:
-    """A week on a column of dates once meant its Monday: an answer about almost nobody, and paid."""
+    """A week on a column of dates once meant its Monday: an answer about almost no one, and paid."""
     with Ledger.open(str(tmp_path / "budget.db")) as ledger:
         ledger.create("d", PureDP(100))
         paid: dict[str, Any] = {"user": "who", "epsilon": 5, "ledger": ledger, "dataset": "d"}
@@ -114,7 +114,7 @@ def test_weeks_in_a_text_file_that_spells_dates(tmp_path: Path) -> None:
 
 
 def test_some_weekdays_hours_or_months() -> None:
-    """Wednesday to Friday are the only days here: a part of a grid is asked as all of it is."""
+    """Only Wednesday to Friday occur here: a part of a grid is asked like all of it."""
     asked: dict[str, Any] = {"user": "who", "epsilon": 50}
     assert mode(DATED, "day", candidates=["Monday", "Friday"], **asked).answer == "Friday"
     moments = DATED.with_columns(pl.col("day").cast(pl.Datetime) + pl.duration(hours=9))
@@ -169,7 +169,7 @@ def test_periods_in_a_text_file_without_a_stated_type(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", ["2024-01:2024-03", "2024-W01:2024-W09", "2024-Q1", "2024-01-03"])
 def test_periods_on_a_column_without_a_type_are_refused(words: str, tmp_path: Path) -> None:
-    """It may hold dates of Python's, which are no texts: the answer would be about nothing, and paid."""
+    """It may hold Python dates, which are not texts: the answer would be meaningless, and paid."""
     objects = pd.DataFrame(
         {"who": [1, 2], "day": pd.Series([datetime.date(2024, 1, 3)] * 2, dtype=object)}
     )
@@ -212,7 +212,7 @@ def test_numbers_on_a_column_of_texts_are_said() -> None:
 
 @pytest.mark.parametrize("ask", GROUPED)
 def test_a_list_of_ranges_is_refused(ask: Callable[..., Any]) -> None:
-    """On a column of texts each was a group of that name, and paid; scores and times are no ranges."""
+    """On a column of texts each became a group of that name, and was paid; times are not ranges."""
     texts = YEARS.with_columns(year=pl.col("year").cast(pl.String))
     asked: dict[str, Any] = {"user": "who", "epsilon": 50, "by": "year"}
     for groups in (["1980:1981", "1982:1983"], ["2024-W01:2024-W09", "other"]):

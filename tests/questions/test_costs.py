@@ -40,7 +40,7 @@ from tests.tools.choices import let_choose
 
 EPSILON = 12
 SIZES = (2, 3, 4, 6)
-"""So many people agree: a large gap gets certain at one of these sizes, whatever part of ε it gets."""
+"""This many people agree: a large gap becomes certain at one of these sizes, for any share of ε."""
 SLACK = 1e-9
 READERS = ("people_per_candidate", "people_per_grid_point", "commonest_in_groups")
 
@@ -238,7 +238,7 @@ def walk(monkeypatch: pytest.MonkeyPatch) -> Walk:
 
 
 class Notebook:
-    """A ledger that writes down what it is told."""
+    """A ledger that records what it is given."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -307,7 +307,7 @@ def test_every_question_is_here() -> None:
 
 
 def refusal(mechanism: str, options: Mapping[str, Any]) -> type[Exception] | None:
-    """What a question must say to a mechanism that it has no proof for."""
+    """Return what a question must say to a mechanism that it has no proof for."""
     if not mechanism_named(mechanism, epsilon=1).private:
         return NotPrivateError
     facts = mechanism_named(mechanism, epsilon=1).facts

@@ -23,7 +23,7 @@ FAR = 10**4
 
 
 def _columns(people: int = 300) -> dict[str, list[Any]]:
-    """In each clinic everybody has one diagnosis and one age."""
+    """Everyone in a clinic has one diagnosis and one age."""
     at = [person % 3 for person in range(people)]
     return {
         "patient": list(range(people)),

@@ -132,7 +132,7 @@ def _run(house: Path, *arguments: str) -> str:
 
 @pytest.fixture(scope="module")
 def found(house: Path) -> dict[str, Any]:
-    """What Python code finds of it."""
+    """Return what Python code finds about it."""
     seen: dict[str, Any] = json.loads(_run(house, "-c", LOOK))
     return seen
 

@@ -50,7 +50,7 @@ def test_every_mechanism_answers() -> None:
 
 
 def test_a_steady_mechanism_is_used_throughout_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before the spend: what a question does besides choosing takes a time that depends on the scores."""
+    """Before the spend: what a question does besides choosing takes time that depends on the scores."""
     steady = PermuteAndFlip(epsilon=1, steady=True)
     quick: list[str] = []
     monkeypatch.setattr(sampling, "uniform_head", lambda *_: quick.append("quick"))

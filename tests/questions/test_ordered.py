@@ -424,7 +424,7 @@ def test_a_text_file_is_told_what_its_texts_spell(tmp_path: Path, kind: str, ans
 
 
 def test_numbers_in_a_text_file_stay_numbers(tmp_path: Path) -> None:
-    """Bounds that Python would take for dates or times are numbers: nobody declared anything else."""
+    """Bounds that Python could read as dates or times are numbers: nothing else was declared."""
     file = in_csv(tmp_path, "rider,at", *(f"{i},20240305" for i in range(200)))
     for bounds in ("20240101:20240401", "20240100:20240399"):
         assert median(file, "at", bounds=bounds, epsilon=9, user="rider").answer == 20240305

@@ -1,4 +1,4 @@
-"""Ranges of periods: every kind, across years, and what is no range."""
+"""Ranges of periods: every kind, across years, and what is not a range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan: it reads no row and draws nothing, it is what is paid, and an error that is enough has an ε."""
+"""A plan: it reads no row and draws nothing, it is what is paid, and a requested error has an ε."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ QUESTIONS: dict[str, Question] = {
 
 
 def visits(people: int = 300) -> pl.DataFrame:
-    """Everybody in ten clinics of thirty."""
+    """Everyone in ten clinics out of thirty."""
     rows = [
         (person, CODES[person % 3], CLINICS[(person + 3 * turn) % 30], person % 90)
         for person in range(people)
@@ -228,7 +228,7 @@ def test_the_price_of_two_questions_is_known_before_either_is_asked(tmp_path: Pa
 
 
 def test_a_plan_depends_on_how_the_budget_adds_up(tmp_path: Path) -> None:
-    """As a value: the accountant's name enters, and no ledger."""
+    """As a value: the accountant's name is part of it, not a ledger."""
     from discreet import ZCDP
 
     question = TopK("code", k=9, candidates=[f"code {number}" for number in range(20)], epsilon=1)

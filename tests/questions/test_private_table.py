@@ -1,4 +1,4 @@
-"""A table in hand: the same questions, on terms that were said once."""
+"""A local table: the same questions, with options given once."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_wrong_terms_are_refused_when_the_table_is_made(tmp_path: Path) -> None:
 
 
 def test_every_term_is_declared_once_and_explained() -> None:
-    """What ``table()`` takes is what a table has, and the words of both are there."""
+    """What ``table()`` accepts is what a table has, with the same descriptions."""
     taken = inspect.signature(discreet.table).parameters
     fields = {each.name for each in dataclasses.fields(PrivateTable)}
     assert set(taken) == fields - {"accountant", "kept"}  # which a plan has besides
@@ -180,7 +180,7 @@ def test_what_a_table_may_be_is_said_as_it_is() -> None:
 
 
 def test_without_a_ledger_everything_answers_and_says_so() -> None:
-    """One rule, with a table in hand and without one."""
+    """One rule, with a local table and without one."""
     held = discreet.table(VISITS, user="person")
     assert held.left is None
     with pytest.raises(ParameterError, match="go together"):

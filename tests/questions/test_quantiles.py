@@ -113,7 +113,7 @@ def test_the_rules_are_said_beside_the_answer() -> None:
 
 
 def test_a_drawn_value_keeps_no_bounded_range() -> None:
-    """The key of the draw is shown to nobody, and an average over keys keeps (ε, δ) and ρ but no range."""
+    """The key of the draw is secret, and an average over keys keeps (ε, δ) and ρ but not the range."""
     told: list[Event] = []
 
     class Notebook:

@@ -225,7 +225,7 @@ STRANGE: list[Any] = [
 
 
 def test_from_dict_imports_and_opens_nothing() -> None:
-    """By Python's own audit events, while strangers' plain data becomes questions or is refused."""
+    """By Python's own audit events, while foreign plain data becomes questions or is refused."""
     sys.addaudithook(_hear)
     _LISTENING.append(True)
     try:
@@ -279,7 +279,7 @@ def test_from_dict_imports_and_opens_nothing() -> None:
     ],
 )
 def test_wrong_plain_data_is_refused_at_once(data: Any, words: str) -> None:
-    """A number too long to be worked out is refused by its exponent, before it is."""
+    """A number too long to compute is refused by its exponent first."""
     with pytest.raises(ParameterError, match=words):
         Question.from_dict(data)
 
@@ -312,7 +312,7 @@ def test_a_field_without_a_mark_is_the_owners() -> None:
 
 
 def test_every_field_has_words_and_says_whose_it_is() -> None:
-    """A list, a share of ε, a mechanism and what is assumed are the owner's for every kind."""
+    """A list, a share of ε, a mechanism and assumptions belong to the owner for every kind."""
     owners = {"candidates", "bounds", "groups", "mechanism", "purpose", "error_at_most"}
     owners |= {"people_share", "count_share", "groups_share", "considered", "sensitivity"}
     owners |= {"values_per_person"}

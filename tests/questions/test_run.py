@@ -45,7 +45,7 @@ OPTIONS: dict[str, Any] = {"column": "code", "candidates": ["a", "b", "c"], "use
 
 
 class Notebook:
-    """A ledger that writes down what it is told."""
+    """A ledger that records what it is given."""
 
     def __init__(self) -> None:
         self.spends: list[tuple[str, Event, str]] = []
@@ -225,7 +225,7 @@ def _ringing(in_sqlite: bool, folder: Path) -> Any:
 
 @pytest.mark.parametrize("in_sqlite", [False, True], ids=["duckdb", "sqlite"])
 def test_an_interrupt_is_not_an_error_of_the_engine(tmp_path: Path, in_sqlite: bool) -> None:
-    """DuckDB turns it into an error of its own, and SQLite would not hear of it before it has counted."""
+    """DuckDB turns it into its own error, and SQLite would notice it only after counting."""
 
     def ask() -> bytes:
         signal.signal(signal.SIGINT, signal.default_int_handler)

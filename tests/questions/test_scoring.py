@@ -1,4 +1,4 @@
-"""How far one person moves the scores of a question, and what says so."""
+"""How far one person moves the scores of a question, and what proves it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A score of one's own: the checker finds a sensitivity that is stated too low."""
+"""A custom score: the checker finds a sensitivity that is stated too low."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups that nobody listed: the exact law over all small tables, the one entry, and odd data."""
+"""Groups without a public list: the exact law over all small tables, the one entry, and odd data."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_the_rho_of_groups_kept_by_weights(relation: str) -> None:
     ibis_postgres="groups must be listed",
 )
 def test_groups_come_from_the_data(table_in: TableMaker) -> None:
-    """Two of two people are named with probability δ at most: 10⁻⁹ here. Blank texts are no group."""
+    """Two groups of two people are named with probability at most δ, 10⁻⁹. Blank texts are not groups."""
     asked: dict[str, Any] = {"user": "person", "by": "city", "epsilon": 8, "delta": "1e-9"}
     visits = table_in(VISITS)
     release = mode(visits, "code", candidates=["cold", "flu"], **asked)
@@ -266,7 +266,7 @@ def test_several_groups_each_count_once_to_find_them() -> None:
     ibis_postgres="groups must be listed",
 )
 def test_people_and_in_how_many_groups_they_count(table_in: TableMaker) -> None:
-    """A person in five groups counts in three, whoever else there is; a row more or less changes nothing."""
+    """A person in five groups counts in three, independently of others; an extra row changes nothing."""
     rows = [(i, g) for i in range(90) for g in "abcde"[: 1 + i % 5]] * 2
     visits = {"person": [i for i, _ in rows], "city": [g for _, g in rows]}
     opened = open_table(table_in(visits), needed=["person", "city"])
@@ -322,7 +322,7 @@ def test_weights_are_used_where_public_facts_favour_them() -> None:
 
 
 def test_one_group_nobody_and_a_bound_far_above_the_groups() -> None:
-    """Two hundred people in one group weigh 200, where T is below 30; blank texts and nulls are no group."""
+    """Two hundred people in one group weigh 200, where T is below 30; blanks and nulls are not groups."""
     rows: dict[str, Any] = {"person": list(range(200)), "city": ["bern"] * 200}
     rows = {name: values + values[:2] for name, values in rows.items()}
     frame = pl.DataFrame(rows | {"city": [*rows["city"][:200], " ", None]})
@@ -507,7 +507,7 @@ def test_a_failure_while_reading_says_once_what_stays_spent(
 def test_groups_that_were_found_are_values_and_no_periods(
     kind: str, names: tuple[str, str], tmp_path: Path
 ) -> None:
-    """After the payment nothing is read into a label: it raised, or counted nobody."""
+    """After the payment labels are not interpreted: that used to raise, or count no one."""
     rows = {
         "person": list(range(400)),
         "g": [names[i % 2] for i in range(400)],

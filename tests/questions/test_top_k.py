@@ -255,7 +255,7 @@ def test_the_range_of_the_joint_choice(
 
 
 def test_a_defect_in_the_joint_score_is_seen() -> None:
-    """A loss without its floor at zero moves twice as far; and a distance of one less would be too small."""
+    """A loss without its floor at zero moves twice as far; a distance smaller by one is too small."""
 
     def unfloored(counts: tuple[int, ...], k: int, base: Fraction) -> Law:
         best = sorted(counts, reverse=True)
@@ -387,7 +387,7 @@ def test_the_method_follows_what_a_budget_of_rho_is_charged(
 
 @pytest.mark.parametrize("people", [0, 1, 700])
 def test_joint_answers_for_any_data(people: int) -> None:
-    """Nobody at all, one person, everybody the same, and as many places as candidates."""
+    """No people, one person, everyone the same, and as many places as candidates."""
     table = pl.DataFrame({"person": range(people), "page": ["a"] * people}, schema=PAGES.schema)
     release = top_k(
         table,

@@ -58,7 +58,7 @@ def _delta(one: Law, other: Law, epsilon: float) -> float:
 
 
 def test_groups_share_the_delta_of_a_person() -> None:
-    """Somebody in two groups touches two answers, and under replacement two of each kind."""
+    """A person in two groups touches two answers, and under replacement two of each kind."""
     rows = [(person, "abc"[person % 3], place) for person in range(60) for place in "xy"]
     visits = pl.DataFrame(rows, schema=["person", "code", "place"], orient="row")
     asked: dict[str, Any] = {"user": "person", "by": "place", "groups": ["x", "y"]}

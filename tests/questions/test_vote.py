@@ -95,7 +95,7 @@ PATHS: list[Choose] = []
 
 @pytest.fixture
 def followed(monkeypatch: pytest.MonkeyPatch, here: type[InThisProcess]) -> None:
-    """Every draw asks the path that is followed: the choice, everybody's block, the order of rows."""
+    """Every draw asks the path being followed: the choice, everyone's block, the order of rows."""
     assert here
 
     def blocks(_bits: Any, bound: int, *, count: int) -> Any:
@@ -217,13 +217,13 @@ SEEN_BEFORE: list[str] = []
 
 
 def remembering(rows: pl.DataFrame) -> str:
-    """Vote for what any block before had as well."""
+    """Vote for what any earlier block also had."""
     SEEN_BEFORE.extend(rows["value"].to_list())
     return "yes" if "x" in SEEN_BEFORE else "no"
 
 
 def communicating(rows: pl.DataFrame) -> str:
-    """The same by a note in a file, for blocks that run beside this one too."""
+    """The same through a file, for blocks that run at the same time too."""
     import contextlib
     import os
     import time
@@ -323,7 +323,7 @@ def test_the_audit_sees_blocks_that_are_not_apart(
 def test_a_partition_that_is_known_moves_two_votes_under_replacement(
     here: type[InThisProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without coins the newcomer is in another block than the leaver: a lead changes by 4, not by 2."""
+    """Without coins the newcomer is in another block than the leaver: a lead changes by 4, not 2."""
     assert here
 
     def opposed(rows: pl.DataFrame) -> str:
@@ -360,7 +360,7 @@ def counting(rows: Any) -> str:
 
 
 def dealt(here: type[InThisProcess], data: Any, **terms: Any) -> list[dict[str, Any]]:
-    """The rows that five blocks of a table are given, as plain data."""
+    """Return the rows that five blocks of a table get, as plain data."""
     fields = {name: terms.pop(name) for name in ("columns", "where") if name in terms}
     table = discreet.table(data, user="person", ledger=None, **terms)
     table.ask(Vote(counting, candidates=YES_NO, blocks=5, epsilon=1, **fields))
@@ -403,7 +403,7 @@ def test_every_person_is_in_one_block_with_all_of_their_rows(
 
 
 def test_a_cluster_is_refused() -> None:
-    """By the name of the engine: Spark itself takes half a minute to start."""
+    """By the engine's name: Spark itself takes half a minute to start."""
     assert Spark.name == "spark"
     table: Any = SimpleNamespace(engine=SimpleNamespace(name="spark"))
     with pytest.raises(ParameterError, match="not cast in a cluster"):

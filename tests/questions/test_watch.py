@@ -152,7 +152,7 @@ def test_an_interruption_ends_the_watch(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_threads_take_turns() -> None:
-    """Two hundred threads, three crossings: no more than three are ever told."""
+    """Two hundred threads, three crossings: no more than three are ever reported."""
     made = watch(crossings=3)
     told: list[bool] = []
 

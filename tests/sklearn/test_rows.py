@@ -102,7 +102,7 @@ LABEL_FORM: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def _scores(X: Any, y: Any, threshold: float) -> Any:  # noqa: N803 - scikit-learn's own name
-    """What is chosen from, and that a whole fit gives an answer; warnings are errors in these tests."""
+    """Return what is chosen from, and check that a whole fit gives an answer; warnings are errors here."""
     selector = PrivateSelectKBest(k=1, threshold=threshold).fit(X, y)
     assert selector.get_support().sum() == 1
     return selector._scores(*selector._table(X, y), selector._cut(3))

@@ -68,7 +68,7 @@ class CutVote(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class Always(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts one answer for everybody, as a list."""
+    """Predicts one answer for everyone, as a list."""
 
     def __init__(self, answer: int = 0) -> None:
         self.answer = answer
@@ -125,7 +125,7 @@ def test_fits_in_other_measures() -> None:
 
 
 def test_one_person_moves_the_count_by_one_whatever_the_row_holds() -> None:
-    """A row that makes ``predict`` fail for everybody at once is told wrong, and the others as before."""
+    """A row that makes ``predict`` fail for all rows at once counts as wrong; the others are unaffected."""
     model = CutVote(feature=0, cut=0.5).fit(np.array([[0.0], [1.0]] * 20), np.array([0, 1] * 20))
     rows = np.array([[0.0], [1.0], [0.0], [1.0]])
     labels = model.predict(rows)
@@ -140,7 +140,7 @@ def test_one_person_moves_the_count_by_one_whatever_the_row_holds() -> None:
 
 @pytest.mark.parametrize("odd", ["secret", None, b"", 2**64, 0.5, [1]])
 def test_a_label_of_another_kind_counts_for_nobody_else(odd: Any) -> None:
-    """A list has no type of its own: one text in it made texts of a hundred whole numbers."""
+    """A list has no declared type: one text in it turned a hundred whole numbers into texts."""
     given: dict[str, Any] = {"cost": PureDP(0), "runs": Fixed(1), "score_epsilon": 50}
     search = PrivateSearchCV(Always(), {"answer": [2**53 + 1]}, held_out=None, **given)
     # The noise is not 0 once in 10²¹ times.
@@ -205,7 +205,7 @@ def test_no_winner_predicts_nothing() -> None:
 
 
 class Promised(LogisticRegression):  # type: ignore[misc]
-    """Stands for a private estimator: what these tests are about is everything around it."""
+    """Stands for a private estimator: these tests are about everything around it."""
 
 
 def _around(estimator: Any = None, **changes: Any) -> PrivateSearchCV:

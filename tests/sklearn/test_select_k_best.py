@@ -208,7 +208,7 @@ def test_a_threshold_has_no_default() -> None:
     ],
 )
 def test_a_continuous_target_is_refused_or_cut_at_public_edges(continuous: Any) -> None:
-    """By its declared type alone: whether its values have fractions is what rows say."""
+    """Only by its declared type: whether its values have fractions depends on the rows."""
     X, y = _informative()  # noqa: N806 - scikit-learn's own name
     selector = PrivateSelectKBest(k=2, epsilon=3, threshold=0.0)
     with pytest.raises(ParameterError, match=r"declared as floats.*target_edges="):

@@ -1,4 +1,4 @@
-"""Everything that is wrong in a study's file is said at once, with its line and field."""
+"""All problems in a study's file are reported at once, with line and field."""
 
 from __future__ import annotations
 

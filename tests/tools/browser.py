@@ -74,7 +74,7 @@ def browser() -> Iterator[Browser]:
 
 
 def patient_page(browser: Browser, *, width: int, height: int, scheme: Any) -> Page:
-    """A page in a context of its own, which gives a busy machine the time it needs."""
+    """Open a page in its own context, with timeouts for a busy machine."""
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
     )
@@ -83,7 +83,7 @@ def patient_page(browser: Browser, *, width: int, height: int, scheme: Any) -> P
 
 
 class Visit:
-    """One page, what it asked for, and what it complained about."""
+    """One page, its requests, and its error messages."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
@@ -118,7 +118,7 @@ class Visit:
         self.page.evaluate("document.querySelector('#more').open = true")
 
     def figures(self) -> dict[str, str]:
-        """The table of figures, as text by mechanism."""
+        """Return the table of figures, as text by mechanism."""
         self._open_more()
         rows = self.page.locator("#now tbody tr")
         return {row.locator("th").inner_text().strip(): row.inner_text() for row in rows.all()}
@@ -149,7 +149,7 @@ def visit(server: PageServer, browser: Browser) -> Iterator[Callable[..., Visit]
 
 @pytest.fixture(scope="session")
 def pictures() -> Path | None:
-    """Where screenshots go: DISCREET_SCREENSHOTS; None where nobody looks at them."""
+    """Return where screenshots go: DISCREET_SCREENSHOTS; None to take none."""
     chosen = os.environ.get("DISCREET_SCREENSHOTS")
     if chosen is None:
         return None

@@ -1,4 +1,4 @@
-"""A desk in front of an invented clinic, in a folder of its own, and requests to it."""
+"""A desk in front of an invented clinic, in its own folder, and requests to it."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ class Slots:
 
 @contextmanager
 def desk_process(file: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A desk in a process of its own, and its address."""
+    """Run a desk in its own process and yield its address."""
     command = [sys.executable, "-m", "discreet", "desk", "serve", str(file), "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
@@ -253,5 +253,5 @@ def call(desk_server: DeskServer) -> Caller:
 
 @pytest.fixture
 def desk_in(tmp_path: Path) -> Callable[..., DeskServer]:
-    """Make a desk of one's own, not yet running."""
+    """Make a desk, not yet running."""
     return lambda **settings: DeskServer(clinic_at(tmp_path, **settings))

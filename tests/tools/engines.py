@@ -33,7 +33,7 @@ FIXTURES = ("table_in", "engine")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what a test says it leaves out: nothing is skipped where every service is there."""
+    """Leave out the engines that a test names: nothing is skipped if every service is there."""
     left_out = [item for item in items if _is_left_out(item)]
     if left_out:
         items[:] = [item for item in items if item not in left_out]
@@ -222,7 +222,7 @@ def made(kind: str, given: Any, folder: Path, session: Any, server: str | None =
 
 
 class Capsule:
-    """Something that speaks Arrow by the PyCapsule interface, of a library that nobody knows."""
+    """Something that exports Arrow by the PyCapsule interface, from an unknown library."""
 
     def __init__(self, table: Any) -> None:
         self._table = table

@@ -1,4 +1,4 @@
-"""The environment of all tests: the same whoever runs them, and left by each test as it was.
+"""The environment of all tests: the same for everyone, and restored after each test.
 
 Imported before anything that reads a variable. A test about a variable sets it for itself.
 """
@@ -20,7 +20,7 @@ FOR_TESTS: tuple[str, ...] = (
     "DISCREET_KILLS",
 )
 FOR_TESTS += ("DISCREET_DPBENCH", "DISCREET_SCREENSHOTS")
-"""Variables that tell the tests themselves what to do."""
+"""Variables that configure the tests themselves."""
 REMOVED: tuple[str, ...] = (
     "COLUMNS",
     "LINES",
@@ -37,7 +37,7 @@ REMOVED += ("PYTHONWARNINGS", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONOPTIMIZE"
 REMOVED += (
     "PYTHONDONTWRITEBYTECODE",
 )  # each program that a test starts would compile all of discreet
-"""Beginnings of the names of variables that change what a program under test does or prints."""
+"""Prefixes of variables that change what a program under test does or prints."""
 SOURCES = str(Path(__file__).parents[2] / "src")
 SET = {
     "TERM": "dumb",
@@ -54,7 +54,7 @@ OF_LIBRARIES = ("PYTEST_", "KMP_", "SPARK_", "PYSPARK_")
 
 
 def settled(variables: Mapping[str, str]) -> dict[str, str]:
-    """The environment of the tests, made from that of whoever runs them."""
+    """Return the environment of the tests, made from the current one."""
     kept = {
         name: value
         for name, value in variables.items()

@@ -1,4 +1,4 @@
-"""Work for the tests of jobs: a process of its own must be able to import it."""
+"""Work for the tests of jobs, importable by a separate process."""
 
 from __future__ import annotations
 

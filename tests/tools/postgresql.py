@@ -104,7 +104,7 @@ class Failover:
         return f"postgresql://discreet@/postgres?{hosts}&target_session_attrs=read-write"
 
     def engine(self, name: str) -> Engine:
-        """Connections to one of the two, each statement a transaction of its own."""
+        """Connect to one of the two, with each statement in its own transaction."""
         address = f"postgresql+psycopg://discreet@127.0.0.1:{self._ports[name]}/postgres"
         return create_engine(address, isolation_level="AUTOCOMMIT", poolclass=NullPool)
 
@@ -150,7 +150,7 @@ class Failover:
 
 
 def free_port() -> int:
-    """A port of the loopback interface that nobody listens on."""
+    """Return a port of the loopback interface that is free."""
     with socket.create_server(("127.0.0.1", 0)) as held:
         return int(held.getsockname()[1])
 

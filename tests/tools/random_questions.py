@@ -1,4 +1,4 @@
-"""Random questions about a small table, and what a plan and a ledger say that each of them costs.
+"""Random questions about a small table, and what a plan and a ledger say each of them costs.
 
 ``python -m tests.tools.random_questions 2000`` compares the two for this many on every accountant.
 """
@@ -167,7 +167,7 @@ def compared(folder: Path, number: int, seed: str) -> dict[str, int]:
 
 
 def _agree(ledger: Ledger, name: str, relation: str, question: Question) -> bool:
-    """Whether the accountant can count the question; then what it charges is what the plan says."""
+    """Check that the accountant can count the question and charges what the plan says."""
     dataset = f"{name} {relation}"
     table = _table(ledger, dataset, relation)
     before = ledger.show(dataset)
@@ -193,7 +193,7 @@ def _agree(ledger: Ledger, name: str, relation: str, question: Question) -> bool
 
 
 def main() -> None:
-    """Compare as many as are asked for."""
+    """Compare as many as requested."""
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     with tempfile.TemporaryDirectory() as folder:
         print(compared(Path(folder), number, "price and charge"))

@@ -1,4 +1,4 @@
-"""Two thousand questions with what each of them does, recorded: what a change of the code must not change.
+"""Two thousand questions with recorded results, which a change of the code must not change.
 
 Every case is asked under scripted bits. Recorded are the event that is paid, what the ledger writes down, the
 answer and everything beside it, the rules, the proof; or the error. To record again, run this module:
@@ -48,7 +48,7 @@ def columns() -> dict[str, list[Any]]:
 
 
 class Counting:
-    """A ledger that keeps the one event it is told."""
+    """A ledger that keeps the one event it is given."""
 
     def __init__(self, accountant: str) -> None:
         self.accountant, self.told = accountant, ()  # type: str, tuple[Any, ...]

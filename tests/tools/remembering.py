@@ -17,7 +17,7 @@ from discreet.mechanisms import Mechanism
 def count_once(
     monkeypatch: pytest.MonkeyPatch, found: dict[Hashable, Any], rows: Callable[[], Hashable]
 ) -> None:
-    """Let DuckDB read each table once, which ``rows`` names, and keep what its statements ``found``."""
+    """Let DuckDB read each table that ``rows`` names once, and keep what its statements ``found``."""
     columns, listed, loaded = DuckDB.columns, DuckDB.rows, DuckDB.loaded
 
     def remembered(engine: DuckDB, statement: str, *names: Any) -> Any:

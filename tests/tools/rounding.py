@@ -13,7 +13,7 @@ def ball_of(value: Fraction) -> Any:
 
 
 def assert_rounded_up(reported: Fraction | float, truth: Any) -> None:
-    """At least the truth, and by no more than one part in 10¹²."""
+    """Check that it is at least the truth, and by no more than one part in 10¹²."""
     if not isinstance(reported, Fraction):
         raise AssertionError("a finite cost was expected")
     assert not (ball_of(reported) < truth)

@@ -46,7 +46,7 @@ class BlockLimits:
     Attributes:
         seconds: processor time.
         gigabytes: memory, by addresses.
-        network: whether it may use the network, where that can be prevented.
+        network: whether it may use the network, if that can be prevented.
     """
 
     seconds: int

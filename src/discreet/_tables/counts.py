@@ -40,7 +40,7 @@ class Rows:
 
     Attributes:
         user: the column that tells whose a row is, or None where every row is another person's.
-        counted: the column that tells how many people a row stands for, where that is not one.
+        counted: the column with the number of people that a row stands for, if not one.
         where: a condition on single rows.
         by: the column of the groups, or None.
         groups: the public groups, of the column's type.

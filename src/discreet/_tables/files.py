@@ -33,9 +33,9 @@ class TextFile:
         path: a CSV, TSV or JSON lines file.
         delimiter: what separates the fields of a CSV file.
         encoding: how a CSV file is encoded.
-        read_as: what the texts of a column spell where its order is asked for, by the column's name:
-            ``date``, ``moment`` (a date with a time), ``time`` (of day), ``span`` or ``decimal``. Bounds that
-            are written so say it too.
+        read_as: the type of a column's texts when its order matters, by the column's name: ``date``,
+            ``moment`` (a date with a time), ``time`` (of day), ``span`` or ``decimal``. The notation of
+            bounds also states it.
 
     Example:
         >>> TextFile("visits.csv", delimiter=";", encoding="cp1252").delimiter

@@ -117,7 +117,7 @@ _QUARTER = re.compile(r"(\d{4})-Q([1-4])")
 class Period:
     """A kind of period: its number from its written form and back, and its first day.
 
-    Days are counted from 1970, weeks from the second Monday of 1970, the others from the year 0.
+    Days are counted from 1970, weeks from the one with 1 January 1970, the others from the year 0.
     """
 
     read: Callable[[str], int | None]

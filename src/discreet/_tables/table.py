@@ -51,7 +51,7 @@ class Table:
         frames: whose kind of frame an answer is given in: ``duckdb``, ``polars``, ``pandas``, ``pyspark`` or
             ``ibis``.
         is_text: whether the table comes from a text file, in which every column is text.
-        read_as: of a text file: what a column's texts spell where its order is asked for, by its name.
+        read_as: for a text file: the type of a column's texts when its order matters, by its name.
         undeclared: what a column of kind ``object`` is, and how to give it a type, in words.
         is_trial: whether statements are only tried, which reads no row.
     """

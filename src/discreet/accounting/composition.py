@@ -37,7 +37,7 @@ class Composition:
     Attributes:
         pure: the cost in pure DP (infinite if an event has none).
         zcdp: the cost in zCDP (infinite if an event has none).
-        approx: the cost in (ε, δ) at the δ asked for, by the best valid bound.
+        approx: the cost in (ε, δ) at the requested δ, by the best valid bound.
         best: the figure to report.
         reason: why that one, in words.
         adaptive: True, ``"questions"`` or False, as given.

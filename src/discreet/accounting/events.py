@@ -33,7 +33,7 @@ class Event:
         count: how many such releases.
         neighbours: the neighbour relation of the guarantee; ``"add-remove"`` or ``"replace"``, or other
             words, which are comparable only with themselves.
-        purpose: what it was for, in the user's words. It is written to ledgers: no data in it.
+        purpose: what it was for, in the user's words. Ledgers store it, so it must contain no data.
         parameters: the mechanism's parameters.
 
     Example:

@@ -35,7 +35,7 @@ class ComparisonRow:
         error_deviation: the standard deviation of the error.
         error_95: the error that is not exceeded with probability 0.95.
         best_probability: the probability of choosing a best candidate.
-        ratio: the mean error over that of the first mechanism at the same ε (None where that is zero).
+        ratio: the mean error over that of the first mechanism at the same ε (None if that is zero).
         private: whether the mechanism has a privacy proof at all.
 
     Example:

@@ -132,7 +132,7 @@ class OptimalMechanism:
         error: the sum of its expected errors over the lattice, in steps.
         dual_error: what the dual proves that no mechanism can undercut; equal to ``error`` up to rounding.
         chances: for each class of vectors and each level in it, the probability of one candidate there.
-        dual: for each pair of places the price of its privacy constraint, where that is not zero.
+        dual: for each pair of places the price of its privacy constraint, if not zero.
 
     Example:
         >>> best = optimal_mechanism(epsilon=1, n=2, k=3)

@@ -122,7 +122,7 @@ def epsilon_for(
         expected_error: the mean error must be at most this.
         error_at_most: the error must be at most this ...
         with_probability: ... with at least this probability.
-        n: the number of candidates, in place of ``scores``.
+        n: the number of candidates, instead of ``scores``.
         gap: with ``n``: how far the runner-up is hoped to lie below the best.
         sensitivity: with ``n``: Δ; 1 if not given.
         monotonic: with ``n``: whether one person moves all scores in the same direction.

@@ -174,7 +174,7 @@ def recommend(
             with Laplace noise.
         adaptive: whether later releases may depend on earlier answers, as ``discreet.accounting.compose``
             understands it; matters for ``ApproxDP`` only.
-        n: the number of candidates, in place of ``scores``.
+        n: the number of candidates, instead of ``scores``.
         sensitivity: with ``n``: Δ; 1 if not given.
         monotonic: with ``n``: whether one person moves all scores in the same direction.
         gap: with ``n``: how far the runner-up is hoped to lie below the best.

@@ -30,7 +30,7 @@ class Adapter:
     Attributes:
         library: the library's name, as before the colon.
         mechanism: the mechanism's name, as after it.
-        module: what is imported; the adapter runs where that is installed.
+        module: the module to import; the adapter runs if it is installed.
         run: what is audited, a function of an input and of ``cost``, the ε.
         claim: from ε to what the library claims.
         epsilon: the ε at which the observatory looks.

@@ -21,7 +21,7 @@ class Fidelity:
 
     Attributes:
         faithful: whether the stated distribution was not rejected.
-        p_value: at most this likely, if the statement is true, is a count as odd as the oddest one.
+        p_value: the probability, at most, of a count at least this unusual if the statement is true.
         size: how many draws.
         false_alarm: the largest probability of rejecting a true statement.
         event: the positions whose joint count is the oddest.
@@ -72,7 +72,7 @@ def fidelity_test(
     Args:
         sampler: a mechanism, ``function(scores, size)`` or ``function(scores)``, as for
             :func:`statistical_audit`.
-        scores: what it is asked about.
+        scores: the scores to draw from.
         probabilities: the stated distribution; by default the mechanism's own.
         size: how many draws.
         false_alarm: the largest probability of rejecting a true statement.

@@ -49,8 +49,8 @@ class Difference:
         stated: what was stated: a distance, a number of steps, the claim.
         found: what was found in its place.
         words: the finding in words, without any value of the data.
-        rows: the two tables; None where they are not to be shown.
-        values: what differs; None where it is not to be shown.
+        rows: the two tables; None if they must not be shown.
+        values: the values that differ; None if they must not be shown.
     """
 
     what: str
@@ -86,7 +86,7 @@ class Recording:
         relation: the neighbour relation.
         pairs: how many pairs of tables it was run on.
         steps: the names of the steps that were seen.
-        findings: the worst of each kind at each step; empty where nothing was found.
+        findings: the worst of each kind at each step; empty if nothing was found.
         notes: what could not be seen.
         seconds: how long it took.
 

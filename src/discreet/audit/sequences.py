@@ -80,7 +80,7 @@ class StreamWitness(Witness):
         neighbour: the values of the other.
         answers: the answers, in order.
         times: how often in a row each value was asked.
-        outcome: zero, since these answers are the one outcome that is looked at.
+        outcome: zero, because these answers are the only outcome considered.
 
     Example:
         >>> from discreet.audit import audit

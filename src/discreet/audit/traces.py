@@ -17,8 +17,8 @@ class Step:
 
     Attributes:
         name: the library's name for it.
-        value: what the noise is added to, or the scores that are selected from; None where it is not seen.
-        stated: the sensitivity that the pipeline states; None where it states none.
+        value: what the noise is added to, or the scores that are selected from; None if it is not visible.
+        stated: the sensitivity that the pipeline states, or None.
         norm: how distances are measured: "l1", "l2", "linf", or "rows" for tables, which are counted.
         pure: ε for each unit of distance, where the step is purely private.
         concentrated: ρ for each squared unit of distance.

@@ -365,7 +365,7 @@ def dossier_of(
     Args:
         ledger: the ledger.
         dataset: the data set's name in it.
-        typed: the file in which a person said what no program knows, ``dossier.toml``.
+        typed: the file with the facts that only a person knows, ``dossier.toml``.
         plan: the plan of a study that asks the data set.
         owner: the owner's file of the desk that serves it.
         named: whether analysts are called by their names.

@@ -99,7 +99,7 @@ class Known:
         budget: the budget.
         entries: its history.
         problems: what is wrong with the chain of hashes.
-        typed: what a person said.
+        typed: what a person typed.
         plan: the plan of a study that asks it, if one is given.
         owner: the owner's file of the desk that serves it, if one is given.
         named: whether analysts are called by their names.

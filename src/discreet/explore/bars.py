@@ -23,7 +23,7 @@ class Bar:
     """One row of the charts.
 
     Attributes:
-        label: what it is called.
+        label: its name.
         start: the first rank it stands for (0 is the best candidate).
         stop: one past the last.
         place: the candidate's position in the scores, if it is a single one.

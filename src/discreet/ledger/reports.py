@@ -39,7 +39,7 @@ class Budget:
         limit: the cap as the accountant counts it.
         total: what is spent, parts handed to analysts included.
         groups: what each declared group has spent besides.
-        period: after what it renews, or None.
+        period: the period after which it renews, or None.
         revoked: whether nothing more can be spent.
         parts: the names of the parts handed out.
         head: where the data set's history stands.

@@ -22,7 +22,7 @@ class Verification:
     Attributes:
         dataset: the data set.
         entries: how many entries its history has.
-        head: where it stands.
+        head: the end of its history.
         problems: what is wrong, in words; empty if nothing is.
         compared: whether it was compared with a head kept elsewhere.
 

@@ -41,7 +41,7 @@ class Variant:
         query_scale: of each query's noise; None for none.
         crossings: how many answers "above" end it; None if it never ends.
         drawn_anew: whether the threshold's noise is redrawn after each of them.
-        releases_numbers: whether the noisy answer is released in place of "above".
+        releases_numbers: whether the noisy answer is released instead of "above".
         sensitivity: Δ.
     """
 

@@ -101,7 +101,7 @@ class OfRows(Question):
     mechanism: Any = another_mechanism(default=None)
 
     def asking(self, setting: Setting) -> Asking:
-        """The table, opened, and which rows of it count; no row is read."""
+        """Open the table and say which of its rows count; no row is read."""
         return self._asked(setting.narrowed(self.where), by=None, groups=None, most=1)
 
     def _asked(self, setting: Setting, *, by: str | None, groups: Labels, most: int) -> Asking:
@@ -237,7 +237,7 @@ class Grouped(OfRows):
         return self.changed(**{name: answer, "groups_share": None, "delta": delta})
 
     def asking(self, setting: Setting) -> Asking:
-        """The table, opened, and which rows of it count in which groups; no row is read."""
+        """Open the table and say which of its rows count in which groups; no row is read."""
         if self.groups_per_person != 1 and setting.user is None:
             raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
         most = whole("groups_per_person", self.groups_per_person)

@@ -57,7 +57,7 @@ class ColumnGrid:
     """A public grid for a column, with labels in the column's type and its description.
 
     Attributes:
-        table: the table, with the type as which the column is read.
+        table: the table, with the type that the column is read as.
         column: the column.
         grid: the grid, in the numbers that order the column.
         aware: whether moments are labelled as times in UTC, not as times without a zone.

@@ -210,7 +210,7 @@ class Plan:
         rules: what is left out, moved, assigned or taken on trust, in sentences.
         rules_after: further rules that depend on the answer, and on nothing else.
         doubts: reasons from public facts why the answer may be pure noise.
-        accuracy: how good the answer will be; None where nothing is known.
+        accuracy: how good the answer will be; None if unknown.
         chosen: how ε was found, if ``error_at_most`` was given instead.
         groups: the labels of the groups, or None for one answer.
         shape: what the release says besides the answer.

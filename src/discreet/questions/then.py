@@ -86,7 +86,7 @@ class FoundGroups(_First, kind="groups"):
     )
 
     def dearest(self, setting: Setting, second: Question) -> list[Any]:
-        """Return as many groups as a person may count in, and one."""
+        """Return two answers, as many groups as a person may count in and a single one."""
         kind = setting.opened(tells_apart=(self.by,)).kind(self.by, name="by")
         if kind not in EXAMPLES:
             raise refuse("by", self.by, "a column of texts, whole numbers, decimals or dates")
@@ -178,7 +178,7 @@ class ChosenBound(_First, kind="groups_per_person"):
     groups: Labels = field("The public groups.", check=labels, takes="LIST")
 
     def dearest(self, setting: Setting, second: Question) -> list[Any]:  # noqa: ARG002 - as of others
-        """Return all groups, and one."""
+        """Return two answers, all groups and a single group: one of them costs most."""
         return sorted({len(self._rows(setting).groups), 1}, reverse=True)
 
     def _rows(self, setting: Setting) -> Rows:

@@ -283,7 +283,7 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
 
 
 def _promise(chooser: Mechanism) -> Guarantee:
-    """Return the guarantee of a vote: the mechanism's, minus what averaging over the dealing loses."""
+    """Return the guarantee of a vote: what remains of the mechanism's after averaging over the deals."""
     own = chooser.promise_at(Fraction(RANGE_DISTANCE))
     if "PureDP" not in own.direct:
         raise ParameterError(

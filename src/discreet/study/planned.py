@@ -31,7 +31,7 @@ class PlannedQuestion:
 
     Attributes:
         asked: as the study asks it.
-        question: as it will be asked: with its ε, and with public lists in place of files' names.
+        question: as it will be asked: with its ε, and with public lists instead of file names.
         amount: what the ledger will charge for it.
         card: the card of its plan, as plain data.
         plan: its plan; None at a desk.
@@ -87,7 +87,7 @@ class StudyPlan:
         accountant: how that adds up.
         symbol: ε or ρ.
         remaining: what the budget has left; None where no budget is known.
-        needed: the least that would reach every accuracy, where that is more than the study may cost.
+        needed: the least that would reach every accuracy, if that is more than the study may cost.
         curves: works out the error of each question if the whole cost this much.
 
     Example:

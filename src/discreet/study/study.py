@@ -62,7 +62,7 @@ class Asked:
         table: which table it asks.
         question: the question, with ``epsilon`` or ``error_at_most``.
         weight: how much its accuracy matters relative to the others'.
-        shares: whether its ε is a part, by weight, of what the others leave of the total.
+        shares: whether its ε is a share, by weight, of the total minus the stated ε.
 
     Example:
         >>> from discreet.questions import Median
@@ -169,7 +169,7 @@ class Study:
         """Plan every question: its cost and its accuracy. No row is read and nothing is paid.
 
         Args:
-            ledger: the ledger whose budget is looked at, or its address; without one ε adds up.
+            ledger: the ledger with the budget, or its address; without one, ε adds up.
             part: the analyst whose part of the budget it is.
         """
         from discreet.study.planning import plan_study

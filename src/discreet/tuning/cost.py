@@ -49,8 +49,8 @@ def cost_of_tuning(
         cost: what one run costs: a guarantee, an ``Event``, a list of releases fixed in advance, or an event
             or a loss distribution of dp-accounting.
         runs: the law of their number.
-        delta: the δ allowed; for pure runs none is needed, for (ε, δ) runs the mean number of runs times δ
-            is taken if none is given.
+        delta: the δ allowed; for pure runs none is needed, for (ε, δ) runs it is the mean number of runs
+            times δ by default.
         target: the first run that reaches a public target is released, and not the best.
 
     Example:

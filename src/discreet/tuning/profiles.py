@@ -44,7 +44,7 @@ class Profile:
         divergence: an upper bound of δ at any ε ≥ 0.
         pure: the ε beyond which δ is zero; infinite if there is none.
         lost: the δ that no ε removes.
-        renyi: the Rényi divergence of an order, rounded up, where one is known.
+        renyi: the Rényi divergence of an order, rounded up, if known.
         orders: the orders to try; empty where every order is known.
     """
 

@@ -97,7 +97,7 @@ def shape_of_size(request: pytest.FixtureRequest) -> Callable[[int], Shape]:
     params=["one unit", "thirty units", "one best, others equal", "pairs a hair apart", "two heaps"]
 )
 def thousand(request: pytest.FixtureRequest) -> Shape:
-    """A thousand gaps, of the shapes whose balls are found within a second or two."""
+    """Return a thousand gaps, of shapes whose balls are computed within a second or two."""
     return split(SHAPES[request.param](1000))
 
 

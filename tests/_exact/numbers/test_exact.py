@@ -1,4 +1,4 @@
-"""What a user writes becomes exactly the rational meant, or an error that echoes it."""
+"""What a user writes becomes exactly the intended rational, or an error that quotes it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ SCALES = [
 ]
 BALLS_ONLY = replace(STANDARD, tolerance=math.inf)
 FLOATS = replace(STANDARD)
-"""As STANDARD, but words are drawn one at a time, as they are for balls."""
+"""Like STANDARD, but words are drawn one at a time, as for balls."""
 
 
 def one_by_one(watched: NoisyThreshold, values: Any) -> list[int]:
@@ -86,7 +86,7 @@ def test_every_tape_of_the_steady_form() -> None:
 
 @pytest.mark.parametrize("wrong", [Fraction(3, 2), Fraction(2, 3)])
 def test_a_wrong_scale_is_seen_on_tapes(wrong: Fraction) -> None:
-    """The defect that the tapes are for: one scale off by a half."""
+    """The defect that the tapes are meant to find: one scale off by a half."""
     other = replace(SCALES[0], query=SCALES[0].query * wrong)
     with pytest.raises(pytest.fail.Exception):
         assert_bracketed(
@@ -139,7 +139,7 @@ def test_few_comparisons_need_balls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("scales", SCALES)
 def test_extremes(scales: NoiseScales) -> None:
-    """Scales and values far beyond what floats hold, and values that floats cannot tell apart."""
+    """Scales and values far beyond the range of floats, and values that floats cannot distinguish."""
     for size in (Fraction(10) ** -400, Fraction(1), Fraction(10) ** 400):
         stretched = NoiseScales(scales.threshold * size, scales.query * size, scales.two_sided)
         watched = NoisyThreshold(Fraction(10) ** 600, stretched, scripted("extremes"))

@@ -19,7 +19,7 @@ from discreet.testing import scripted
 
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(5, 2), Fraction(1, 3)])
 def test_every_tape_of_ten_bits(scale: Fraction) -> None:
-    """What a tape decides has at most its probability, and undecided tapes leave the rest."""
+    """What a tape decides has at most its probability, and undecided tapes account for the rest."""
     decided: Counter[int] = Counter()
     open_tapes = 0
     for number in range(1 << 10):
@@ -65,7 +65,7 @@ def test_halves_of_counts() -> None:
 
 
 def test_large_counts_take_their_words_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However the words are divided into chunks, each count has the ones of its own words."""
+    """However the words are divided into chunks, each count gets its own words."""
     counts = np.array([65, 64, 700, 100_000, 1, 129, 64 * 9, 64 * 9 + 1] * 20)
     monkeypatch.setattr(discrete_noise, "_CHUNK_WORDS", 8)
     drawn = scripted("small chunks").words(80_000).tolist()

@@ -67,7 +67,7 @@ def test_draws_follow_the_law(counts: list[int], k: int, scale: Fraction, blocks
 
 
 def test_floats_and_balls_draw_the_same() -> None:
-    """The same bits give the same set, whoever decides."""
+    """The same bits give the same set, whether floats or balls decide."""
     for seed in range(25):
         rng = np.random.default_rng(seed)
         counts = rng.integers(0, 10 ** (1 + seed % 5), 40)
@@ -79,7 +79,7 @@ def test_floats_and_balls_draw_the_same() -> None:
 
 
 def test_the_number_of_sets_within_a_loss() -> None:
-    """Counted in whole numbers, by floats, and one by one; the bound is above, by very little."""
+    """Counted in whole numbers, by floats, and one by one; the bound is slightly above."""
     for counts, k in (([4, 2, 2, 1, 0], 3), ([7, 7, 7, 3, 1, 1, 0, 0], 4), ([1, 0, 0, 0, 0], 1)):
         sets = Sets(np.array(counts), k)
         losses = [set_loss(counts, chosen) for chosen in set_law(counts, k, Fraction(2))]

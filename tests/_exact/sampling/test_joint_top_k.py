@@ -67,7 +67,7 @@ def test_draws_follow_the_law(counts: list[int], k: int, scale: Fraction, blocks
 
 
 def test_floats_and_balls_draw_the_same() -> None:
-    """The same bits give the same tuple, whoever decides."""
+    """The same bits give the same tuple, whether floats or balls decide."""
     for seed in range(25):
         rng = np.random.default_rng(seed)
         counts = rng.integers(0, 10 ** (1 + seed % 5), 40)
@@ -108,7 +108,7 @@ def test_extreme_counts_and_scales(counts: list[int], scale: Fraction) -> None:
 
 
 def test_many_candidates_and_many_places() -> None:
-    """Wide blocks are split where the weight is; nobody is drawn twice."""
+    """Wide blocks are split where the weight is; no candidate is drawn twice."""
     rng = np.random.default_rng(5)
     for counts in (rng.poisson(2000, 3000), rng.integers(0, 2**62, 3000), np.arange(3000) ** 3):
         for scale in (Fraction(2), Fraction(10**6)):

@@ -1,4 +1,4 @@
-"""The number of runs: the exact law over every tape of bits, by other means than the sampler's."""
+"""The number of runs: the exact law over every tape of bits, computed independently of the sampler."""
 
 from __future__ import annotations
 

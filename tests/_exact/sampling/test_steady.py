@@ -101,7 +101,7 @@ def test_chances_are_within_the_error_that_lemma_15_states() -> None:
 
 
 class _Watched(np.ndarray):
-    """An array that keeps account of every operation made with it, and of what it was made on."""
+    """An array that records every operation made with it, and its operands."""
 
     account: ClassVar[list[tuple[str, str]]] = []
     normal_only: ClassVar[bool] = True

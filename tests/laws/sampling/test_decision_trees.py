@@ -1,4 +1,4 @@
-"""Exactness, first way: every tape of bits, and every outcome of the primitives, is walked.
+"""Exactness, first way: every tape of bits, and every outcome of the primitives, is enumerated.
 
 No chance is involved: these tests cannot fail by accident.
 """

@@ -1,4 +1,4 @@
-"""The ends of every range, large inputs, and what a release may not do: warn, loop or hoard memory."""
+"""The ends of every range, large inputs, and what a release must not do: warn, loop or hoard memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Exactness, second way: balls decide everything, and the same bits give the same draws.
 
-With an infinite tolerance no float is believed. A float comparison that was ever believed wrongly
-would show as a difference between the two runs.
+With an infinite tolerance no float is trusted. A float comparison that was ever trusted wrongly would show
+as a difference between the two runs.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ BUSY = Tuning(
 )
 """Small enough that a few dozen candidates take every path but the one by first bits."""
 LISTED = replace(STANDARD, first_bits_up_to=0, flipped_up_to=0)
-"""Nobody is told by first bits: that floats are not believed would change whom the following bits are for."""
+"""No candidate is decided by first bits: without floats, the following bits would go to other candidates."""
 
 ONE = [uniform_head, proportional, laplace_max, steady_head]
 MANY = [uniform_heads, proportionals, laplace_maxes]

@@ -61,7 +61,7 @@ def unbeaten(heads: Floats, tails: Callable[[Any], Floats]) -> Floats:
 
     Args:
         heads: the coins c, at least one of them 1/2 or more; in a matrix, of each row.
-        tails: 1 − c of the candidates asked for, to full relative precision.
+        tails: 1 − c of the requested candidates, to full relative precision.
     """
     if heads.shape[-1] <= _FEW:
         return _one_by_one(heads, tails(...))

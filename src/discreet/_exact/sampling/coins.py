@@ -42,7 +42,7 @@ class Tuning:
         pick: bits from which a steady choice is made.
         tolerance: relative half-width of the band in which a float comparison is not believed;
             at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
-        sparse: when fewer marks than this are expected, they are looked for one at a time.
+        sparse: if fewer marks than this are expected, they are found one at a time.
         spare: distances between marks that are drawn beyond the expected number.
         few: up to this many near candidates are listed and handled directly.
         first_bits_up_to: with up to this many candidates, all coins are decided by their first bits, unless

@@ -38,7 +38,7 @@ class Blocks:
         word: bits of the first look at a uniform number.
         first: how many blocks of levels there are at first, at most.
         width: a block of this width, in scales, need not be split.
-        doubt: by what the error bound of floats is multiplied; ``inf`` leaves everything to balls.
+        doubt: a factor on the error bound of floats; ``inf`` leaves everything to balls.
     """
 
     word: int = 64
