@@ -187,10 +187,10 @@ class Subject:
         self._laws.update(self._of_blocks(list(unknown), monotonic))
         result = list[Floats | None]()
         for key, places, weights in asked:
-            law, levels = self._laws[key], len(key[1])
+            law, many = self._laws[key], len(key[1])
             if law is not None:
                 blocks = law[places] + weights
-                law = blocks if len(law) == levels else np.concatenate([blocks, law[levels:]])
+                law = blocks if len(law) == many else np.concatenate([blocks, law[many:]])
             result.append(law)
         return result
 
@@ -231,8 +231,9 @@ class Subject:
             for start in range(0, len(alike), at_once):
                 part = alike[start : start + at_once]
                 _, levels, counts = part[0]
-                laws = self._together(np.array([levels]), monotonic, counts) if large else None
-                if laws is None:
+                found = self._together(np.array([levels]), monotonic, counts) if large else None
+                laws: list[Floats | None] = [] if found is None else list(found)
+                if found is None:
                     rows = np.array([np.repeat(levels, counts) for _, levels, counts in part])
                     each = self._each(rows, monotonic, together=True)
                     laws = [_in_levels(law, key[2]) for law, key in zip(each, part, strict=True)]
