@@ -126,7 +126,7 @@ def test_a_pair_is_judged_under_the_relation_in_which_it_loses_more() -> None:
         SimpleNamespace(relation=name, size=len) for name in ("general", "monotonic")
     )
     pair = (0.0, 1.0)
-    found: Any = [Found(0.9, pair, general), Found(1.5, pair, monotonic)]  # type: ignore[arg-type]
+    found: Any = [Found(0.9, pair, general), Found(1.5, pair, monotonic)]
     for order in (found, found[::-1]):
         assert [one.kind.relation for one in _doubtful(order, 1)] == ["monotonic"]
 
