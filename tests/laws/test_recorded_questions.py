@@ -58,6 +58,7 @@ THEOREMS = (
     "answer_pure_dp",
     "found_groups_approx_dp",
     "unknown_domain_rounds_approx_dp",
+    "unknown_domain_then_approx_dp",
     "average_approx_dp",
 )
 
