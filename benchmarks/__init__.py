@@ -1,1 +1,1 @@
-"""Benchmarks: each module measures us and a peer side by side in one run and reports ratios."""
+"""Benchmarks: each module measures discreet and a peer side by side in one run and reports ratios."""

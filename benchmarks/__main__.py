@@ -12,18 +12,18 @@ import pkgutil
 
 import benchmarks
 
-# Modules that serve the others, and the mutation run, which is a target of its own: `make mutants`.
+# Modules that the benchmarks use, and the mutation run, which has its own target: `make mutants`.
 _NOT_BENCHMARKS = {"__main__", "block_overhead", "many_groups", "mutants", "shapes", "timing"}
 
 
 def names() -> list[str]:
-    """The benchmarks there are."""
+    """Return the names of all benchmarks."""
     found = {module.name for module in pkgutil.iter_modules(benchmarks.__path__)}
     return sorted(found - _NOT_BENCHMARKS)
 
 
 def main() -> None:
-    """Run those named, or all."""
+    """Run the named benchmarks, or all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"from: {', '.join(names())}")
     parser.add_argument("--large", action="store_true", help="full sizes, which take long")

@@ -1,4 +1,4 @@
-"""SeenScores before spending: how long planning, comparing and optimising take, and what laziness saves.
+"""Analysis before spending: how long planning, comparing and optimising take, and what laziness saves.
 
 Run: python -m benchmarks analysis [--large]
 """
@@ -83,7 +83,7 @@ def print_optimality(large: bool) -> None:
 
 
 def print_lazy(large: bool) -> None:
-    """Choose among models trained on public records by their mistakes on sensitive ones."""
+    """Time the choice among models trained on public records, by their mistakes on sensitive ones."""
     people, features, models = (800, 120, 1000) if large else (400, 60, 300)
     numbers = np.random.default_rng(7)
     truth = numbers.normal(size=features)

@@ -1,7 +1,7 @@
-"""What a block costs beyond its function, in processor time: a stand-in for the server that counts.
+"""The processor time of a block beyond its function, measured by a stand-in for the server.
 
-It imports what the server would, and no more, since a copy of a process costs by its size. Run by
-``benchmarks.votes``, with the modules to import as arguments and the rows of a block on standard input.
+The stand-in imports only what the server would, because the cost of copying a process grows with its size.
+``benchmarks.votes`` runs it, with the modules to import as arguments and a block's rows on standard input.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _used() -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print milliseconds a block in its own process, and in the server."""
+    """Print the milliseconds per block: in the block's own process, and in the server."""
     enclosed, *modules = sys.argv[1:]
     rows, folder, walls = sys.stdin.buffer.read(), tempfile.mkdtemp(), enclosed == "enclosed"
     if walls:

@@ -1,8 +1,8 @@
-"""Small defects, one at a time: every change of a module that the mutation run plants.
+"""Small defects, one at a time: every change to a module that the mutation run makes.
 
-A boundary, an operator, a constant by one, a minimum for a maximum, a rounding the other way, a ``raise`` or
-an ``if`` that is gone, a returned None. Words are left alone: no text, docstring, annotation, decorator or
-assertion is changed, and nothing under ``if TYPE_CHECKING``.
+A change moves a boundary, replaces an operator, changes a constant by one, swaps minimum and maximum, rounds
+the other way, removes a ``raise`` or an ``if``, or returns None. Text, docstrings, annotations, decorators,
+assertions and code under ``if TYPE_CHECKING`` are left alone.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
 _PAIRS = (("min", "max"), ("floor", "ceil"), ("any", "all"), ("upper", "lower"))
 OPPOSITE = {one: two for pair in _PAIRS for one, two in (pair, pair[::-1])}
 _TITLED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_OPTIMIZED = 1  # the flag that functions have and class bodies have not
+_OPTIMIZED = 1  # set for functions, not for class bodies
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:  # noqa: PLR0912 (a table)
-    """What may stand in the place of a node."""
+    """Yield each replacement of a node, with its description."""
     other = copy.deepcopy(node)
     match node, other:
         case ast.Compare(ops=[kind]), ast.Compare() if type(kind) in COMPARED:
@@ -89,7 +89,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:  # noqa: PLR0912 (
 
 
 def _fields(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
-    """Every node that runs, with its place: no annotation, decorator, docstring or assertion."""
+    """Yield every node that runs, with its place; skip annotations, decorators, docstrings and assertions."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "ctx", "op", "ops"):
             continue
@@ -104,10 +104,10 @@ def _fields(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One change of one module; ``number`` counts the changes of the module.
+    """One change to one module; ``number`` counts the changes to the module.
 
-    ``lines`` are those of the statement, of one with a body only the head. ``name`` does not mention them, so
-    that a record of verdicts outlives edits elsewhere in the module.
+    ``lines`` are the lines of the statement; if it has a body, only those of its head. ``name`` does not
+    mention lines, so that verdicts stay valid after edits elsewhere in the module.
     """
 
     path: str
@@ -116,7 +116,7 @@ class Mutant:
     name: str
 
     def code(self) -> CodeType:
-        """The module with this change, with the line numbers of the original."""
+        """Compile the module with this change and the original line numbers."""
         tree, sites = _parsed(ROOT / self.path)
         site = sites[self.number]
         new = ast.fix_missing_locations(ast.copy_location(site.other, site.child))
@@ -128,7 +128,7 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """A node, the field of its parent that holds it, and what may stand there instead."""
+    """A node, the field of its parent that holds it, and its replacement."""
 
     parent: ast.AST
     field: str
@@ -152,7 +152,7 @@ def _parsed(path: Path) -> tuple[ast.Module, list[_Site]]:
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
-    """Every mutant of a module."""
+    """Yield every mutant of a module."""
     tree, sites = _parsed(path)
     inside, lines = dict[ast.AST, str](), dict[ast.AST, range]()
     for node in ast.walk(tree):  # outer nodes come first
@@ -179,7 +179,7 @@ def _lines(statement: ast.stmt) -> range:
 
 @cache
 def original(path: str) -> CodeType:
-    """The module as it is."""
+    """Compile the unchanged module."""
     tree, _ = _parsed(ROOT / path)
     return compile(tree, str(ROOT / path), "exec", dont_inherit=True)
 
@@ -188,7 +188,7 @@ Key = tuple[str, int]
 
 
 def functions(code: CodeType) -> Iterator[tuple[Key, CodeType]]:
-    """All code in a module but its own and that of class bodies, outer functions before inner ones."""
+    """Yield all code objects inside a module's code, outer ones before inner ones."""
     for part in code.co_consts:
         if isinstance(part, CodeType):
             yield (part.co_qualname, part.co_firstlineno), part
@@ -196,7 +196,7 @@ def functions(code: CodeType) -> Iterator[tuple[Key, CodeType]]:
 
 
 def replacements(before: CodeType, after: CodeType) -> dict[Key, CodeType] | None:
-    """The functions that a change touches; None if it touches what runs on import, or is not so simple."""
+    """Return the functions that a change touches; None if it touches import-time code or is too complex."""
     if _shape(before) != _shape(after):
         return None
     old, count = dict(functions(before)), Counter(key for key, _ in functions(before))
@@ -209,7 +209,7 @@ def replacements(before: CodeType, after: CodeType) -> dict[Key, CodeType] | Non
 
 
 def _shape(code: CodeType) -> tuple[object, ...]:
-    """What runs on import: the module's own code and that of its classes, without functions."""
+    """Return the code that runs on import: that of the module and of its classes, without functions."""
     parts = tuple(
         _shape(part) if part.co_flags & _OPTIMIZED == 0 else part.co_qualname
         for part in code.co_consts

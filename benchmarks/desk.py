@@ -1,9 +1,9 @@
-"""A desk under load: what it adds to a query, two hundred analysts at once, a soak, and being killed.
+"""A desk under load: its overhead on a query, 200 analysts at once, a long run, and being killed.
 
-The slot hides how long a question takes, so the first table measures a worker itself, beside the same query
-in DuckDB, and beside a plain distinct count that knows no candidates. The second counts replies: an answer
-that was paid and never came, or came unpaid, is an error. Connections are lost at the start, because the desk
-keeps only 100 from one address until they have shown a token.
+The slot hides how long a question takes, so the first table times the worker itself, beside the same query
+in DuckDB, and beside a plain distinct count without candidates. The second table counts replies: an answer
+that was paid for and never came, or came without being paid for, is an error. Some connections are
+lost at the start, because the desk keeps only 100 from one address until they have shown a token.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from discreet.questions import Mode
 
 ANALYSTS = 200
 BATCH = 10
-"""Kills in one run of the crash test, which has a limit of 15 minutes."""
+"""The number of kills in one run of the crash test, which has a limit of 15 minutes."""
 DROPPED = "connection lost"
 QUESTION = {"kind": "mode", "table": "visits", "column": "code", "epsilon": "0.01"}
 
 
 def folder_with(rows: int, folder: Path, *, slot: str, workers: int) -> OwnerFile:
-    """A table of invented visits, its budget, and two hundred analysts."""
+    """Write a table of invented visits, its budget, and an owner's file with 200 analysts."""
     path = folder / "visits.parquet"
     people = max(rows // 4, 1)
     visits = (
@@ -68,7 +68,7 @@ def folder_with(rows: int, folder: Path, *, slot: str, workers: int) -> OwnerFil
 
 
 def overhead(rows: int, turns: int) -> str:
-    """A worker's question against the same query in DuckDB, in turns."""
+    """Time a worker's question against the same query in DuckDB, in turns."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         owner = folder_with(rows, folder, slot="60s", workers=1)
@@ -105,7 +105,7 @@ def overhead(rows: int, turns: int) -> str:
                     duckdb.execute(query).fetchall()
                     taken.append(time.perf_counter() - began)
             worker.end()
-            return [taken[1:] for taken in times]  # the first of each finds nothing prepared
+            return [taken[1:] for taken in times]  # the first run of each is a warm-up
 
         ours, theirs, without = map(statistics.median, asyncio.run(take_turns()))
     return (
@@ -124,7 +124,7 @@ def crowd(seconds: float) -> str:
             began = time.monotonic()
             context = multiprocessing.get_context(
                 "spawn"
-            )  # the crowd does not share the desk's process
+            )  # the crowd runs outside the desk's process
             with context.Pool(6) as pool:
                 asking = [(host, port, tokens[start::4], seconds) for start in range(4)]
                 refused = [(host, port, tokens[start], seconds) for start in range(2)]
@@ -135,7 +135,7 @@ def crowd(seconds: float) -> str:
             history = Counter(entry.kind for entry in server.desk.ledger.history("d"))
             kept = Counter(
                 question.state for question in server.desk.store.asked(most=-1)
-            )  # what the store says became of each question
+            )  # the outcome of each question in the store
             verified = server.desk.ledger.verify("d").holds
     answered, failed, paid = replies["200"], replies["410"], history["spend"]
     adds_up = paid == answered + failed == kept[ANSWERED] + kept[FAILED]
@@ -149,10 +149,10 @@ def crowd(seconds: float) -> str:
 
 
 def _analysts(host: str, port: int, tokens: Sequence[str], seconds: float) -> Counter[str]:
-    """Some of the analysts, each with one question after another.
+    """Let some of the analysts ask one question after another, and count the replies.
 
-    Whoever loses the connection asks again with the same key, as a careful client does: the question is paid
-    once, and its answer is counted once.
+    An analyst who loses the connection asks again with the same key, as a careful client does: the question
+    is paid for once, and its answer is counted once.
     """
     replies: Counter[str] = Counter()
     end = time.monotonic() + seconds
@@ -182,14 +182,14 @@ def _analysts(host: str, port: int, tokens: Sequence[str], seconds: float) -> Co
 
 
 def _refused(host: str, port: int, token: str, seconds: float) -> int:
-    """Questions that cost too much, about a hundred a second; how many there were."""
+    """Ask questions that cost too much, about 100 a second; return how many were refused."""
     line = http.client.HTTPConnection(host, port, timeout=900)
     began, sent = time.monotonic(), 0
     while time.monotonic() < began + seconds:
         try:
             assert _status(line, token, {**QUESTION, "epsilon": 1000}) == 400
             sent += 1
-        except (ConnectionError, http.client.HTTPException):  # its place went to another
+        except (ConnectionError, http.client.HTTPException):  # another connection took its place
             line.close()
         time.sleep(max(0.0, began + sent / 100 - time.monotonic()))
     line.close()
@@ -213,7 +213,7 @@ def _status(
 
 
 def killed(times: int, *, seconds: float) -> str:
-    """Repeat the suite's crash test, ten kills at a time, until the number or the time is reached."""
+    """Repeat the suite's crash test, ten kills at a time, until enough kills are made or time runs out."""
     chosen = ["tests/desk/test_admission.py", "-k", "killed_at_any_point"]
     environment = {**os.environ, "DISCREET_KILLS": str(BATCH)}
     end, done = time.monotonic() + seconds, 0

@@ -1,7 +1,7 @@
 """The explorer on the screen: from a slider's move to the last chart drawn, in real Chromium.
 
-Times by the page's own clock, for moves that the server has not seen before. *First* is when words, table
-and charts show the new figures; *all* is when nothing is left to compute.
+Times are measured by the page's own clock, for moves that the server has not seen before. *First* is the
+time until words, table and charts show the new figures; *all* is the time until nothing is left to compute.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _SLIDERS = {
     "a score": "#editor input[type=range]",
 }
 _CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
-# Moves the slider as a hand does and waits until the page is at rest; the times of all updates on the way.
+# Moves the slider as a hand does, waits until the page is at rest, and returns the time of the first
+# update and the time until rest.
 _MOVE = """
 async ([selector, position]) => {
   const results = document.querySelector("#results");
@@ -50,7 +51,7 @@ async ([selector, position]) => {
 
 @contextmanager
 def _page(scores: Path | None) -> Iterator[Any]:
-    """The page of a server of its own, opened in a browser."""
+    """Start a server and open its page in a browser."""
     from playwright.sync_api import sync_playwright
 
     program = str(Path(sys.executable).with_name("discreet"))

@@ -1,12 +1,13 @@
-"""Groups that no public list names: how many are named, by each of three rules, for people in several groups.
+"""Groups that are on no public list: how many each rule names, for people in several groups.
 
-*One group*: a person counts in one of theirs, by the best rule for that. *Shared*: a person counts in all of
-theirs, up to the bound b, and the best rule runs at ε/b and δ/b, as in libraries that bound the partitions of
-a person. *Weights, once*: 1/√t in each of t groups, and normal noise, in one round. *Rerouted*: the same, but
-what a group has beyond need goes to the other groups of its people, as in published adaptive weighting; in
-floats, for comparison only. *By default* is what the question chooses: weights in two rounds from b = 3 on.
-Groups are drawn in proportion to 1/i, or to 1/√i; 20,000 people, ε = 1, δ = 10⁻⁵, adding or
-removing a person.
+*One group*: a person counts in one of their groups, by the best rule for that. *Shared*: a person counts in
+all of their groups, up to the bound b, and the best rule runs at ε/b and δ/b, as in libraries that bound the
+partitions of a person. *Weights, once*: a person has weight 1/√t in each of t groups; normal noise is added,
+in one round. *Rerouted*: the same, but weight that a group does not need goes to the other groups of its
+people, as in published adaptive weighting; in floats, for comparison only. *By default* is the rule that the
+question chooses: weights in two rounds from b = 3 on.
+Groups are drawn in proportion to 1/i, or to 1/√i, with 20,000 people, ε = 1 and δ = 10⁻⁵; neighbours differ
+by adding or removing a person.
 
 Run: python -m benchmarks [--large] [--record] groups
 """
@@ -37,7 +38,7 @@ EPSILON, DELTA = Fraction(1), Fraction(1, 10**5)
 
 
 def visits(each: int, *, exactly: bool = False, power: float = 1) -> pl.DataFrame:
-    """People with about, or exactly, ``each`` different groups."""
+    """Return visits of people with about, or exactly, ``each`` different groups."""
     rng = np.random.default_rng(20261118 + each)
     chances = 1 / np.arange(1, GROUPS + 1) ** power
     chances /= chances.sum()
@@ -52,7 +53,7 @@ def visits(each: int, *, exactly: bool = False, power: float = 1) -> pl.DataFram
 
 
 def named(frame: pl.DataFrame, bound: int) -> dict[str, float]:
-    """How many groups each rule names, once."""
+    """Return how many groups each rule names in one draw."""
     opened, bits = open_table(frame, needed=["person", "group"]), SecureBits()
     rows = Rows(user="person", by="group", groups_per_person=bound).keyed(bits)
     shares = people_per_group_and_share(opened, rows)
@@ -77,11 +78,12 @@ def named(frame: pl.DataFrame, bound: int) -> dict[str, float]:
 
 
 def rerouted(frame: pl.DataFrame, bound: int, once: Weighing) -> int:
-    """How many groups are named if the weight beyond two deviations above T goes to other groups, in floats.
+    """Count the groups named if weight beyond T plus two deviations goes to other groups, in floats.
 
-    A person's weight is 1/t in each of t groups and 1/√t − 1/t besides; of the first part, what a group has
-    too much returns to its people, who add 1/b of it to each of their groups. This is generous to the rule:
-    for people in b groups the distance may be above 1, which is left out, and so is the higher threshold.
+    A person's weight in each of t groups has two parts: 1/t, and 1/√t − 1/t. If the first parts in a group
+    add up to too much, the excess returns to its people, who add 1/b of it to each of their groups. This is
+    generous to the rule: for people in b groups the distance may be above 1, and the higher threshold that
+    this would need is left out as well.
     """
     rng = np.random.default_rng()
     pairs = frame.unique().sample(fraction=1, shuffle=True, seed=int(rng.integers(2**62)))
@@ -100,7 +102,7 @@ def rerouted(frame: pl.DataFrame, bound: int, once: Weighing) -> int:
 
 
 def named_table(draws: int) -> str:
-    """The mean number of groups named, by rule, for several numbers of groups and bounds."""
+    """Return a table of the mean number of groups that each rule names, for several cases and bounds."""
     rules = ("one group", "shared", "weights, once", "rerouted", "by default")
     lines = [
         "| groups of a person | groups_per_person | " + " | ".join(rules) + " |",
@@ -121,7 +123,7 @@ def named_table(draws: int) -> str:
 
 
 def values_table(draws: int) -> str:
-    """How many of the k commonest values are named right, without and with ``values_per_person``."""
+    """Tabulate how many of the k commonest values are named, without and with ``values_per_person``."""
     lines = [
         "| values of a person | k | margin, right | margin, named | weights, right | weights, named |",
         "|---" * 6 + "|",

@@ -34,13 +34,13 @@ def histogram(folder: Path, name: str) -> npt.NDArray[np.int64]:
 
 
 def gate_chance(steps: float, epsilon: float, delta: float) -> float:
-    """The largest (ε, δ) chance of naming the best when it leads by this many steps of d.
+    """Return the largest chance that (ε, δ) allows of naming the best if it leads by this many steps of d.
 
-    It grows from nothing as fast as δ and e^ε allow, and then nears one as fast as they allow.
+    The chance grows from zero as fast as δ and e^ε allow, then approaches one as fast as they allow.
     """
     a = delta / math.expm1(epsilon)
     rising = a * math.expm1(min(epsilon * steps, 700.0))
-    # From the step at which half is reached, the chance of no falls as the chance of yes rose.
+    # Beyond the step at which the chance of yes is half, the chance of no falls as fast as that of yes rose.
     turn = math.log1p(0.5 / a) / epsilon
     if steps <= turn:
         return min(rising, 0.5)
@@ -55,7 +55,7 @@ def gate_error(counts: npt.NDArray[np.int64], epsilon: str, delta: str) -> float
 
 
 def error(mechanism: Any, counts: npt.NDArray[np.int64]) -> float:
-    """How far below the best count the answer lies, on average."""
+    """Return how far below the best count the answer lies, on average."""
     chances = mechanism.probabilities(Scores(counts, sensitivity=1, monotonic=True))
     return float(chances @ (counts.max() - counts))
 

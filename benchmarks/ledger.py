@@ -30,7 +30,7 @@ CHANGES = 20
 
 
 def crowd(address: str, tries: int, start: Any, results: Any) -> None:
-    """One process: threads that each try to spend ``tries`` times."""
+    """Run one process with threads that each try to spend ``tries`` times."""
     fitted, waits = [0] * THREADS, [0.0] * THREADS
     with Ledger.open(address, wait=300) as ledger:
 
@@ -54,7 +54,7 @@ def crowd(address: str, tries: int, start: Any, results: Any) -> None:
 
 
 def measure(address: str, spends: int) -> dict[str, Any]:
-    """One writer alone, then the crowd against a cap that fits four fifths of its tries."""
+    """Measure one writer alone, then the crowd, under a cap that fits four fifths of its tries."""
     with Ledger.open(address) as ledger:
         ledger.create("alone", PureDP(1000))
         times = []
@@ -97,16 +97,16 @@ def measure(address: str, spends: int) -> dict[str, Any]:
 
 
 def change(path: str, journal: str, start: Any, results: Any) -> None:
-    """One process that writes rows; with ``wal+checkpoint`` it brings its log into the file after each."""
+    """Run one process that writes rows; with ``wal+checkpoint`` it checkpoints the log after each row."""
     with contextlib.closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous=EXTRA")
-        if not journal.startswith("wal"):  # which the file itself remembers
+        if not journal.startswith("wal"):  # the file itself stores WAL mode
             connection.execute(f"PRAGMA journal_mode={journal}")
         times, not_whole = [], 0
         start.wait()
         for _ in range(CHANGES):
             began = time.perf_counter()
-            while True:  # as the ledger waits
+            while True:  # the ledger waits like this
                 with contextlib.suppress(sqlite3.OperationalError):
                     connection.execute("BEGIN IMMEDIATE")
                     break
@@ -124,7 +124,7 @@ def change(path: str, journal: str, start: Any, results: Any) -> None:
 
 
 def look(path: str, start: Any, stop: Any) -> None:
-    """One process that reads, as those do who verify and list."""
+    """Run one process that reads, as verifying and listing do."""
     with contextlib.closing(sqlite3.connect(path, timeout=60)) as connection:
         start.wait()
         while not stop.is_set():
@@ -132,7 +132,7 @@ def look(path: str, start: Any, stop: Any) -> None:
 
 
 def compare_journals() -> str:
-    """A table of SQLite's journals under a crowd of writers and one reader."""
+    """Return a table that compares SQLite's journals under a crowd of writers and one reader."""
     context = multiprocessing.get_context("spawn")
     lines = [
         "| journal | one writer, ms | changes a second | longest wait, s | not whole after a change |",

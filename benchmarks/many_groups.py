@@ -1,8 +1,9 @@
-"""An answer for each of many groups: against the engine's own query with the same distinct count.
+"""An answer for each of many groups, against the engine's own query with the same distinct count.
 
-Two questions. *Nobody is drawn*: everybody counts in all of their groups, and the peer is one ``GROUP BY``
-with a distinct count. *One group each*, as by default: everybody counts in one of their groups, drawn by a
-keyed hash, and the peer draws so as well. The peer's counts are thrown away; ours become a frame of answers.
+There are two questions. *Nobody is drawn*: each person counts in all of their groups, and the peer is one
+``GROUP BY`` with a distinct count. *One group each*, the default: each person counts in one of their groups,
+drawn by a keyed hash, and the peer draws the same way. The peer's counts are discarded; ours become a frame
+of answers.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ GROUPS = 100_000
 CANDIDATES = 50
 
 Times = tuple[float, float]
-"""Seconds by the clock, and seconds of all processors together."""
+"""Seconds of wall-clock time, and seconds of processor time over all processors."""
 
 ALL = "SELECT clinic, code, count(DISTINCT person) FROM {table} GROUP BY clinic, code"
 DRAWN_IN_DUCKDB = (
@@ -37,7 +38,7 @@ DRAWN_IN_POSTGRES = (
 
 
 def least(competitors: Mapping[str, Callable[[], object]], *, runs: int = 3) -> dict[str, Times]:
-    """The least times of each competitor; they take turns, so that a slow moment hits all of them."""
+    """Return the least times of each competitor; they take turns, so that a slow moment hits all of them."""
     seen: dict[str, list[Times]] = {name: [] for name in competitors}
     for _ in range(runs):
         for name, work in competitors.items():
@@ -50,7 +51,7 @@ def least(competitors: Mapping[str, Callable[[], object]], *, runs: int = 3) -> 
 
 
 def _asked(most: int, **where: Any) -> Callable[[], object]:
-    """The question, up to the frame of its answers; ``most`` groups of a person count."""
+    """Return a call that asks and makes the frame of answers; a person counts in at most ``most`` groups."""
     terms: dict[str, Any] = {
         "candidates": range(CANDIDATES),
         "user": "person",
@@ -63,7 +64,7 @@ def _asked(most: int, **where: Any) -> Callable[[], object]:
 
 
 def in_duckdb(folder: Path, rows: int) -> list[str]:
-    """A Parquet file; five rows for each person, and every value as likely as any other."""
+    """Time the questions on a Parquet file with five rows per person and all values equally likely."""
     path = folder / "groups.parquet"
     duckdb.execute("SET enable_progress_bar = false")
     duckdb.sql(
@@ -94,7 +95,7 @@ def in_duckdb(folder: Path, rows: int) -> list[str]:
 
 
 def in_postgres(rows: int) -> list[str]:
-    """The same table in a PostgreSQL of our own, as it comes; the peer is psql, its output thrown away."""
+    """Time the same table in our own PostgreSQL with default settings; the peer is psql, output discarded."""
     from tests.tools.postgresql import running_server
 
     with running_server() as address:

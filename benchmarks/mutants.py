@@ -1,16 +1,16 @@
 """Plant small defects in the code, one at a time, and see whether the tests notice: ``make mutants``.
 
-All mutants of guarantees and accounting (``benchmarks/changes.py`` says what a mutant is) are judged by the
-tests and the examples of these rooms, and with ``--elsewhere N`` so many drawn from the other modules that
-have a test file, by these files and the examples. First every test runs once without a mutant: how
-long it takes and which lines it reaches. A mutant is then judged by the tests that reach its statement,
-the quickest first, up to the first that fails: in a fork of a process that has everything imported and
-collected, where only the functions that differ are exchanged. What runs on import is imported anew in
-a fork of its own.
+All mutants of guarantees and accounting (``benchmarks/changes.py`` defines mutants) are judged by the tests
+and the examples of these packages. With ``--elsewhere N``, N mutants drawn from other modules that have a
+test file are judged too, by that file and the module's examples. First every test runs once without a
+mutant, to record how long it takes and which lines it reaches. A mutant is then judged by the tests that
+reach its statement, the quickest first, up to the first failure. This happens in a fork of a process that
+has imported and collected everything; only the functions that differ are replaced. If the change is in code
+that runs on import, the module is imported again in its own fork.
 
-Verdicts are kept in ``build/mutants``, by the name of the mutant: a run that was cut short continues where
-it ended. ``--again`` judges once more what survived. The order is shuffled by a fixed seed, so that what was
-judged is a random sample at any time.
+Verdicts are kept in ``build/mutants``, by the name of the mutant, so an interrupted run continues where it
+ended. ``--again`` judges the survivors once more. The order is shuffled with a fixed seed, so that the
+mutants judged so far are always a random sample.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ QUIET = ["-s", "-qq", "--assert=plain", "-p", "no:cacheprovider", "--no-header",
 
 
 def forked(run: Callable[[int], int], seconds: float) -> tuple[str, str]:
-    """``survived``, ``killed`` or ``late``, and by what: ``run`` in a process of its own, for so long."""
+    """Call ``run`` in a fork with a time limit; return ``survived``, ``killed`` or ``late``, and by what."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -78,7 +78,7 @@ def forked(run: Callable[[int], int], seconds: float) -> tuple[str, str]:
     else:
         status = signal.SIGKILL
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)  # what a test had started
+        os.killpg(child, signal.SIGKILL)  # also ends what a test started
     if not done:
         os.waitpid(child, 0)
     told = b""
@@ -91,7 +91,7 @@ def forked(run: Callable[[int], int], seconds: float) -> tuple[str, str]:
 
 
 def plant(path: str, code: CodeType) -> None:
-    """From now on an import of this module runs this code."""
+    """Make every later import of this module run this code."""
     kept, where = SourceFileLoader.get_code, str(ROOT / path)
 
     def get_code(self: SourceFileLoader, name: str) -> CodeType | None:
@@ -101,7 +101,7 @@ def plant(path: str, code: CodeType) -> None:
 
 
 def run_items(items: list[Any], told: int) -> int:
-    """Run tests up to the first that fails, whose name is written to ``told``."""
+    """Run tests up to the first failure, and write the name of that test to ``told``."""
     failed = list[str]()
 
     class Watch:
@@ -122,7 +122,7 @@ def run_items(items: list[Any], told: int) -> int:
 
 
 class Chooser:
-    """A plugin that runs some of the tests in a given order, up to the first that fails."""
+    """A plugin that runs some of the tests in a given order, up to the first failure."""
 
     def __init__(self, chosen: list[str], told: int) -> None:
         self.chosen, self.told = chosen, told
@@ -130,7 +130,7 @@ class Chooser:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         found = {item.nodeid: item for item in session.items}
-        missing = any(name not in found for name in self.chosen)  # collecting failed
+        missing = any(name not in found for name in self.chosen)  # collection failed
         if missing:
             os.write(self.told, b"collecting")
         self.code = 1 if missing else run_items([found[name] for name in self.chosen], self.told)
@@ -144,7 +144,7 @@ class Chooser:
 
 @dataclass(slots=True)
 class Work:
-    """What is to be judged, where verdicts are kept, and until when."""
+    """The mutants to judge, the limits in time, and the tests that reach them."""
 
     pending: list[Mutant]
     most: float
@@ -168,12 +168,12 @@ class Work:
 
     @property
     def late(self) -> bool:
-        """Whether the time is over."""
+        """Whether time has run out."""
         return time.monotonic() > self.until
 
 
 class Judge:
-    """A plugin that has everything collected and judges one mutant after another, each in a fork."""
+    """A plugin that judges one mutant after another after collection, each in a fork."""
 
     def __init__(self, work: Work) -> None:
         self.work = work
@@ -214,7 +214,7 @@ class Judge:
 
 
 def judge_imports(work: Work) -> None:
-    """The mutants of what runs on import, each with an import and a collection of its own."""
+    """Judge the mutants of import-time code, each with its own import and collection."""
     for mutant in work.pending:
         if work.late:
             return
@@ -238,14 +238,14 @@ def judge_imports(work: Work) -> None:
 
 
 def _own_tests(path: Path) -> list[str]:
-    """The test file and the examples of a module; none if it has no test file of its own."""
+    """Return a module's test file and examples; nothing if it has no test file of its own."""
     place = path.relative_to(SOURCE)
     test = Path("tests") / place.parent / f"test_{place.name}"
     return [str(test), str(path.relative_to(ROOT))] if (ROOT / test).exists() else []
 
 
 def _drawn(elsewhere: int) -> tuple[list[Mutant], list[Mutant]]:
-    """All mutants of the rooms in a shuffled order, and a sample of the others."""
+    """Return all mutants of the packages in ``ROOMS``, shuffled, and a sample of the others."""
     order = random.Random(SEED)  # noqa: S311
     modules = sorted(SOURCE.rglob("*.py"))
     ours = [m for p in modules if p.parent.name in ROOMS for m in mutants(p)]
@@ -261,7 +261,7 @@ def _drawn(elsewhere: int) -> tuple[list[Mutant], list[Mutant]]:
 
 
 def _tree() -> str:
-    """Which code and which tests these are."""
+    """Return a hash of the code and the tests."""
     digest = hashlib.sha256()
     for path in sorted([*SOURCE.rglob("*.py"), *(ROOT / "tests").rglob("*.py")]):
         digest.update(path.read_bytes())
@@ -281,7 +281,7 @@ def _forget_survivors() -> None:
 
 
 def _session(tests: list[str], plugin: object) -> None:
-    """A session of pytest in a fork of its own, so that this process never imports the library."""
+    """Run a pytest session in a fork, so that this process never imports the library."""
     child = os.fork()
     if child == 0:
         try:
@@ -293,7 +293,7 @@ def _session(tests: list[str], plugin: object) -> None:
 
 
 def judge(group: list[Mutant], tests: list[str], longest: float, most: float, until: float) -> None:
-    """Judge what has no verdict yet, or, with all tests, what is in doubt."""
+    """Judge mutants without a verdict; with the full time limit, also doubtful ones."""
     pending = _open(group, in_doubt=most == FULL)
     if not pending or time.monotonic() > until:
         return
@@ -308,7 +308,7 @@ def judge(group: list[Mutant], tests: list[str], longest: float, most: float, un
 
 
 def _open(group: list[Mutant], *, in_doubt: bool = True) -> list[Mutant]:
-    """What has no verdict, or one in doubt."""
+    """Return the mutants without a verdict and, with ``in_doubt``, the doubtful ones."""
     known = _verdicts()
     settled = (
         ("killed", "late", "survived") if in_doubt else ("killed", "late", "survived", "doubtful")
@@ -331,7 +331,7 @@ def main() -> None:
         _forget_survivors()
     rooms, elsewhere = _drawn(chosen.elsewhere)
     groups = [("rooms", rooms, ROOM_TESTS, math.inf)]
-    for start in range(0, len(elsewhere), AT_ONCE):  # so that a part of the tests is a beginning
+    for start in range(0, len(elsewhere), AT_ONCE):  # some tests are enough to start
         group = elsewhere[start : start + AT_ONCE]
         tests = list(dict.fromkeys(t for m in group for t in _own_tests(ROOT / m.path)))
         groups.append((f"elsewhere, {start + 1:,} to {start + len(group):,}", group, tests, 10.0))

@@ -1,16 +1,16 @@
-"""Several quantiles at once: our recursion beside the two other schemes that are said to be best.
+"""Several quantiles at once: our recursion against the two other schemes that are said to be best.
 
-*Recursion*: ``discreet.questions.quantiles`` as it is; *64 places*: the same with people who share a value
-told apart by six coins, as before. *Joint*: one exponential mechanism over all increasing lists of points, by
-how far the parts between them are off (Gillenwater, Joseph and Kulesza, 2102.08244),
-drawn by a chain over the places. *Slices*: ranks moved by correlated noise from continual counting, then one
-choice in a slice of the people around each (2505.13662, as we read it, with half of ε for each). The last two
-are drawn in floats, for this comparison only, and see people who share a value spread out as the recursion
-does; where slices meet, nothing is proved about them. Figures: the mean, over draws, of the largest rank
-error of the m quantiles, in people; one person more or less.
+*Recursion* is ``discreet.questions.quantiles`` as it is; in *64 places* six coins separate people who share a
+value, as in earlier versions. *Joint* is one exponential mechanism over all increasing lists of points; the
+score is how far the parts between them are off (Gillenwater, Joseph and Kulesza, 2102.08244), and a chain
+over the places draws it. *Slices* moves ranks by correlated noise from continual counting, then makes one
+choice in a slice of the people around each rank (2505.13662, as we read it, with half of ε for each step).
+The last two are drawn in floats, for this comparison only; people who share a value are spread out as in the
+recursion. If slices meet, nothing is proved about them. Figures are the mean, over draws, of the largest rank
+error of the m quantiles, in people, for one person more or less.
 
 Run: python -m benchmarks [--large] [--record] quantiles
-with the DPBench histograms (NAME.n4096.npy) in ../shared/data/dpbench, or where DISCREET_DPBENCH says.
+with the DPBench histograms (NAME.n4096.npy) in ../shared/data/dpbench, or in the folder DISCREET_DPBENCH.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ POINTS = 1024
 
 
 def columns() -> dict[str, Any]:
-    """People per grid point."""
+    """Return the number of people at each grid point, by column."""
     people = 20_000
     skewed = np.minimum(np.exp(RNG.normal(4, 1, people)), POINTS - 1)
     lumpy = np.where(RNG.random(people) < 0.5, 100, RNG.integers(0, POINTS, people))
@@ -70,7 +70,7 @@ def by_recursion(
 
 
 def jointly(people: Any, levels: Sequence[Fraction], epsilon: float) -> list[int]:
-    """Forward weights of the chain, then a draw from the last quantile back to the first."""
+    """Compute the chain's forward weights, then draw from the last quantile back to the first."""
     parts = np.diff([0.0, *map(float, levels), 1.0])
     up_to, total = np.cumsum(people).astype(float), float(people.sum())
     scale = 4 * (1 - parts.min()) / epsilon
@@ -98,7 +98,7 @@ def jointly(people: Any, levels: Sequence[Fraction], epsilon: float) -> list[int
 def on_a_finer_line(
     draw: Callable[[Any, Sequence[Fraction], float], list[int]],
 ) -> Callable[[Any, Sequence[Fraction], float], list[int]]:
-    """The same with people who share a value spread over several places, as far as time allows."""
+    """Return ``draw`` with people who share a value spread over several places, as far as time allows."""
 
     def drawn(people: Any, levels: Sequence[Fraction], epsilon: float) -> list[int]:
         fineness = 6 if draw is by_slices else 1 if len(levels) < 9 else 0
@@ -120,7 +120,7 @@ def by_slices(people: Any, levels: Sequence[Fraction], epsilon: float) -> list[i
     nodes: dict[tuple[int, int], float] = {}
 
     def noise(index: int) -> float:
-        """The nodes of a binary tree that cover the first ``index`` quantiles."""
+        """Add the noise of the binary tree's nodes that cover the first ``index`` quantiles."""
         found, start = 0.0, 0
         for level in reversed(range(index.bit_length())):
             if index >> level & 1:
@@ -152,13 +152,13 @@ METHODS: dict[str, Callable[[Any, Sequence[Fraction], float], list[int]]] = {
     "joint": on_a_finer_line(jointly),
 }
 MOST_JOINTLY = 9
-"""The chain takes long for more levels than this."""
+"""The most levels for the chain; it is too slow for more."""
 MANY = 1_000_000
-"""Columns of more people are drawn less often."""
+"""Columns with more people than this get fewer draws."""
 
 
 def table(draws: int, sizes: Sequence[int]) -> tuple[str, str]:
-    """The rows, and how the recursion compares with the better of it and slices."""
+    """Return the rows of the table, and a sentence that compares the recursion with slices."""
     lines = [
         "| column | people | m | ε | " + " | ".join(METHODS) + " |",
         "|---" * (4 + len(METHODS)) + "|",
@@ -179,7 +179,7 @@ def table(draws: int, sizes: Sequence[int]) -> tuple[str, str]:
                         for _ in range(times)
                     ]
                     found[method] = float(np.mean(errors))
-                # Where both are off by less than a person a ratio says nothing.
+                # If both are off by less than one person, a ratio means nothing.
                 ratios.append(max(found["recursion"], 1) / max(found["slices"], 1))
                 figures = " | ".join(
                     "" if each is None else f"{each:,.0f}" if each >= 10 else f"{each:.1f}"

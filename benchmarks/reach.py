@@ -1,7 +1,7 @@
-"""Which lines the tests reach and how long they take: what a mutant is judged by.
+"""Which lines the tests reach and how long they take, to choose the tests that judge a mutant.
 
-Every test runs once without a mutant, but none that starts Spark, PostgreSQL or a browser; elsewhere than in
-the rooms, those of the first ten seconds of a file.
+Every test runs once without a mutant, except tests that start Spark, PostgreSQL or a browser. Outside the
+packages in ``ROOMS``, only the tests in the first ten seconds of a file run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.changes import ROOT, SOURCE, Mutant
 
 HEAVY = ("spark", "postgres", "browser")
 QUICK, FULL = 3.0, 60.0
-"""Seconds of tests that a mutant is judged by, first all mutants briefly, then what is still in doubt."""
+"""Seconds of tests that judge a mutant: at first for all mutants, then for those still in doubt."""
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Reach:
     modules: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def read(self) -> None:
-        """What an earlier run wrote down."""
+        """Read the results of earlier runs."""
         if not self.place.exists():
             return
         shared = defaultdict[str, set[str]](set)
@@ -48,7 +48,7 @@ class Reach:
             self.known[entry["test"]] = entry["seconds"]
             if entry["passed"]:
                 self.seconds[entry["test"]] = entry["seconds"]
-            # A fixture of a whole file is set up by the first test that needs it.
+            # The first test that needs a file's fixture sets it up; its lines count for all tests there.
             for phase, whose in (
                 ("call", {entry["test"]}),
                 ("setup", shared[entry["test"].partition("::")[0]]),
@@ -59,7 +59,7 @@ class Reach:
                         self.lines[path, line] |= whose
 
     def tests(self, mutant: Mutant, most: float, *, imported: bool) -> tuple[list[str], str]:
-        """The tests that reach the mutant, the quickest first, and what it is if it survives them."""
+        """Return the tests that reach the mutant, quickest first, and its verdict if it survives them."""
         reached = set(self.modules[mutant.path]) if imported else set[str]()
         for line in mutant.lines:
             reached |= self.lines[mutant.path, line]
@@ -75,7 +75,7 @@ class Reach:
 
 
 class Explorer:
-    """A plugin that runs every test that is not known yet, and notes what it reaches."""
+    """A plugin that runs every test not yet known, and records which lines it reaches."""
 
     def __init__(self, reach: Reach, longest: float) -> None:
         self.reach, self.longest = reach, longest
@@ -132,7 +132,7 @@ class Explorer:
 
 
 def forget() -> None:
-    """Empty every cache of the library: a test that finds an answer there reaches nothing."""
+    """Empty every cache of the library: a test that finds its answer in a cache reaches no lines."""
     for module in [part for name, part in sys.modules.items() if name.startswith("discreet")]:
         for part in vars(module).copy().values():
             for held in [part, *(vars(part).values() if isinstance(part, type) else ())]:

@@ -1,7 +1,7 @@
-"""One release, and many draws: against ``np.argmax``, the insecure one-liner, OpenDP and diffprivlib.
+"""One release and many draws, against ``np.argmax``, the insecure one-liner, OpenDP and diffprivlib.
 
 ``argmax`` answers without privacy; ``argmax(q + noise)`` is what people write, with noise that is neither
-exact nor secure. All figures of one row come from one interleaved run; ratios are what counts.
+exact nor secure. All figures in a row come from one interleaved run; compare the ratios.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PERMUTE_AND_FLIP = PermuteAndFlip(epsilon=1)
 _STEADY = PermuteAndFlip(epsilon=1, steady=True)
 _EXPONENTIAL = Exponential(epsilon=1)
 _LAPLACE = NoisyMax(epsilon=1, noise="laplace")
-# A peer that would take minutes at a size is left out there.
+# A peer is left out at sizes at which it would take minutes.
 _LARGEST_OPENDP = 10**6
 _LARGEST_DIFFPRIVLIB = 10**4
 
@@ -51,7 +51,7 @@ def _opendp(values: Values) -> Callable[[], object] | None:
 def _diffprivlib(values: Values) -> Callable[[], object] | None:
     try:
         from diffprivlib.mechanisms import PermuteAndFlip as Theirs
-    except Exception:  # it does not import beside every scikit-learn
+    except Exception:  # it cannot be imported with some versions of scikit-learn
         return None
     utility = values.tolist()
     return lambda: Theirs(epsilon=1, sensitivity=1, utility=utility).randomise()
@@ -76,9 +76,10 @@ def _competitors(values: Values, rng: np.random.Generator) -> dict[str, Callable
 
 
 def _passes(values: Values) -> Callable[[], object]:
-    """What a plan that lists the near candidates cannot do without: a maximum, a comparison, a list.
+    """Return the least work of a plan that lists the near candidates: a maximum, a comparison, a list.
 
-    Near is whoever has a coin of at least one in a thousand; thinning would have to find the others.
+    A candidate is near if its coin has a chance of at least 1 in 1,000; thinning would have to find the
+    others.
     """
     reach = values.dtype.type(math.log(1000) * SCALE)
     return lambda: np.flatnonzero(values >= values.max() - reach)
@@ -149,7 +150,7 @@ _WITHOUT: dict[str, Tuning] = {
     "all coins of some thousands": replace(STANDARD, flipped_up_to=0),
     "heavy blocks in parts": replace(STANDARD, heavy=0.5),
 }
-"""Each plan of permute-and-flip, by the tuning that leaves it out."""
+"""Each plan of permute-and-flip, with the tuning that switches it off."""
 
 
 def _plans(sizes: Sequence[int], rng: np.random.Generator, seconds: float) -> list[str]:

@@ -1,6 +1,6 @@
-"""Many rows at once: against the insecure one-liners.
+"""Many rows at once, against the insecure one-liners.
 
-All figures of one row come from one interleaved run; ratios are what counts. Processor time, which a busy
+All figures in a row come from one interleaved run; compare the ratios. Times are processor time, which a busy
 machine disturbs least.
 """
 
@@ -23,11 +23,11 @@ _MECHANISMS = {
     "gumbel": Exponential(scale=1),
     "laplace": NoisyMax(scale=1, noise="laplace"),
 }
-"""By NumPy's name for the noise under which the largest score has their law."""
+"""The mechanisms by NumPy's name of a noise: the largest noisy score has the mechanism's law."""
 
 
 def _took(work: Callable[[], object], clock: Callable[[], float]) -> float:
-    """How long it took, in seconds."""
+    """Return how long the work took, in seconds."""
     start = clock()
     work()
     return clock() - start
@@ -75,7 +75,7 @@ def _memory() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print, and record if asked."""
+    """Print the table, and record it if requested."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--record", action="store_true")

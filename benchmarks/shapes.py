@@ -1,4 +1,4 @@
-"""Score shapes on which selection is timed: easy ones, awkward ones, and the worst we know."""
+"""Score shapes for timing selection: easy ones, awkward ones, and the worst we know."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def one_near_per_block(n: int, _: np.random.Generator) -> Values:
 
 
 def all_near_8(n: int, rng: np.random.Generator) -> Values:
-    """Everyone just inside the level at which thinning would help."""
+    """All candidates lie just inside the level at which thinning would help."""
     values = rng.uniform(-0.01, 0.0, n)
     values[n // 3] = 8.3 * float(SCALE)
     return values
 
 
 def half_near_6(n: int, rng: np.random.Generator) -> Values:
-    """Half of all candidates a little better than one in 500, the rest hopeless."""
+    """Half of the candidates have a coin a little better than 1 in 500, the rest are hopeless."""
     values = np.where(rng.random(n) < 0.5, 0.0, -1e5)
     values[n // 3] = 6.2 * float(SCALE)
     return values
@@ -76,19 +76,19 @@ def float32_scores(n: int, rng: np.random.Generator) -> Values:
 
 
 def tied_at_the_top(n: int, rng: np.random.Generator) -> Values:
-    """One in a thousand shares the best score, the rest are hopeless."""
+    """One candidate in 1,000 shares the best score, the rest are hopeless."""
     return np.where(rng.permutation(n) % 1000 == 0, 0.0, -1e6)
 
 
 def ladder(n: int, rng: np.random.Generator) -> Values:
-    """A hundred rungs, half a scale apart, as many candidates on each."""
+    """A hundred rungs, half a scale apart, with equally many candidates on each."""
     values: Values = np.floor(100.0 * rng.permutation(n) / n)
     values *= -0.5 * float(SCALE)
     return values
 
 
 def steep_ladder(n: int, rng: np.random.Generator) -> Values:
-    """Every rung has twice as many candidates as the one above it, and half their coin: all weigh alike."""
+    """Each rung has twice the candidates of the one above and half the coin, so all rungs weigh the same."""
     values: Values = np.floor(np.log2(1.0 + rng.permutation(n)))
     values *= -float(SCALE) * math.log(2)
     return values

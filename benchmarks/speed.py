@@ -1,6 +1,6 @@
-"""What is held to a goal, as ratios in one run: probabilities, one release, audits, the start, a long ledger.
+"""Speeds that have a goal, as ratios in one run: probabilities, one release, audits, start-up, a long ledger.
 
-Competitors take turns, and the least time of each counts, which other work on the machine disturbs least.
+Competitors take turns, and the least time of each counts: other work on the machine disturbs it least.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def least(
     turns: int,
     clock: Callable[[], float] = time.process_time,
 ) -> dict[str, float]:
-    """The least time of each, in seconds, over interleaved turns."""
+    """Return the least time of each competitor, in seconds, over interleaved turns."""
     best = dict.fromkeys(competitors, np.inf)
     for _ in range(turns):
         for name, call in competitors.items():
@@ -101,7 +101,7 @@ def _probabilities(rng: np.random.Generator) -> list[str]:
 
 
 def _capped(size: int, rng: np.random.Generator) -> Values:
-    """Zipf counts of which a thousandth is tied at the cap."""
+    """Return Zipf counts with one in 1,000 tied at the cap."""
     return rng.permutation(np.minimum(np.round(size / np.arange(1, size + 1)), 1000.0))
 
 
@@ -131,7 +131,7 @@ def _releases(rng: np.random.Generator) -> list[str]:
 
 
 def _tenths(competitors: Mapping[str, Callable[[], object]]) -> dict[str, float]:
-    """The time that a tenth of the runs stays below: releases take longer or shorter by chance."""
+    """Return the time that a tenth of the runs stays below, because the time of a release is random."""
     spent: dict[str, list[float]] = {name: [] for name in competitors}
     for _ in range(60):
         for name, call in competitors.items():

@@ -1,11 +1,11 @@
-"""Whether the time of a steady release tells shapes of scores apart: Welch's test on interleaved timings.
+"""Whether the time of a steady release reveals the shape of the scores: Welch's test on interleaved timings.
 
 Every shape is copied into the same place in memory before it is timed, in a random order, so that neither
 caches nor the moment favour one. As in dudect (Reparaz, Balasch and Verbauwhede, 2017), the slowest times,
-which show the machine's other work, are left out (here half of each shape's), and |t| above 4.5 counts as
-told apart. The second set of uniform scores is the control: its t is what the machine makes of no difference.
-Both the wall clock, which an attacker sees, and the thread's processor time are tested: on a busy machine the
-second sees differences that the first drowns.
+which show other work on the machine, are left out (here half of each shape's times), and |t| above 4.5 counts
+as a difference. The second set of uniform scores is the control: its t shows what the machine does without a
+difference. Both the wall clock, which an attacker sees, and the thread's processor time are tested: on a
+busy machine, differences that drown in wall-clock time still show in processor time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _shapes(rng: np.random.Generator) -> dict[str, Times]:
 
 
 def timings(*, steady: bool, rounds: int, rng: np.random.Generator) -> dict[str, Times]:
-    """For each shape the microseconds of ``rounds`` releases by both clocks, taken in random order."""
+    """Return the microseconds of ``rounds`` releases of each shape by both clocks, in random order."""
     mechanism = PermuteAndFlip(epsilon=1, steady=steady)
     shapes = _shapes(rng)
     place = np.empty(_SIZE)
@@ -59,7 +59,7 @@ def timings(*, steady: bool, rounds: int, rng: np.random.Generator) -> dict[str,
 
 
 def welch(one: Times, other: Times) -> float:
-    """Welch's t of the quicker half of each of two sets of times."""
+    """Return Welch's t for the quicker halves of two sets of times."""
     quick = (times[times <= np.median(times)] for times in (one, other))
     return float(ttest_ind(*quick, equal_var=False).statistic)
 

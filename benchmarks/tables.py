@@ -1,7 +1,7 @@
-"""Asking tables: against DuckDB's own query, with memory, and (``--large``) on a local Spark.
+"""Questions about tables: time against DuckDB's own query, memory, and (``--large``) a local Spark.
 
-Small sizes by default; ``--large`` runs 50 million rows (5 in PostgreSQL), 10 million rows on a million grid
-points, and on Spark 100 million candidates and 100 million rows.
+Sizes are small by default; ``--large`` runs 50 million rows (5 million in PostgreSQL), 10 million rows on a
+million grid points, and on Spark 100 million candidates and 100 million rows.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _PEAK = (
 
 
 def _visits(folder: Path, rows: int, *, few_codes_each: bool = False) -> Path:
-    """A Parquet file of visits: skewed codes, and as many people whatever the number of rows.
+    """Write a Parquet file of visits with skewed codes; the number of people does not depend on the rows.
 
-    A person has any of the codes, or (as in life) eight at most.
+    A person may have any of the codes or, with ``few_codes_each``, at most eight, as in real life.
     """
     path = folder / f"visits{rows}{few_codes_each}.parquet"
     if not path.exists():
@@ -86,7 +86,7 @@ def _mode_against_group_by(folder: Path, rows: int) -> list[str]:
 
 
 def _line(what: str, ours: Times, other: str, theirs: Times) -> str:
-    """A ratio of processor time: other work on the machine stretches the clock, and not evenly."""
+    """Return a line with a ratio of processor times: other work on the machine distorts wall-clock times."""
     shown = [f"{clock:.2f} s ({processors:.2f} s)" for clock, processors in (ours, theirs)]
     return f"| {what} | {shown[0]} | DuckDB {other}: {shown[1]} | {ours[1] / theirs[1]:.2f} × |"
 
@@ -145,7 +145,7 @@ def _quantiles_against_sort(rows: int) -> list[str]:
 
 
 def _frames(rows: int) -> list[str]:
-    """Frames that DuckDB counts, against the same count by the frame's own library."""
+    """Time frames that DuckDB counts against the same count in the frame's own library."""
     import pandas as pd
     import polars as pl
 

@@ -1,7 +1,7 @@
-"""Thresholds: the time of one answer and of a long vector, and what exponential noise saves over Laplace's.
+"""Thresholds: the time of one answer and of a long vector, and what exponential noise saves over Laplace.
 
-The last table answers whether choosing the largest values still beats asking one after the other when all are
-known at once, as Lyu, Su and Li found for Laplace noise.
+The last table shows whether choosing the largest values still beats asking about one after the other if all
+are known at once, as Lyu, Su and Li found for Laplace noise.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LENGTH = 1000
 
 
 def _processor_time(work: Callable[[], object], *, runs: int) -> float:
-    """The median: an answer takes less time than another process takes away."""
+    """Return the median time: interruptions by other processes last longer than an answer."""
     spent = []
     for _ in range(runs):
         start = time.thread_time()
@@ -44,7 +44,7 @@ def _times(seconds: float, size: int) -> list[str]:
     for name, values in streams.items():
 
         def asked(values: list[float] = values) -> None:
-            # At this many crossings none of them ends the watch.
+            # A watch that has ended starts again.
             watch = AboveThreshold(1, threshold=500, sensitivity=1)
             for value in values:
                 watch.ask(value)
@@ -78,7 +78,7 @@ def _times(seconds: float, size: int) -> list[str]:
 
 
 def _right(rule: CrossingRule, crossings: int, margin: float) -> float:
-    """All of ``crossings`` values that are above by the margin are named, and none of the rest."""
+    """Return the chance that all ``crossings`` values above by the margin are named, and none of the rest."""
     correction = float(rule.scales.correction)
     low, high = -margin - correction, margin - correction
     panels = Panels(rule.scales, [low, high], longest=_LENGTH, steepest=_LENGTH)
@@ -88,7 +88,7 @@ def _right(rule: CrossingRule, crossings: int, margin: float) -> float:
 
 
 def _peeled(crossings: int, margin: float) -> float:
-    """The same by choosing the largest one after the other, each with its share of ε."""
+    """Return the same chance if the largest are chosen one after the other, each with its share of ε."""
     mechanism = PermuteAndFlip(epsilon=1 / crossings)
     chance = 1.0
     for left in range(crossings, 0, -1):

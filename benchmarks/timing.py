@@ -1,7 +1,7 @@
 """How benchmarks measure: competitors take turns in short bursts.
 
-Turns, so that a slow moment of the machine hits all of them; bursts, so that each finds the caches as it
-left them and not as another did.
+They take turns, so that a slow moment of the machine hits all of them, and run in bursts, so that each finds
+the caches as it left them.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _PICTURES = RESULTS.parent.parent / "docs" / "_extensions" / "benchmark_pictures
 def medians(
     competitors: Mapping[str, Callable[[], object]], *, seconds: float, most: int = 60
 ) -> dict[str, float]:
-    """The median time of each competitor, in seconds, from interleaved bursts of runs.
+    """Return the median time of each competitor, in seconds, from interleaved bursts of runs.
 
-    Each gets up to ``seconds`` of its own and at most ``most`` bursts, so that the quick ones run often; the
-    slow ones, whose time may depend on chance, run at least a few times.
+    Each competitor gets about ``seconds`` and at most ``most`` bursts, so quick ones run often. Slow ones,
+    whose time may depend on chance, run at least a few times.
     """
 
     def enough(times: list[float]) -> bool:
@@ -46,7 +46,7 @@ def medians(
 
 
 def record(name: str, title: str, table: str) -> None:
-    """Write a table to ``benchmarks/results/NAME.md``, and draw its chart for the documentation anew."""
+    """Write a table to ``benchmarks/results/NAME.md``, and redraw its chart for the documentation."""
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.md").write_text(f"# {title}\n\n{table}\n", encoding="utf-8")
     subprocess.run([sys.executable, _PICTURES], check=True)  # noqa: S603

@@ -1,7 +1,8 @@
-"""Top-k: how far the answers fall short by each method, and how long the joint sampler takes.
+"""Top-k: how far each method's answers fall short, and how long the joint sampler takes.
 
-The shortfall of an answer is the largest c_(i) − c_{s_i} over its k places; of a set, with its largest count
-first. Every method has the same ε, or the same ρ, and sees the same counts; adding or removing one person.
+The shortfall of an answer is the largest c_(i) − c_{s_i} over its k places; a set is first sorted, largest
+count first. Every method has the same ε, or the same ρ, and sees the same counts; neighbours differ by adding
+or removing one person.
 
 Run: python -m benchmarks [--large] [--record] top_k
 """
@@ -101,7 +102,7 @@ def asked_table(draws: int) -> str:
 
 
 def rule_table(draws: int) -> tuple[str, list[dict[str, Any]]]:
-    """One-shot and joint for every shape: where they are about even is where the default changes."""
+    """Compare one-shot and joint for every shape; the default changes at the k where they are about even."""
     lines = ["| counts, ε | " + " | ".join(f"k = {k}" for k in PLACES) + " |"]
     lines.append("|---" * (len(PLACES) + 1) + "|")
     records = []
@@ -119,7 +120,7 @@ def rule_table(draws: int) -> tuple[str, list[dict[str, Any]]]:
 
 
 def set_table(draws: int) -> str:
-    """What the order costs: the ordered answer and the set at the same ε, both judged as sets."""
+    """Return a table of what the order costs: ordered answer and set at the same ε, both judged as sets."""
     lines = ["| candidates | counts | k | ordered | set |", "|---|---|---|---|---|"]
     for n in (100, 1000):
         flat = np.random.default_rng(1)
@@ -162,7 +163,7 @@ def _peeled(counts: Any, k: int, epsilon: Fraction) -> list[int]:
 
 
 def rho_table(draws: int) -> str:
-    """At the ρ of one choice at ε: peeling has √k times the ε, each of its k choices at ε/√k."""
+    """Compare at the ρ of one choice at ε: peeling has √k·ε in total, so ε/√k for each of its k choices."""
     lines = [
         "| counts, ε | k | peeling, in order | joint | peeling, as a set | set |",
         "|---|---|---|---|---|---|",
@@ -184,9 +185,9 @@ def rho_table(draws: int) -> str:
 
 
 def default_table(draws: int) -> str:
-    """What the default loses against the better of the two methods, by how many candidates there are.
+    """Return a table of what the default loses against the better method, by the number of candidates.
 
-    Zero shortfall is the rule for some shapes, hence one more person in both terms of the ratio.
+    For some shapes the shortfall is usually zero, so one person is added to both terms of the ratio.
     """
     lines = ["| candidates | " + " | ".join(f"k = {k}" for k in PLACES) + " |"]
     lines.append("|---" * (len(PLACES) + 1) + "|")
@@ -204,7 +205,7 @@ def default_table(draws: int) -> str:
 
 
 def draw(records: list[dict[str, Any]]) -> None:
-    """Where joint is better than one-shot: below one."""
+    """Draw the ratio of joint to one-shot; below one, joint is better."""
     chart = line_chart(
         records,
         x=("k", "k, how many are asked for"),

@@ -1,7 +1,7 @@
-"""What the best of several runs costs, against dp-accounting, against what a search finds; and how quickly.
+"""The cost of the best of several runs, against dp-accounting and against a search; and the time it takes.
 
-200 cases: five kinds of run, five laws, four means, two δ. dp-accounting's ``RepeatAndSelectDpEvent`` gets
-the same event, and its own orders.
+There are 200 cases: five kinds of run, five laws, four means, two δ. dp-accounting's
+``RepeatAndSelectDpEvent`` gets the same event and uses its own orders.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _law(shape: float, mean: int) -> RunCount:
 
 
 def compared(*, large: bool) -> Iterator[Row]:
-    """Every case: their ε and ours."""
+    """Yield every case with their ε and ours."""
     from dp_accounting import dp_event, rdp
 
     for name, event in _events().items():
@@ -90,7 +90,7 @@ def _generating(runs: RunCount, x: Floats) -> Floats:
 
 
 def found_for_gaussian(runs: RunCount, sigma: float, delta: float) -> float:
-    """The largest ε at δ found over orders "middling, then the most telling, then the least telling"."""
+    """Return the largest ε found at δ over orders of outcomes: middle ones, then most, then least telling."""
     edges = np.linspace(-8 * sigma, 1 + 8 * sigma, 3001)
     norm = [statistics.NormalDist(centre, sigma) for centre in (1.0, 0.0)]
     first, second = (np.diff([law.cdf(edge) for edge in edges]) for law in norm)
@@ -176,7 +176,7 @@ def _draw(rows: Sequence[Row]) -> None:
 
 
 def _audits() -> list[list[str]]:
-    """What is claimed and what is found, for pure and for Gaussian runs."""
+    """Return the claimed and the found loss, for pure and for Gaussian runs."""
     found = []
     for runs in (
         Geometric(mean=5),
@@ -202,7 +202,7 @@ def _audits() -> list[list[str]]:
 
 
 def main(flags: Sequence[str]) -> None:
-    """Compare, search, time."""
+    """Compare, search, measure times, and print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--record", action="store_true")

@@ -1,4 +1,4 @@
-"""Unequal sensitivities: how far the answer falls short by each way to compare scores, in four cases.
+"""Unequal sensitivities: how far the answer falls short for each way to compare scores, in four cases.
 
 Run: python -m benchmarks [--record] unequal
 """
@@ -21,7 +21,7 @@ MECHANISM = PermuteAndFlip(epsilon=1)
 
 
 def cases() -> dict[str, tuple[Any, Any]]:
-    """Scores and sensitivities of 200 candidates."""
+    """Return the scores and sensitivities of 200 candidates for each case."""
     rng = np.random.default_rng(20261117)
     scores = np.sort(rng.integers(0, 1000, N))[::-1]
     steps = np.sort(rng.integers(1, 21, N))

@@ -1,12 +1,13 @@
 """Votes of blocks: how often the best model is chosen, by the number of blocks, and what a block costs.
 
-Logistic regression, a forest and a single tree on scikit-learn's own tables at ε = 1. Right is the model with
-the best cross-validated accuracy on the whole table. For each dealing of the rows the votes are counted, and
-the chance of the right answer is permute-and-flip's own; the figure is the mean over dealings. Votes are kept
-in ``build/votes.jsonl`` as they are cast, so that a run that was stopped goes on where it was.
+The models are logistic regression, a forest and a single tree, on scikit-learn's own tables at ε = 1. The
+right answer is the model with the best cross-validated accuracy on the whole table. For each dealing of the
+rows into blocks the votes are counted, and permute-and-flip's law gives the chance of the right answer; the
+figure is the mean over dealings. Votes are kept in ``build/votes.jsonl`` as they are cast, so that a stopped
+run can continue.
 
-Overhead is what a block costs beyond its function: the processor time of its process and of the server, in
-the system's count, and the wall clock of one block after the other.
+Overhead is what a block costs beyond its function: the processor time of its process and of the server, as
+the system counts it, and the wall-clock time of blocks run one after the other.
 
 Run: python -m benchmarks [--large] [--record] votes
 """
@@ -64,14 +65,14 @@ _CHART = _ROOT / "docs" / "_static" / "votes.svg"
 
 Rows = Mapping[str, tuple[Any, Any]]
 Votes = dict[tuple[str, int, int], list[str | None]]
-"""What the blocks vote for, by the table, the number of blocks and the dealing."""
+"""The votes of the blocks, by table, number of blocks and dealing."""
 
 
 def vote_of(X: Any, y: Any) -> str | None:  # noqa: N803 - scikit-learn's own name
-    """What one block votes for; none where a candidate cannot be fitted.
+    """Return the vote of one block; None if a candidate cannot be fitted.
 
-    The same as ``best_in_block``, without the checks of ``cross_val_score``, which take most of its time, and
-    without the folds of a model that cannot win any more. Of models that tie the first wins.
+    This equals ``best_in_block``, without the checks of ``cross_val_score``, which take most of its time, and
+    without the remaining folds of a model that can no longer win. If models tie, the first one wins.
     """
     try:
         folds = list(StratifiedKFold(FOLDS).split(X, y))
@@ -91,7 +92,7 @@ def vote_of(X: Any, y: Any) -> str | None:  # noqa: N803 - scikit-learn's own na
 
 
 def in_isolation(X: Any, y: Any) -> str | None:  # noqa: N803 - as above
-    """What the block of a ``PrivateModelChoice`` votes for."""
+    """Return the vote of a block of ``PrivateModelChoice``."""
     columns = {f"x{place}": X[:, place] for place in range(X.shape[1])}
     try:
         return best_in_block(
@@ -102,13 +103,13 @@ def in_isolation(X: Any, y: Any) -> str | None:  # noqa: N803 - as above
 
 
 def numbers_of_blocks(rows: int) -> list[int]:
-    """The points of a table's curve; the recommended number is one of them."""
+    """Return the numbers of blocks on a table's curve, including the recommended one."""
     return sorted({*BLOCKS, recommended_blocks(EPSILON, len(MODELS), rows)})
 
 
 def cast(tables: Rows, dealings: int) -> Votes:
-    """Deal and vote, one dealing of every table and number of blocks after the other."""
-    set_config(assume_finite=True, skip_parameter_validation=True)  # a third of the time
+    """Deal the rows and collect votes, dealing by dealing, for every table and number of blocks."""
+    set_config(assume_finite=True, skip_parameter_validation=True)  # saves a third of the time
     votes: Votes = {}
     if _KEPT.exists():
         for line in _KEPT.read_text(encoding="utf-8").splitlines():
@@ -135,7 +136,7 @@ def cast(tables: Rows, dealings: int) -> Votes:
 
 
 def chance_of(right: str, votes: list[str | None]) -> float:
-    """The chance of the right answer for the votes of one dealing."""
+    """Return the chance of the right answer for the votes of one dealing."""
     counts = [votes.count(name) for name in MODELS]
     scores = Scores(counts, candidates=list(MODELS), range_distance=RANGE_DISTANCE)
     chances = PermuteAndFlip(epsilon=EPSILON).probabilities(scores)
@@ -143,7 +144,7 @@ def chance_of(right: str, votes: list[str | None]) -> float:
 
 
 def curves(dealings: int) -> tuple[str, list[dict[str, Any]]]:
-    """The table of figures, and the points of the chart."""
+    """Return the table of figures and the points of the chart."""
     tables = {name: load(return_X_y=True) for name, load in TABLES.items()}
     votes = cast(tables, dealings)
     points, truths = [], []
@@ -175,7 +176,7 @@ def curves(dealings: int) -> tuple[str, list[dict[str, Any]]]:
 
 
 def draw(points: list[dict[str, Any]]) -> None:
-    """The curves, with a ring around the recommended number of blocks."""
+    """Draw the curves, with a ring around the recommended number of blocks."""
     import altair as alt
 
     chart = line_chart(
@@ -194,7 +195,7 @@ def draw(points: list[dict[str, Any]]) -> None:
 
 
 def blocks_of_rows() -> dict[str, tuple[bytes, str]]:
-    """Twenty rows of ten columns as a block is sent them, and the module that reads them, by their kind."""
+    """Return 20 rows of ten columns as they are sent to a block, and the module that reads them, by kind."""
     columns = {f"x{place}": np.arange(20.0) for place in range(10)}
     stream, table = io.BytesIO(), pa.table(columns)
     with pa.ipc.new_stream(stream, table.schema) as writer:
@@ -209,7 +210,7 @@ def blocks_of_rows() -> dict[str, tuple[bytes, str]]:
 
 
 def overhead(rows: bytes, module: str) -> tuple[float, float]:
-    """Milliseconds of processor time a block beyond its function: in its process, and in the server."""
+    """Return the processor time of a block beyond its function, in ms: in its process, and in the server."""
     walls = "enclosed" if is_enclosed() else "open"
     command = [sys.executable, "-m", "benchmarks.block_overhead", walls, module]
     command += ["sklearn.model_selection", "sklearn.ensemble"]
@@ -226,10 +227,10 @@ def overhead(rows: bytes, module: str) -> tuple[float, float]:
 
 
 def waited(blocks: int, rows: bytes) -> float:
-    """Milliseconds by the wall clock of one block that does nothing, one after the other: the least."""
+    """Return the least wall-clock time, in ms, of a block that does nothing; blocks run one at a time."""
 
     def nothing(_rows: Any) -> str:
-        return "a" if cross_val_score is not None else "b"  # so that scikit-learn is loaded there
+        return "a" if cross_val_score is not None else "b"  # loads scikit-learn there
 
     limits = BlockLimits(seconds=60, gigabytes=4)
     times = []
@@ -243,7 +244,7 @@ def waited(blocks: int, rows: bytes) -> float:
 
 
 def overhead_table(blocks: int = 40) -> str:
-    """What a block costs beyond its function, by the kind of table."""
+    """Return a table of what a block costs beyond its function, by the kind of rows."""
     lines = [
         "| rows | processor time, ms | of it in the server, ms | by the clock, ms |",
         "|---" * 4 + "|",

@@ -47,8 +47,8 @@ __all__ = [
     "table",
 ]
 
-# Where each public name lives. Names are loaded on first use, so that the command line can print its help
-# without waiting for NumPy.
+# The module of each public name. Names are loaded on first use, so that the command line can print its
+# help without waiting for NumPy.
 _HOMES = {
     "ZCDP": "guarantees",
     "ApproxDP": "guarantees",

@@ -1,4 +1,4 @@
-"""``python -m discreet`` is the command ``discreet``."""
+"""Entry point for ``python -m discreet``, the same as the command ``discreet``."""
 
 from discreet._cli import main
 

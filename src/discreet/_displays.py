@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-# Control characters, separators of lines, marks that turn the direction of writing, lone surrogates.
+# Control characters, line separators, marks that change the writing direction, lone surrogates.
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -15,7 +15,7 @@ _CELL = "padding:2px 10px;text-align:{};border-bottom:1px solid #8884"
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """A number with its noun, in the singular or plural.
+    """Return a number with its noun, in the singular or plural.
 
     Example:
         >>> counted(1, "entry", "entries"), counted(0, "release"), counted(1200, "person", "people")
@@ -84,7 +84,7 @@ _SIGNS = re.compile(f"[{''.join(_RAISED)}]+|[{''.join({**_LETTERS, **_LOWERED})}
 
 
 def escape(text: str) -> str:
-    """Return text for HTML, in which nothing is hidden or reversed."""
+    """Escape text for HTML, with no characters that hide or reverse parts of it."""
     from html import escape as html_escape
 
     return html_escape(visible(text))

@@ -8,11 +8,11 @@ from typing import Any
 
 
 def loaded(package: dict[str, Any], homes: Mapping[str, str], name: str) -> Any:
-    """Load a name of a package from its module, and keep it in the package.
+    """Load a public name from its module, and store it in the package.
 
     Args:
         package: the package's ``globals()``.
-        homes: for each name the module, within the package.
+        homes: the module of each name, relative to the package.
         name: the name that was not found.
     """
     if name not in homes:

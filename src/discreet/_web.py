@@ -1,4 +1,4 @@
-"""What the page and the desk share as servers: safe headers, limited bodies, a socket, a thread."""
+"""Server code shared by the page and the desk: safe headers, limited bodies, a socket, a thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from discreet.errors import DiscreetError
 
 SAFE_HEADERS = {
-    # A page may load and run its own files: no inline script, nothing from elsewhere.
+    # A page may load and run only its own files: no inline scripts, nothing from other sites.
     "content-security-policy": "; ".join(
         (
             "default-src 'none'",
@@ -32,7 +32,7 @@ SAFE_HEADERS = {
     ),
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",  # an address may hold a token
+    "referrer-policy": "no-referrer",  # an address may contain a token
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "cache-control": "no-store",
@@ -40,7 +40,7 @@ SAFE_HEADERS = {
 
 
 async def is_request(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> bool:
-    """Return whether this is a request. Startup and shutdown go to the application; WebSockets are closed."""
+    """Return whether this is an HTTP request. Pass startup and shutdown to the app; close WebSockets."""
     if scope["type"] == "lifespan":
         await app(scope, receive, send)
     elif scope["type"] != "http":
@@ -49,7 +49,7 @@ async def is_request(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -
 
 
 def with_headers(send: Send, headers: dict[str, str]) -> Send:
-    """Send every answer with these headers."""
+    """Return a ``send`` that adds these headers to every response."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -60,7 +60,7 @@ def with_headers(send: Send, headers: dict[str, str]) -> Send:
 
 
 def limited(receive: Receive, most: int, *, seconds: float | None = None) -> Receive:
-    """Limit a body's size; a ``TimeoutError`` if it has not arrived in time."""
+    """Return a ``receive`` that limits a body's size; it raises ``TimeoutError`` if the body is late."""
     seen, arrived = 0, False
     until = None if seconds is None else asyncio.get_running_loop().time() + seconds
 
@@ -82,23 +82,23 @@ def _is_trouble(told: logging.LogRecord) -> bool:
 
 
 class LocalServer:
-    """A listening socket, and the server that will answer on it."""
+    """A listening socket and its server."""
 
     def __init__(self, host: str, port: int, *, taken: str) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        # asyncio recognises by the protocol that small replies need not wait for one another (40 ms each).
+        # asyncio sets TCP_NODELAY only if the protocol is named; otherwise each small reply waits 40 ms.
         self._socket = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self._socket.bind((host, port))
-            self._socket.listen(1024)  # clients that arrive before the server runs wait in line
+            self._socket.listen(1024)  # clients that connect before the server runs wait in line
         except OSError:
             self._socket.close()
             raise DiscreetError(taken) from None
         self.port: int = self._socket.getsockname()[1]
 
     def _serve(self, app: ASGIApp, **settings: Any) -> None:
-        """Make the server: no access log, which would contain tokens, and no server header."""
+        """Create the server, without an access log (it would contain tokens) and without a server header."""
         logging.getLogger("uvicorn.error").addFilter(_is_trouble)
         self._server = uvicorn.Server(
             uvicorn.Config(

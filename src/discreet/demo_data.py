@@ -1,6 +1,6 @@
-"""An invented clinic: realistic patients, visits and staff who do not exist, the same for each seed.
+"""An invented clinic: realistic but fictitious patients, visits and staff, always the same for a seed.
 
-Patients have ages, a home clinic and chronic complaints; they come more often when old or ill, infections
+Patients have ages, a home clinic and chronic complaints. They come more often if old or ill, infections
 follow the season, and some fields are missing or mistyped, as in real data. The documentation's examples
 use these files.
 """
@@ -31,7 +31,7 @@ PAGES = (
     "referrals", "sick note", "travel advice", "parking", "complaints", "data protection",
 )  # fmt: skip
 
-# Code, name, how common, how it grows with age, how much it belongs to winter.
+# Code, name, how common it is, how it grows with age, how much more common it is in winter.
 _DIAGNOSES = (
     ("J00", "common cold", 9.0, -0.2, 0.7),
     ("J11", "influenza", 6.0, 0.1, 0.9),
@@ -52,7 +52,7 @@ _DIAGNOSES = (
     ("B20", "HIV disease", 0.1, 0.0, 0.0),
 )
 DIAGNOSES = tuple(code for code, *_ in _DIAGNOSES)
-"""The public list of codes; nobody has Z99."""
+"""The public list of codes; no patient has Z99."""
 
 _ROLES = (
     ("nurse", 10.45, 0.15),
@@ -118,7 +118,7 @@ def clinic(people: int = 2000, *, seed: int | str = 2024) -> dict[str, Columns]:
 
 
 def _mistyped(texts: list[str], draws: _Draws) -> list[Any]:
-    """Make about one value in a hundred missing, and one in three hundred not a number."""
+    """Make about one value in 100 missing, and one in 300 a text that is not a number."""
     marks = draws.uniform(len(texts)).tolist()
     return [
         None if mark < 0.01 else "unknown" if mark < 0.0133 else text
@@ -129,7 +129,7 @@ def _mistyped(texts: list[str], draws: _Draws) -> list[Any]:
 def _visits(
     identities: Sequence[str], ages: NDArray[np.int64], homes: NDArray[np.int64], draws: _Draws
 ) -> Columns:
-    # A patient's rate grows with age and differs between people: a long tail of frequent visitors.
+    # A patient's visit rate grows with age and varies between people: a few come very often.
     rates = (0.8 + ages / 40) * np.exp(0.6 * draws.normal(len(ages)))
     numbers = np.floor(-np.log(draws.uniform(len(ages))) * rates).astype(np.int64)
     whose = np.repeat(np.arange(len(ages)), numbers)
@@ -184,7 +184,7 @@ def write_clinic(
 ) -> list[Path]:
     """Write the tables and the public lists that go with them; return the files.
 
-    An existing file with other content is never replaced, except with ``force``.
+    An existing file with different content is replaced only with ``force``.
 
     Example:
         >>> import tempfile
@@ -262,7 +262,7 @@ def _write_parquet(path: Path, columns: Columns) -> None:
 
 
 def _parquet_column(name: str) -> str:
-    # Parquet declares types: an age that is no number cannot be written, and is null there.
+    # Parquet columns are typed: an age that is not a number is written as null.
     if name == "age":
         return f"TRY_CAST({name} AS INTEGER) AS {name}"
     return f"CAST({name} AS DATE) AS {name}" if name == "date" else name

@@ -1,10 +1,11 @@
 """Drop-in replacements for diffprivlib's selection mechanisms: change the import, keep the call.
 
 ``from diffprivlib.mechanisms import PermuteAndFlip`` becomes ``from discreet.diffprivlib import
-PermuteAndFlip``; the keyword arguments, ``randomise()`` and the attributes stay. What changes: the draw is
-exact and never crashes on large utilities; a seed is refused, because a release whose randomness is known is
-not private; attributes are fixed, and ``repr`` does not show the utilities. diffprivlib is not needed.
-``docs/tutorials/moving-over.md`` lists what its own tests notice.
+PermuteAndFlip``; the keyword arguments, ``randomise()`` and the attributes stay the same. The differences:
+the draw is exact and never crashes on large utilities; a seed is refused, because a release with known
+randomness is not private; attributes cannot be changed, and ``repr`` does not show the utilities.
+diffprivlib need not be installed. ``docs/tutorials/moving-over.md`` lists the differences that
+diffprivlib's own tests notice.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ __all__ = ["Exponential", "PermuteAndFlip"]
 
 
 class UndefinedFigureError(DiscreetError, NotImplementedError):
-    """A figure that diffprivlib does not define for a choice either; it raises the built-in error."""
+    """A figure that is undefined for a choice; diffprivlib raises the built-in ``NotImplementedError``."""
 
 
 class _Selection:
-    """What the two share: everything but the law of the draw.
+    """The common part of the two mechanisms: everything but the law of the draw.
 
     Attributes:
-        epsilon: ε of one release, kept as a float64 that is rounded up.
+        epsilon: ε of one release, as a float64 rounded up.
         delta: zero.
         guarantee: what every call of ``randomise`` costs.
-        sensitivity: as given, like all that follow.
-        utility: private, so no ``repr`` shows it.
+        sensitivity: the sensitivity as given; the attributes below are also kept as given.
+        utility: the utilities; private, so ``repr`` does not show them.
         monotonic: whether one person moves all utilities the same way.
         candidates: the candidates, or None for 0, 1, ….
-        random_state: None, or a generator object, such as diffprivlib's models hand over: nothing is drawn
-            from it, because the operating system's generator decides.
+        random_state: None, or a generator object, as diffprivlib's models pass one. It is never used: all
+            draws come from the operating system's generator.
     """
 
     epsilon: float
@@ -68,7 +69,7 @@ class _Selection:
         scores = Scores(
             utility, candidates=candidates, sensitivity=sensitivity, monotonic=monotonic
         )
-        # Past __setattr__, which refuses.
+        # Bypass __setattr__, which always raises.
         self.__dict__.update(
             guarantee=PureDP(epsilon),
             epsilon=PureDP(epsilon).epsilon,
@@ -96,12 +97,12 @@ class _Selection:
             if name in ("epsilon", "sensitivity", "monotonic", "candidates", "measure")
         }
         parts = [f"{name}={value!r}" for name, value in shown.items() if value is not None]
-        # The utilities are private, and whatever shows a repr may keep it.
+        # The utilities are private, and a repr may end up in logs or files.
         parts.insert(2, f"utility=<{len(self._scores)} values, not shown>")
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def bias(self, value: object) -> NoReturn:  # noqa: ARG002 - diffprivlib's own signature
-        """Raise: not defined, as in diffprivlib, because the choice need not be a number."""
+        """Raise an error: undefined, as in diffprivlib, because the choice need not be a number."""
         raise UndefinedFigureError(
             "a choice among candidates has no bias, variance or mean squared error; "
             "discreet.analysis.expected_error tells how far behind the best the choice is"

@@ -1,4 +1,4 @@
-"""Every error that discreet raises: one root, few leaves.
+"""Every error that discreet raises: one base class and a few subclasses.
 
 An error message is a release too. A wrong *parameter* (public) is quoted with the allowed values; wrong
 *data* is described by the rule it breaks, never by its value.
@@ -13,14 +13,14 @@ _PARAMETER = re.compile(r"⟨(?P<name>[^⟨⟩=]+)(?P<flag>=True)?⟩(?P<value>(
 
 
 class DiscreetError(Exception):
-    """Root of every error raised by discreet."""
+    """Base class of every error that discreet raises."""
 
 
 class ParameterError(DiscreetError, ValueError):
-    """A public parameter is outside what is allowed; the message quotes it.
+    """A public parameter has a value that is not allowed; the message quotes it.
 
-    In the message a parameter stands between ⟨ and ⟩, so that each interface can show the name its users
-    write.
+    In the message, ⟨ and ⟩ enclose a parameter's name, so that each interface can show the name that its
+    users write.
 
     Example:
         >>> error = ParameterError("⟨user⟩3 is not allowed: name a column, or say ⟨one_row=True⟩")
@@ -35,11 +35,11 @@ class ParameterError(DiscreetError, ValueError):
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The parameters that the message names, in its order."""
+        """The parameters that the message names, in order."""
         return tuple(found["name"] for found in _PARAMETER.finditer(super().__str__()))
 
     def worded(self, names: Mapping[str, str]) -> str:
-        """Return the message with each parameter under the caller's name for it, or as in Python."""
+        """Return the message with the caller's name for each parameter, or else its Python name."""
 
         def called(found: re.Match[str]) -> str:
             if found["name"] not in names:
@@ -50,19 +50,19 @@ class ParameterError(DiscreetError, ValueError):
 
 
 class UnknownParameterError(ParameterError, TypeError):
-    """There is no parameter of this name; the message names the most similar one."""
+    """There is no parameter with this name; the message suggests the most similar one."""
 
 
 class UnknownColumnError(ParameterError):
-    """A table has no column of that name; the message lists those that it has."""
+    """A table has no column with this name; the message lists the table's columns."""
 
 
 class RehearsalError(ParameterError):
-    """A function failed before anything was paid; the message quotes it, and is only for its author."""
+    """A function failed before anything was paid; the message quotes the failure, for its author only."""
 
 
 class ScoresError(DiscreetError, ValueError):
-    """Scores break a rule; the message names the rule and never a score."""
+    """Scores break a rule; the message names the rule, never a score."""
 
 
 class NotPrivateError(DiscreetError):
@@ -74,11 +74,11 @@ class WatchEndedError(DiscreetError):
 
 
 class MissingExtraError(DiscreetError, ImportError):
-    """An optional library is needed and not installed; the message names the extra."""
+    """An optional library is needed but not installed; the message names the extra to install."""
 
 
 class LedgerError(DiscreetError):
-    """The ledger could not do its work; it released nothing, and no count is lost."""
+    """The ledger failed; it released nothing, and no count is lost."""
 
 
 class LostLedgerError(LedgerError):

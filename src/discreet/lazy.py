@@ -2,10 +2,10 @@
 
 Permute-and-flip needs the best score q* before it can flip its first coin, so it must evaluate every
 candidate. If a public bound on all scores is known (no model makes fewer than zero mistakes), the bound can
-stand in for q*: candidates are then evaluated one at a time, in random order, until one is chosen. With an
+be used as q*: candidates are then evaluated one at a time, in random order, until one is chosen. With an
 expensive score (a model to train, a file to read) that saves most of the work.
 
-``docs/proofs/lazy-evaluation.md`` proves it private, and shows two tempting variants that are not.
+``docs/proofs/lazy-evaluation.md`` proves that this is private, and shows two tempting variants that are not.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class LazyPermuteAndFlip:
     """Permute-and-flip that evaluates candidates only as it visits them, and may answer "none of them".
 
     A *stand-in* candidate whose score is the public bound joins the n real ones, and all n + 1 are visited
-    in random order. The stand-in's coin always comes up heads, so the visit ends there at the latest, with
+    in random order. The stand-in's coin always comes up heads, so the visits end there at the latest, with
     the answer None. Only the bound is used as q*, so nothing needs to be known about candidates not yet
     visited.
 
@@ -49,8 +49,8 @@ class LazyPermuteAndFlip:
 
     Proof: ``docs/proofs/lazy-evaluation.md``.
 
-    Cost: between one and n evaluations. **How many were needed is not covered by the guarantee**: neither
-    publish it nor let anyone time it; a score function that takes a fixed time does not hide it.
+    Cost: at most n evaluations. **How many were needed is not covered by the guarantee**: do not
+    publish the number or let anyone time the call; a score function that takes a fixed time does not hide it.
 
     Args:
         bound: the best possible score, public: no data can beat it.
@@ -85,7 +85,7 @@ class LazyPermuteAndFlip:
         self._epsilon = positive("epsilon", epsilon)
         self._sensitivity = positive_distance("sensitivity", sensitivity)
         try:
-            self._bound = _exact(bound)  # as a score: a float means its binary value
+            self._bound = _exact(bound)  # like a score, a float means its binary value
         except ScoresError:
             raise refuse("bound", bound, "a finite number") from None
         self._monotonic = monotonic
@@ -109,7 +109,7 @@ class LazyPermuteAndFlip:
         """Choose one candidate, or None: one release, exact, from secure random bits.
 
         Args:
-            candidates: public labels, all different, None not among them.
+            candidates: public labels, all different; None is not allowed.
             score: called at most once per candidate, with the candidate; returns its score.
         """
         return self._choose(_checked(candidates), score, SecureBits())
@@ -121,7 +121,7 @@ class LazyPermuteAndFlip:
         *,
         neighbours: str = "data sets whose scores are neighbours",
     ) -> Release:
-        """Choose as ``select`` does and return the answer with its guarantee, never the visits."""
+        """Choose as ``select`` does; return the answer with its guarantee, never the number of visits."""
         return Release(
             answer=self.select(candidates, score),
             guarantee=self.guarantee(),
@@ -130,7 +130,7 @@ class LazyPermuteAndFlip:
         )
 
     def guarantee(self, measure: type[G] = PureDP, delta: object = None) -> G:  # type: ignore[assignment]  # the default is one of the measures
-        """What one release costs, in ``measure``: permute-and-flip's own guarantee."""
+        """Return what one release costs in ``measure``: the guarantee of permute-and-flip."""
         any_scores = Scores([0, 0], range_distance=1)
         whole = PermuteAndFlip(epsilon=self._epsilon).guarantee(any_scores, measure, delta)
         assert whole.proof is not None
@@ -162,8 +162,8 @@ class LazyPermuteAndFlip:
     def expected_evaluations(self, scores: Scores) -> float:
         """Return the mean number of calls of the score function on these scores. **Not private**.
 
-        Candidate r is evaluated if no coin before it, the stand-in's included, came up heads. These chances
-        are those of permute-and-flip divided by its coin's, and are added up here.
+        Candidate r is evaluated if no coin before it, the stand-in's included, came up heads. Its chance
+        is that of being chosen by permute-and-flip divided by that of its coin; the chances are added up.
 
         Example:
             >>> lazy = LazyPermuteAndFlip(epsilon=1, bound=0, sensitivity=1, monotonic=True)
@@ -171,7 +171,7 @@ class LazyPermuteAndFlip:
             0.99
         """
         behind = (self._gap(Fraction(value)) / self._scale for value in scores.values.tolist())
-        gaps = np.array([0.0, *map(float, behind)])  # the stand-in first
+        gaps = np.array([0.0, *map(float, behind)])  # the stand-in comes first
         chances = unbeaten(np.exp(-gaps), lambda which: -np.expm1(-gaps[which]))
         return float(chances[1:].sum())
 
@@ -204,13 +204,13 @@ def _evaluated(score: Callable[[Any], Any], candidate: Any) -> Fraction:
     try:
         value = score(candidate)
     except Exception as error:
-        # An exception may quote data: only its type is passed on, and no cause is attached.
+        # An exception may quote data, so only its type is passed on, without the cause.
         raise ScoresError(f"the score function raised {type(error).__name__}") from None
     return _exact(value)
 
 
 def _random_order(count: int, bits: Bits) -> Iterator[int]:
-    """Yield the numbers below ``count`` in uniformly random order, drawn only as far as needed."""
+    """Yield the numbers below ``count`` in uniformly random order, drawing only as many as are needed."""
     moved: dict[int, int] = {}
     for place in range(count):
         chosen = place + uniform_below(bits, count - place)

@@ -8,7 +8,7 @@ from discreet._exact.numbers.exact import refuse
 
 
 class Neighbours(StrEnum):
-    """A neighbour relation. It is a string: it equals its name, and is stored as that.
+    """A neighbour relation. It is a string, equal to its name, and is stored as that string.
 
     Example:
         >>> Neighbours.named("replace") is Neighbours.REPLACE, Neighbours.REPLACE == "replace"
@@ -27,14 +27,14 @@ class Neighbours(StrEnum):
 
     @classmethod
     def named(cls, name: object) -> Neighbours:
-        """Return a known relation."""
+        """Return the relation with this name; refuse an unknown one."""
         if name not in tuple(cls):
             raise refuse("neighbours", name, f'"{ADD_REMOVE}" or "{REPLACE}"')
         return cls(str(name))
 
     @property
     def in_words(self) -> str:
-        """Say what two neighbouring data sets are."""
+        """How two neighbouring data sets differ, in words."""
         if self is ADD_REMOVE:
             return "one person's rows are added or removed"
         return "one person's rows are replaced by another person's"

@@ -1,14 +1,14 @@
 """discreet's mechanisms as genuine OpenDP measurements, to be used inside an OpenDP chain.
 
 Needs the extra ``opendp``. Like every measurement made from Python callbacks, these need OpenDP's features
-``contrib`` and ``honest-but-curious``; this module never switches them on, it says which line to add.
-Numbers are taken as OpenDP takes them: a float scale, distance or score is its binary value.
+``contrib`` and ``honest-but-curious``; this module never enables them, but its error shows the line to add.
+Numbers are read as OpenDP reads them: a float scale, distance or score is its binary value.
 
-A domain may be infinite in float atoms; a score that is not finite is refused when the measurement is
+A domain of floats may include infinities; a score that is not finite is refused when the measurement is
 invoked, as OpenDP's own selection refuses NaN.
 
-After ``dp.register(make_permute_and_flip)`` OpenDP's context has ``query.permute_and_flip()``, and finds the
-least scale that its privacy loss allows where none is given.
+After ``dp.register(make_permute_and_flip)`` OpenDP's context has ``query.permute_and_flip()``. If no scale is
+given, the context finds the least scale that its privacy loss allows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from discreet.scores import Scores
 _FEATURES = ("contrib", "honest-but-curious")
 _NUMBERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "usize", "f32", "f64")
 _TO_BE_FOUND: Any = inspect.Parameter.empty
-"""No scale, although the parameter appears to have no default in the signature."""
+"""Default that means "no scale given"; with it the signature shows the parameter as having no default."""
 
 __all__ = [
     "make_exponential",
@@ -48,14 +48,14 @@ __all__ = [
 
 _Make = TypeVar("_Make", bound=Callable[..., Any])
 _Made: TypeAlias = tuple[Callable[[Scores], Any], Callable[[Fraction], Any]]
-"""The function that chooses from scores, and what it promises at a distance."""
+"""The function that chooses from scores, and the function that returns its promise at a distance."""
 
 
 def _with_scale_first(make: _Make) -> _Make:
     """Put the scale before the measure: OpenDP's context searches for a parameter without a default.
 
-    It passes its result as the first argument. So the two may come in either order: a scale is not a
-    measure.
+    The context passes the value that it finds as the first argument. Callers may give the two in either
+    order, because a scale and a measure have different types.
     """
 
     @functools.wraps(make)
@@ -92,7 +92,7 @@ def make_permute_and_flip(
         input_domain: a vector domain of numbers, none of them nullable.
         input_metric: the L∞ distance, monotonic or not.
         output_measure: max divergence (the default) or zero-concentrated divergence.
-        scale: the noise scale, zero or above; zero promises nothing. Without one OpenDP's context finds it.
+        scale: the noise scale, zero or above; zero promises nothing. By default OpenDP's context finds it.
         optimize: ``"max"`` or ``"min"``.
 
     The privacy map is that of ``docs/proofs/permute-and-flip.md``: for max divergence 2·d_in/scale
@@ -170,13 +170,13 @@ def make_top_k(
 ) -> Any:
     """The ``k`` best scores as an OpenDP measurement that returns their indices, the best first.
 
-    What OpenDP's ``make_noisy_top_k`` does, drawn exactly (``docs/proofs/top-k.md``). For max divergence each
+    Like OpenDP's ``make_noisy_top_k``, but drawn exactly (``docs/proofs/top-k.md``). For max divergence each
     score gets exponential noise once, which costs k·2·d_in/scale, half of it when monotonic. For
-    zero-concentrated divergence the exponential mechanism chooses k times among those that are left. The
+    zero-concentrated divergence the exponential mechanism chooses k times among the remaining scores. The
     other arguments are those of ``make_permute_and_flip``.
 
     Args:
-        k: how many are chosen, at most as many as there are scores.
+        k: how many scores are chosen; at most the number of scores.
 
     Example:
         >>> import opendp.prelude as dp
@@ -269,7 +269,7 @@ def then_top_k(
 
 
 def _partial(make: Callable[..., Any], output_measure: Any, **options: object) -> Any:
-    """Return what OpenDP's ``>>`` completes with the domain and the metric on its left."""
+    """Return a partial constructor; OpenDP's ``>>`` supplies the domain and the metric on its left."""
     _prelude()
     from opendp.mod import _PartialConstructor
 
@@ -292,7 +292,7 @@ def _peeled(scores: Scores, mechanism: Mechanism, k: int) -> list[int]:
 
 
 def _binary(scale: object) -> Fraction:
-    """Return the scale as OpenDP reads it: a float is its binary value."""
+    """Return the scale as OpenDP reads it: a float means its binary value."""
     exact = non_negative("scale", scale)
     return Fraction(float(scale)) if isinstance(scale, float | np.floating) else exact
 
@@ -313,7 +313,7 @@ def _prelude() -> Any:
 
 
 def _selection(at: Callable[[Fraction], Mechanism], *given: Any) -> Any:
-    """Return the measurement of one choice, by the mechanism ``at`` a scale."""
+    """Return the measurement that makes one choice; ``at`` returns the mechanism for a scale."""
 
     def made(exact: Fraction, _pure: bool) -> _Made:
         mechanism = at(exact)
@@ -331,13 +331,13 @@ def _measurement(
     *,
     to: str,
 ) -> Any:
-    """Return the measurement of what ``made`` gives at a scale, or OpenDP's with a missing parameter."""
+    """Return the measurement that ``made`` defines at a scale; without a scale, OpenDP's partial chain."""
     dp = _prelude()
     _require_numbers(input_domain)
     widening = _widening(input_metric)
     atoms = input_domain.element_domain.carrier_type
     if input_metric.distance_type != atoms:
-        # Like OpenDP's own selection; a distance of another type would be rounded on input.
+        # As in OpenDP's own selection: a distance of another type would be rounded on input.
         raise refuse(
             "input_metric", str(input_metric), f"linf_distance(T={str(atoms)!r}), as the domain is"
         )
@@ -368,11 +368,11 @@ def _measurement(
 
 
 def _widening(metric: Any) -> int:
-    """Return how many L∞ distances two scores can move apart: one if monotonic, else two."""
+    """Return by how many L∞ distances two scores can move apart: one if monotonic, else two."""
     from opendp.mod import Metric
     from opendp.prelude import linf_distance
 
-    # OpenDP hides the flag; comparing with a metric made with it is unambiguous.
+    # OpenDP hides the monotonic flag, so compare with metrics made with and without it.
     if isinstance(metric, Metric) and str(metric).startswith("LInfDistance("):
         for widening, monotonic in ((1, True), (2, False)):
             if metric == linf_distance(T=metric.distance_type, monotonic=monotonic):
@@ -381,7 +381,7 @@ def _widening(metric: Any) -> int:
 
 
 def _require_numbers(domain: Any) -> None:
-    """Refuse everything but vectors of numbers that can be neither null nor NaN."""
+    """Refuse any domain but vectors of numbers that can be neither null nor NaN."""
     from opendp.mod import AtomDomain, VectorDomain
 
     element = domain.element_domain if isinstance(domain, VectorDomain) else None

@@ -1,7 +1,7 @@
 """The pytest plugin: the fixture ``audited``, its options, and the report of a whole suite.
 
-It is installed with the package and so imported at the start of every pytest run: slow imports happen in
-the fixture.
+The plugin is installed with the package, so every pytest run imports it at the start. Slow imports are left
+to the fixture.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from discreet.audit.suite import Audited
 
 SCHEMA = 1
-"""The version of the report; docs/auditing-in-ci.md describes it."""
+"""The version of the report's format, which docs/auditing-in-ci.md describes."""
 
 _SHARERS = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of audits."""
+    """Add the command-line options for audits."""
     group = parser.getgroup("audit", "audits of private mechanisms (discreet)")
     group.addoption(
         "--audit-effort",
@@ -54,12 +54,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin an empty report."""
+    """Start an empty report."""
     config.pluginmanager.register(_Suite(config), "discreet-audits")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Count the tests that share the error rate; every worker gets the same number."""
+    """Count the tests that share the error rate; the count is the same in every worker."""
     config.stash[_SHARERS] = sum("audited" in getattr(item, "fixturenames", ()) for item in items)
 
 
@@ -91,7 +91,7 @@ class _Suite:
         self._audits: list[dict[str, Any]] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect what a test has reported."""
+        """Collect the audits that a test has reported."""
         if report.when == "call" or (report.when == "setup" and report.failed):
             told = (value for name, value in report.user_properties if name == "audit")
             self._audits.extend(json.loads(str(value)) for value in told)
@@ -116,7 +116,7 @@ class _Suite:
         Path(options.audit_report).write_text(written + "\n", "utf-8")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say how many audits there were, and name the suspect ones."""
+        """Print the number of audits, and list the suspect ones."""
         if not self._audits:
             return
         statuses = [audit["status"] for audit in self._audits]

@@ -18,8 +18,8 @@ class Release:
     Attributes:
         answer: the chosen candidate, or a tuple of them.
         guarantee: what the release cost, for the neighbour relation named.
-        mechanism: the mechanism that chose, in words.
-        neighbours: what two neighbouring data sets are, in words.
+        mechanism: the mechanism that chose the answer, in words.
+        neighbours: how two neighbouring data sets differ, in words.
         entry: the ledger's entry; None if no ledger counted this release.
 
     Example:
@@ -52,7 +52,7 @@ class Release:
         return card(str(self.answer), words, table(("", ""), rows), *further)
 
     def _further(self) -> tuple[str, ...]:
-        """Return further sentences beside the answer."""
+        """Return further sentences to show with the answer."""
         return ()
 
     def __str__(self) -> str:

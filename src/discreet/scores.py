@@ -1,8 +1,8 @@
 """Scores: candidates, their values, and how far one person can move them. Validated once, frozen.
 
 Scores are exactly the given numbers: integers of any size, floats as their binary values, fractions,
-decimals. A NumPy array is borrowed, not copied. Scores are private data: neither ``repr`` nor any error
-shows one. (A notebook does, with a warning not to publish it.)
+decimals. A NumPy array is borrowed, not copied. Scores are private data: ``repr``, notebooks and errors never
+show one.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ class Scores:
             of scores.
         candidates: the labels, all different; by default the mapping's keys, a pandas index, or
             ``range(n)``.
-        sensitivity: Δ, the most that one person changes any one score; or a list with one for each
-            candidate, of which one may be zero.
+        sensitivity: Δ, the most that one person changes any one score; or a list with one Δ for each
+            candidate, at most one of them zero.
         monotonic: whether one person moves every score in the same direction (counts under adding or
             removing a person); the range distance is then Δ instead of 2Δ.
         range_distance: d itself, instead of ``sensitivity``: the most by which two candidates' scores can
             move apart (twice the Δ̂ of the noisy-max paper).
-        unequal: with a list of different sensitivities, ``"ratios"`` to compare leads in units of what one
-            person can do to them, or ``"largest"`` for one range distance, that of the two largest; by
-            default ratios if they have the lower bound for more than half of the candidates
-            (``docs/proofs/unequal-sensitivities.md``).
+        unequal: with a list of different sensitivities, ``"ratios"`` to compare each lead in units of the
+            most that one person can change it, or ``"largest"`` to use one range distance, from the two
+            largest sensitivities; the default is ratios if their error bound is the smaller one for more
+            than half of the candidates (``docs/proofs/unequal-sensitivities.md``).
 
-    What these words mean, and why they suffice, is in ``docs/proofs/neighbours.md``.
+    ``docs/proofs/neighbours.md`` defines these terms and proves that they suffice.
 
     Example:
         >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
@@ -163,7 +163,7 @@ class Scores:
             raise ParameterError(
                 f"⟨step⟩{step!r} is not allowed: ⟨sensitivity⟩ must be a multiple of it"
             )
-        # Halves round up, never to even: only then do scores a whole number of steps apart stay so.
+        # Halves round up, not to even, so that scores a whole number of steps apart stay that far apart.
         half = Fraction(1, 2)
         rounded = [
             math.floor(Fraction(value) / grid + half) * grid for value in self.values.tolist()
@@ -177,7 +177,7 @@ class Scores:
         )
 
     def _repr_html_(self) -> str:
-        # A notebook saves what it shows, and passes it on.
+        # A notebook saves what it shows, and may be passed on.
         return card(
             repr(self), note="The scores are not shown: they are data. scores.values has them."
         )
@@ -217,10 +217,10 @@ def distances_of(
 
 
 def recommended_way(sensitivities: Sequence[Fraction], *, monotonic: bool) -> str:
-    """Return *ratios* if they have the lower bound for more than half of the candidates, else *largest*.
+    """Return *ratios* if their error bound is smaller for more than half of the candidates, else *largest*.
 
-    If the best candidate has sensitivity Δ, ratios fall short by 4Δ, and the largest by a distance that is
-    the same for all.
+    If the best candidate has sensitivity Δ, the error bound of *ratios* is proportional to 4Δ, that of
+    *largest* to a distance that is the same for all candidates.
     """
     distance = largest_distance(sensitivities, monotonic=monotonic)
     better = sum(4 * each < distance for each in sensitivities)
@@ -228,12 +228,12 @@ def recommended_way(sensitivities: Sequence[Fraction], *, monotonic: bool) -> st
 
 
 def largest_distance(sensitivities: Sequence[Fraction], *, monotonic: bool) -> Fraction:
-    """Return how far one person moves two scores apart: two largest sensitivities, or one if monotonic."""
+    """Return how far one person can move two scores apart: the two largest Δ added, or one if monotonic."""
     return sum(nlargest(1 if monotonic else 2, sensitivities), Fraction(0))
 
 
 def _steps_of(given: object) -> tuple[Fraction, ...] | None:
-    """Return one sensitivity for each candidate; None if one number is given, or none."""
+    """Return one sensitivity for each candidate; None if a single number is given, or nothing."""
     read = getattr(given, "tolist", None) or getattr(given, "to_list", None)
     listed = given if read is None else read()
     if not isinstance(listed, list | tuple):
@@ -288,9 +288,9 @@ def _labels(candidates: Iterable[Any] | None, count: int) -> Sequence[Any]:
 def borrowed(values: Any, *, finite: bool = True) -> npt.NDArray[Any]:
     """Return a read-only array of exactly these numbers, without a copy if NumPy holds them already.
 
-    With ``finite=False``, the next reader of a float array refuses non-finite values.
+    With ``finite=False``, non-finite floats are not refused here but by the code that next reads the array.
     """
-    # If numpy.ma is not loaded (which takes a while), no masked array can exist.
+    # Loading numpy.ma takes a while; if it is not loaded, no masked array can exist.
     masking: Any = sys.modules.get("numpy.ma")
     if masking is not None and isinstance(values, masking.MaskedArray):
         if masking.getmaskarray(values).any():
@@ -313,7 +313,7 @@ def _listed(values: Iterable[Any]) -> list[Any]:
     try:
         return list(values)
     except Exception:
-        # Anything a foreign iterator raises may quote a score, so neither it nor its cause is passed on.
+        # An exception from a foreign iterator may quote a score, so it is not passed on, even as a cause.
         raise ScoresError("scores could not be read to the end") from None
 
 
@@ -330,7 +330,7 @@ def _column(series: Any) -> Any:
         raise ScoresError("scores must not be null, missing or NaN")
     if _module(series) == "polars":
         machine = series.dtype.is_integer() or series.dtype.is_float()
-        # NumPy has no integers of 128 bits.
+        # NumPy has no 128-bit integers.
         return series.to_numpy() if machine and "128" not in str(series.dtype) else series.to_list()
     # A PyArrow array refuses to copy unless asked to; a chunked one always copies.
     return series.to_numpy(**({"zero_copy_only": False} if hasattr(series, "buffers") else {}))

@@ -1,6 +1,6 @@
 """Reproducible randomness, for tests and for study.
 
-A release never uses it: ``select`` draws its own secure bits, and the ledger refuses scripted ones.
+Releases never use it: ``select`` draws its own secure bits, and the ledger refuses scripted ones.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ __all__ = ["scripted"]
 
 
 def scripted(seed: int | str) -> ScriptedBits:
-    """Random bits that are the same for the same seed, on every machine. **Not private**.
+    """Return random bits that are the same for the same seed, on every machine. **Not private**.
 
     Example:
         >>> from discreet import PermuteAndFlip, Scores

@@ -1,4 +1,4 @@
-"""A page's state, a running server, and a real browser whose every request is watched."""
+"""Fixtures for the page: its state, a running server, and a real browser whose requests are recorded."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ STATE: dict[str, Any] = {
     "risk": "0.9",
 }
 PATIENCE = 150_000.0
-"""Milliseconds for each step in a browser, which take seconds on a busy machine."""
+"""Timeout for each step in a browser, in milliseconds; on a busy machine a step takes seconds."""
 expect.set_options(timeout=PATIENCE)
 DRAWN = "#charts figure:has(canvas), #charts figure:has(.canvas > .waiting:not([hidden]))"
-"""Charts that are drawn, or that say why there is nothing to draw."""
+"""Selects charts that are drawn, or that state why there is nothing to draw."""
 CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 
 
 @pytest.fixture
 def state() -> dict[str, Any]:
-    """What a fresh page sends."""
+    """The state that a fresh page sends."""
     return {**STATE, "edits": {}}
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[PageServer]:
-    """A server on a free port of the loopback interface, which no page is too slow for."""
+    """A server on a free port of the loopback interface; it does not give up on slow pages."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs, "FORGOTTEN_AFTER", waiting.PATIENCE)
         with PageServer().in_background() as running:
@@ -56,9 +56,10 @@ def server() -> Iterator[PageServer]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, without a word to anybody.
+    """Debian's Chromium, with all its background requests switched off.
 
-    For one file: while Playwright runs, its loop holds this thread, and no other test could start one.
+    One per test file: while Playwright runs, its event loop holds this thread, and other tests could not
+    start a loop.
     """
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
@@ -95,17 +96,17 @@ class Visit:
         page.on("console", lambda message: self._heard(message.type, message.text))
 
     def _heard(self, kind: str, text: str) -> None:
-        # A refused or unanswered request is what some tests are about; the page says it in words.
+        # Some tests are about refused or unanswered requests, which the page reports in words.
         if kind == "error" and "Failed to load resource" not in text:
             self.complaints.append(text)
 
     def open(self, fragment: str = "") -> Visit:
         self.page.goto(self.url + fragment)
-        # Charts of a view that is not shown are not drawn.
+        # Charts in a hidden view are not drawn.
         return self.settled(charts=0 if "view=" in fragment else 5)
 
     def settled(self, charts: int = 5) -> Visit:
-        """Wait until every figure is there and every chart is drawn."""
+        """Wait until every figure is shown and every chart is drawn."""
         done = self.page.locator("#results[aria-busy=false]:not(.stale)")
         done.wait_for(state="attached", timeout=PATIENCE)
         if charts:
@@ -126,7 +127,7 @@ class Visit:
 
 @pytest.fixture
 def visit(server: PageServer, browser: Browser) -> Iterator[Callable[..., Visit]]:
-    """Open a page; at the end nothing may have left the machine, and nothing may have been thrown."""
+    """Open pages; at the end check that no request left the machine and no error was raised."""
     visits: list[Visit] = []
 
     def go(*, width: int = 1440, height: int = 900, scheme: Any = "light", url: str = "") -> Visit:
@@ -149,7 +150,7 @@ def visit(server: PageServer, browser: Browser) -> Iterator[Callable[..., Visit]
 
 @pytest.fixture(scope="session")
 def pictures() -> Path | None:
-    """Return where screenshots go: DISCREET_SCREENSHOTS; None to take none."""
+    """Return the folder for screenshots (DISCREET_SCREENSHOTS), or None to take none."""
     chosen = os.environ.get("DISCREET_SCREENSHOTS")
     if chosen is None:
         return None

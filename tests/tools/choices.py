@@ -1,4 +1,4 @@
-"""Every choice that a mechanism makes, made by the test instead."""
+"""Let a test make every choice in place of the mechanisms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _kinds(kind: type[Mechanism]) -> Iterator[type[Mechanism]]:
 def let_choose(
     monkeypatch: pytest.MonkeyPatch, choose: Callable[[Mechanism, Scores], int]
 ) -> list[int]:
-    """Make ``choose`` stand for every choice; the list returned grows by the number of rows of each call."""
+    """Replace every choice by ``choose``; the list returned gets the number of rows of each call."""
     calls: list[int] = []
 
     def one(mechanism: Mechanism, scores: Scores, _bits: Any) -> int:

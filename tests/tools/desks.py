@@ -28,7 +28,7 @@ from discreet.ledger import Ledger
 from tests.tools.waiting import PATIENCE
 
 SLOT = 600.0
-"""Seconds for every question, more than a busy machine needs; ``Slots`` ends a slot when its work is done."""
+"""Seconds for every question: more than a busy machine needs. ``Slots`` ends a slot when its work is done."""
 
 OWNER_FILE = """
 [ledger]
@@ -112,7 +112,7 @@ MODE = {"kind": "mode", "table": "visits", "column": "diagnosis", "epsilon": 5}
 def clinic_at(
     folder: Path, *, ledger: str = "budget.db", slot: float = SLOT, workers: int = 2, desk: str = ""
 ) -> OwnerFile:
-    """An owner's file with its table, candidates and budget."""
+    """Write an owner's file with its table, candidates and budget, and read it."""
     people = range(400)
     pl.DataFrame(
         {
@@ -138,7 +138,7 @@ def clinic_at(
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back."""
+    """The reply to a request."""
 
     status: int
     content: Any
@@ -146,7 +146,7 @@ class Reply:
 
 
 class Caller:
-    """Requests to a running desk, with a token or without."""
+    """A client that sends requests to a running desk, with or without a token."""
 
     def __init__(self, server: DeskServer, token: str | None) -> None:
         self.url = server.url
@@ -155,7 +155,7 @@ class Caller:
 
     @classmethod
     def of(cls, server: DeskServer, analyst: str) -> Caller:
-        """Requests of an analyst, with a token of a day."""
+        """Return a client for an analyst, with a token that is valid for a day."""
         return cls(server, server.desk.store.new_token(analyst, days=1))
 
     def __call__(
@@ -183,13 +183,13 @@ class Slots:
         self._may_end.set()
 
     async def over(self, until: float) -> None:
-        """Return when a slot may end."""
+        """Wait until a slot may end."""
         self.left.append(until - asyncio.get_running_loop().time())
         await asyncio.to_thread(self._may_end.wait)
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Let no slot end."""
+        """Keep all slots open inside the ``with`` block."""
         self._may_end.clear()
         try:
             yield
@@ -223,7 +223,7 @@ def _read(reply: Any) -> Reply:
 
 @pytest.fixture(scope="session", autouse=True)
 def unhurried_connections() -> Iterator[None]:
-    """However busy the machine is, no connection of a test is ended because it is slow."""
+    """Never close a test's connection because it is slow, however busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (connections, serving):
             patch.setattr(module, "ARRIVAL", PATIENCE)
@@ -232,7 +232,7 @@ def unhurried_connections() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def desk_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
-    """A desk that all tests of a process share."""
+    """A running desk that all tests of a process share."""
     with DeskServer(clinic_at(tmp_path_factory.mktemp("desk"))).in_background() as running:
         yield running
 
@@ -247,11 +247,11 @@ def slots(monkeypatch: pytest.MonkeyPatch) -> Slots:
 
 @pytest.fixture
 def call(desk_server: DeskServer) -> Caller:
-    """Requests of the analyst ``epidemiology``."""
+    """A client for the analyst ``epidemiology``."""
     return Caller.of(desk_server, "epidemiology")
 
 
 @pytest.fixture
 def desk_in(tmp_path: Path) -> Callable[..., DeskServer]:
-    """Make a desk, not yet running."""
+    """A function that makes a desk without starting it."""
     return lambda **settings: DeskServer(clinic_at(tmp_path, **settings))

@@ -1,7 +1,7 @@
 """Every engine behind one fixture; one Spark session for all tests of a worker, stopped at the end.
 
 A test that takes ``table_in`` runs on every kind of table, a test that takes ``engine`` on every engine
-that reads files. What a test cannot or need not run on it names, with the reason::
+that reads files. A test names the engines that it cannot or need not run on, with the reason::
 
     @pytest.mark.skips_engines(spark="a job each", csv="a file has no declared types")
 """
@@ -33,7 +33,7 @@ FIXTURES = ("table_in", "engine")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the engines that a test names: nothing is skipped if every service is there."""
+    """Deselect the engines that a test leaves out; no test is skipped if every service is available."""
     left_out = [item for item in items if _is_left_out(item)]
     if left_out:
         items[:] = [item for item in items if item not in left_out]
@@ -67,7 +67,8 @@ def spark(event_logs: Path) -> Iterator[Any]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "1g",
-        # Many small jobs in a short life: the second compiler and more collectors only cost time.
+        # The session is short and runs many small jobs: a second JIT compiler or a parallel garbage collector
+        # only costs time.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.log.level": "ERROR",
         "spark.ui.showConsoleProgress": "false",
@@ -138,7 +139,7 @@ _SQLITE = {
 
 
 def in_database(kind: str, table: Any, server: str | None) -> Any:
-    """An Arrow table in a database, seen through Ibis."""
+    """Put an Arrow table into a database and return it through Ibis."""
     import ibis
 
     if kind == "ibis_duckdb":
@@ -171,10 +172,10 @@ def in_database(kind: str, table: Any, server: str | None) -> Any:
 
 
 def sqlite_in_memory() -> Any:
-    """An Ibis connection to an empty SQLite database, closed when the last table made of it is gone."""
+    """Return an Ibis connection to an empty SQLite database; it is closed when its last table is gone."""
     import ibis
 
-    # The garbage collector may run in any thread, and closes it there.
+    # The garbage collector may run in any thread, and closes the connection there.
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     backend = ibis.sqlite.from_connection(connection)
     weakref.finalize(backend, connection.close)
@@ -191,7 +192,7 @@ def _for_sqlite(value: Any) -> Any:
 
 
 def made(kind: str, given: Any, folder: Path, session: Any, server: str | None = None) -> Any:
-    """The same table, given as columns or as an Arrow table, in an engine, a file or a database."""
+    """Put a table, given as columns or as an Arrow table, into an engine, a file or a database."""
     if kind in DATABASES:
         return in_database(kind, _as_arrow(given) if isinstance(given, dict) else given, server)
     import duckdb
@@ -222,7 +223,7 @@ def made(kind: str, given: Any, folder: Path, session: Any, server: str | None =
 
 
 class Capsule:
-    """Something that exports Arrow by the PyCapsule interface, from an unknown library."""
+    """An object from an unknown library that exports Arrow by the PyCapsule interface."""
 
     def __init__(self, table: Any) -> None:
         self._table = table
@@ -248,7 +249,7 @@ _AS_ARROW: dict[str, Callable[[Any], Any]] = {
 
 
 def _with_objects(frame: Any) -> Any:
-    """A pandas frame whose texts are in columns of Python objects, as they were before pandas 3."""
+    """Return a pandas frame with its texts in columns of Python objects, as before pandas 3."""
     texts = [name for name, kind in frame.dtypes.items() if str(kind) == "str"]
     return frame.astype(dict.fromkeys(texts, object))
 
@@ -257,7 +258,7 @@ def _with_objects(frame: Any) -> Any:
 def table_in(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> TableMaker:
-    """A function from columns, or from an Arrow table, to a table of one kind."""
+    """A function that turns columns or an Arrow table into a table of one kind."""
     session = request.getfixturevalue("spark") if request.param == "spark" else None
     is_postgres = request.param == "ibis_postgres"
     server = request.getfixturevalue("postgres_database") if is_postgres else None
@@ -270,7 +271,7 @@ def table_in(
 
 @pytest.fixture(scope="session", params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> str | None:
-    """What ``engine`` is for an engine that reads files: None for DuckDB."""
+    """The value of ``engine`` for each engine that reads files; None means DuckDB."""
     if request.param == "spark":
         request.getfixturevalue("spark")
         return "spark"

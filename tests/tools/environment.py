@@ -1,6 +1,6 @@
 """The environment of all tests: the same for everyone, and restored after each test.
 
-Imported before anything that reads a variable. A test about a variable sets it for itself.
+This module is imported before anything reads a variable. A test that needs a variable sets it itself.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ REMOVED += ("DISCREET_", "PG", "SPARK_", "PYSPARK_", "http_proxy", "HTTP_PROXY",
 REMOVED += ("PYTHONWARNINGS", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONOPTIMIZE", "PYTHONHASHSEED")
 REMOVED += (
     "PYTHONDONTWRITEBYTECODE",
-)  # each program that a test starts would compile all of discreet
+)  # else each program that a test starts would compile all of discreet
 """Prefixes of variables that change what a program under test does or prints."""
 SOURCES = str(Path(__file__).parents[2] / "src")
 SET = {
     "TERM": "dumb",
     "TZ": "UTC",
     "LC_ALL": "C.UTF-8",
-    "XDG_DATA_HOME": os.devnull,  # a test that forgets its ledger fails, and writes in nobody's home
+    "XDG_DATA_HOME": os.devnull,  # a test that forgets its ledger fails, and leaves the user's home alone
     "SPARK_LOCAL_IP": "127.0.0.1",
     "PYSPARK_PYTHON": sys.executable,
 }
 
 
 OF_LIBRARIES = ("PYTEST_", "KMP_", "SPARK_", "PYSPARK_")
-"""Beginnings of the names of variables that libraries set for themselves when they are first used."""
+"""Prefixes of variables that libraries set themselves when they are first used."""
 
 
 def settled(variables: Mapping[str, str]) -> dict[str, str]:
@@ -66,7 +66,7 @@ def settled(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _folder_in_memory() -> dict[str, str]:
-    """Where pytest keeps the files of tests: each commit of a ledger waits for a disk, 25 ms on some."""
+    """Put pytest's files in memory if possible: on a slow disk each commit of a ledger takes 25 ms."""
     memory = Path("/dev/shm")  # noqa: S108 - pytest makes a folder in it that only this user may enter
     if not os.access(memory, os.W_OK):
         return {}
@@ -77,7 +77,7 @@ def _folder_in_memory() -> dict[str, str]:
 
 
 def settle() -> None:
-    """Give this process, and all that it starts, the environment of the tests."""
+    """Set up the test environment for this process and all processes that it starts."""
     wanted = _folder_in_memory() | settled(os.environ)
     os.environ.clear()
     os.environ.update(wanted)
@@ -87,7 +87,7 @@ def settle() -> None:
 
 @pytest.fixture(autouse=True)
 def same_surroundings() -> Iterator[None]:
-    """No test leaves a variable or a working directory behind for the next one."""
+    """Check that a test restores all variables and the working directory."""
     before, folder = _variables(), Path.cwd()
     yield
     left = {name for name, _ in before.items() ^ _variables().items()}

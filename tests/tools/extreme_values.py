@@ -1,4 +1,4 @@
-"""Scales and arrays at the ends of every range, for whatever takes scores."""
+"""Scales and arrays at the ends of every range, for testing anything that takes scores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ARRAYS: list[np.ndarray[Any, Any]] = [
     np.array([1e16, 1e16 + 2, 1.0]),
     np.array([0.1, 0.2, 65504.0], dtype=np.float16),
     np.array([0.1, 3e38, -3e38], dtype=np.float32),
-    # Differences that are no floats of the same type, a few scales wide.
+    # Differences of a few scales that are not floats of the same type.
     np.array([4.0, 2.0**-14 + 2.0**-24, 0.1, -3.0009], dtype=np.float16),
     np.array([4.0, 2.0**-30, 0.1, -3.0000002], dtype=np.float32),
     np.array([2**63 - 1, 2**63 - 2, -(2**63), 0], dtype=np.int64),

@@ -1,4 +1,4 @@
-"""Work in a forked child that cannot outstay its welcome."""
+"""Run work in a forked child with a time limit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Ended(NamedTuple):
 def forked(work: Callable[[], bytes | None]) -> Ended:
     """Run ``work`` in a forked child; an exception is returned as its text, with exit code 1."""
     reading, writing = os.pipe()
-    # The child must not finalise what the parent's threads own: a connection, an engine, a browser.
+    # The child must not finalise objects that the parent's threads own: a connection, an engine, a browser.
     gc.freeze()
     child = os.fork()
     if child == 0:
@@ -29,7 +29,7 @@ def forked(work: Callable[[], bytes | None]) -> Ended:
         try:
             gc.disable()
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(int(PATIENCE))  # a stuck child ends, and its test fails
+            signal.alarm(int(PATIENCE))  # ends a stuck child, and its test fails
             os.close(reading)
             try:
                 said = work() or b""

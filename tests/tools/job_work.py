@@ -1,4 +1,4 @@
-"""Work for the tests of jobs, importable by a separate process."""
+"""Functions that the tests of jobs run; a separate process can import them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server, which the tests start for themselves and stop again."""
+"""A real PostgreSQL server, which the tests start and stop."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _binaries() -> Path | None:
 
 
 def _run(command: list[str]) -> None:
-    """PostgreSQL refuses to run as root; Debian's package makes a user for it."""
+    """Run a command, as Debian's user ``postgres`` if we are root: PostgreSQL refuses to run as root."""
     user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
     nowhere = subprocess.DEVNULL
     subprocess.run([*user, *command], check=True, stdout=nowhere, stderr=nowhere, cwd="/")
@@ -41,7 +41,7 @@ def _run(command: list[str]) -> None:
 
 @contextmanager
 def running_server() -> Iterator[str]:
-    """The URL of a PostgreSQL server of our own, on a socket; it is stopped and removed at the end."""
+    """Start a PostgreSQL server on a socket and yield its URL; stop and remove it at the end."""
     binaries = _binaries()
     if binaries is None:
         raise FileNotFoundError("no PostgreSQL: install the package postgresql")
@@ -99,32 +99,32 @@ class Failover:
 
     @property
     def address(self) -> str:
-        """The address of whichever of the two takes writes."""
+        """An address that leads to the server that accepts writes."""
         hosts = "&".join(f"host=127.0.0.1:{port}" for port in self._ports.values())
         return f"postgresql://discreet@/postgres?{hosts}&target_session_attrs=read-write"
 
     def engine(self, name: str) -> Engine:
-        """Connect to one of the two, with each statement in its own transaction."""
+        """Return an engine for one of the two servers, with each statement in its own transaction."""
         address = f"postgresql+psycopg://discreet@127.0.0.1:{self._ports[name]}/postgres"
         return create_engine(address, isolation_level="AUTOCOMMIT", poolclass=NullPool)
 
     def execute(self, name: str, statement: str) -> list[Any]:
-        """What one of the two answers."""
+        """Execute a statement on one of the two servers and return its rows."""
         with self.engine(name).connect() as connection:
             result = connection.execute(text(statement))
             return list(result) if result.returns_rows else []
 
     def kill_primary(self) -> None:
-        """End the primary at once, as a crash does."""
+        """Stop the primary at once, as a crash would."""
         self._control("primary", "stop", "-m", "immediate")
         self._stopped.add("primary")
 
     def promote_standby(self) -> None:
-        """Make the standby take writes."""
+        """Make the standby accept writes."""
         self._control("standby", "promote")
 
     def stop(self) -> None:
-        """End both."""
+        """Stop both servers."""
         for name in self._ports.keys() - self._stopped:
             if (self._data_path(name) / "postmaster.pid").exists():
                 self._control(name, "stop", "-m", "immediate")
@@ -150,7 +150,7 @@ class Failover:
 
 
 def free_port() -> int:
-    """Return a port of the loopback interface that is free."""
+    """Return a free port of the loopback interface."""
     with socket.create_server(("127.0.0.1", 0)) as held:
         return int(held.getsockname()[1])
 
@@ -178,7 +178,7 @@ def failover() -> Iterator[Failover]:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
-    """The URL of a PostgreSQL server: DISCREET_TEST_POSTGRES, or one of our own on a socket."""
+    """The URL of a PostgreSQL server: DISCREET_TEST_POSTGRES, or one started here on a socket."""
     if POSTGRES:
         yield POSTGRES
         return
@@ -219,7 +219,7 @@ def _fresh_database(postgres_server: str) -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A place for a ledger, on each kind of database."""
+    """An address for a ledger, once for each kind of database."""
     if request.param == "sqlite":
         return str(tmp_path / "budget.db")
     return str(request.getfixturevalue("postgres"))

@@ -1,6 +1,6 @@
-"""Random questions about a small table, and what a plan and a ledger say each of them costs.
+"""Random questions about a small table, to compare the price in the plan with the charge in the ledger.
 
-``python -m tests.tools.random_questions 2000`` compares the two for this many on every accountant.
+``python -m tests.tools.random_questions 2000`` compares 2,000 questions with every accountant.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ _OWN: dict[type[Question], list[list[dict[str, Any]]]] = {
 
 
 def random_questions(seed: str) -> Iterator[tuple[Question, str]]:
-    """Questions that can be planned, each with a relation; the same ones for the same seed."""
+    """Yield questions that can be planned, each with a neighbour relation; the same for the same seed."""
     made = random.Random(seed)  # noqa: S311 - which questions there are
     while True:
         kind = made.choice(list(_OWN))
@@ -127,13 +127,13 @@ def random_questions(seed: str) -> Iterator[tuple[Question, str]]:
         try:
             question = kind(**given)
             _table(None, None, relation).plan(question)
-        except ParameterError:  # not all of these go together
+        except ParameterError:  # some options cannot be combined
             continue
         yield question, relation
 
 
 def _epsilon(made: random.Random) -> Any:
-    """Round figures, thirds, and figures of more digits than the ledger's grid has."""
+    """Draw an ε: a round figure, a fraction, or a figure with more digits than the ledger's grid."""
     return made.choice(
         [
             made.choice(["0.1", "0.3", 1, 2, 3]),
@@ -151,7 +151,7 @@ def _table(ledger: Ledger | None, dataset: str | None, relation: str) -> Private
 
 
 def compared(folder: Path, number: int, seed: str) -> dict[str, int]:
-    """Compare price and charge for this many questions on every accountant; how many each could count."""
+    """Compare price and charge on every accountant; return how many questions each could count."""
     counted = dict.fromkeys(CAPS, 0)
     assert set(CAPS) == set(ACCOUNTANTS)
     with Ledger.open(folder / "budget.db") as ledger:
@@ -167,7 +167,7 @@ def compared(folder: Path, number: int, seed: str) -> dict[str, int]:
 
 
 def _agree(ledger: Ledger, name: str, relation: str, question: Question) -> bool:
-    """Check that the accountant can count the question and charges what the plan says."""
+    """Check that the accountant charges what the plan says; return whether it can count the question."""
     dataset = f"{name} {relation}"
     table = _table(ledger, dataset, relation)
     before = ledger.show(dataset)
@@ -193,7 +193,7 @@ def _agree(ledger: Ledger, name: str, relation: str, question: Question) -> bool
 
 
 def main() -> None:
-    """Compare as many as requested."""
+    """Compare as many questions as requested."""
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     with tempfile.TemporaryDirectory() as folder:
         print(compared(Path(folder), number, "price and charge"))

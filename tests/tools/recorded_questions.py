@@ -1,7 +1,7 @@
-"""Two thousand questions with recorded results, which a change of the code must not change.
+"""Two thousand questions with recorded results, which code changes must not alter.
 
-Every case is asked under scripted bits. Recorded are the event that is paid, what the ledger writes down, the
-answer and everything beside it, the rules, the proof; or the error. To record again, run this module:
+Every case is asked with scripted bits. The record holds the event that is paid, what the ledger writes down,
+the answer and everything shown with it, the rules and the proof; or the error. To record again, run
 ``python -m tests.tools.recorded_questions``.
 """
 
@@ -31,7 +31,7 @@ CLINICS = ["north", "south", "east"]
 
 
 def columns() -> dict[str, list[Any]]:
-    """Invented visits: several rows a person, missing values, values on no list, two clinics a person."""
+    """Invent visits: several rows and clinics per person, missing values, values not on the list."""
     made = random.Random(SEED)  # noqa: S311 - invented rows
     patients = [made.randrange(160) for _ in range(400)]
     return {
@@ -155,7 +155,7 @@ _COLUMNS = {
 
 
 def cases() -> Iterator[Case]:
-    """Cases without end, chosen at random from the product of everything, the same ones each time."""
+    """Yield cases without end, drawn from all combinations of options; always the same ones."""
     chosen = random.Random(SEED)  # noqa: S311 - which cases there are
     while True:
         for name in chosen.choices(list(_OWN), [5, 6, 3, 2, 4, 1, 2], k=100):
@@ -204,7 +204,7 @@ _WRONG: list[Case] = [
 
 
 class Tables:
-    """The visits on every engine, made once."""
+    """The table of visits on every engine, each made once."""
 
     def __init__(self, folder: Path) -> None:
         import polars as pl
@@ -230,7 +230,7 @@ class Tables:
 
 
 def outcome(case: Case, tables: Tables) -> dict[str, Any]:
-    """What a case does."""
+    """Ask a case and return what it did."""
     given = dict(case)
     name, engine, accountant = (
         given.pop(key, None) for key in ("question", "engine", "accountant")
@@ -265,18 +265,18 @@ def outcome(case: Case, tables: Tables) -> dict[str, Any]:
 
 
 def recorded() -> dict[str, dict[str, Any]]:
-    """What was recorded, by case."""
+    """Return the recorded results by case."""
     found: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 
 
 def key_of(case: Case) -> str:
-    """A case in one line."""
+    """Return a case as one line of text."""
     return json.dumps(case, sort_keys=True, default=str, ensure_ascii=False)
 
 
 def record(folder: Path) -> dict[str, dict[str, Any]]:
-    """Ask two thousand, at most six hundred of them in vain."""
+    """Ask cases until 2,000 are recorded, at most 600 of them errors."""
     tables, refused = Tables(folder), 0
     found: dict[str, dict[str, Any]] = {}
     for case in cases():
@@ -292,7 +292,7 @@ def record(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def main() -> None:
-    """Record again."""
+    """Record all results again."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Work that a test repeats without need, done once: counts of the same table, laws of the same scores.
+"""Caches for work that tests repeat: counts of the same table, laws of the same scores.
 
 A test that follows every path of a question asks it about the same rows once for each path.
 """
@@ -17,7 +17,7 @@ from discreet.mechanisms import Mechanism
 def count_once(
     monkeypatch: pytest.MonkeyPatch, found: dict[Hashable, Any], rows: Callable[[], Hashable]
 ) -> None:
-    """Let DuckDB read each table that ``rows`` names once, and keep what its statements ``found``."""
+    """Let DuckDB read each table that ``rows`` names only once, and keep the results in ``found``."""
     columns, listed, loaded = DuckDB.columns, DuckDB.rows, DuckDB.loaded
 
     def remembered(engine: DuckDB, statement: str, *names: Any) -> Any:
@@ -28,7 +28,7 @@ def count_once(
 
     def loaded_once(engine: DuckDB, names: Iterable[str]) -> DuckDB:
         wanted = tuple(names)
-        # A test may read the same rows as another type.
+        # A test may read the same rows with another type.
         key = rows(), "loaded", *(f"{name} {engine.types.get(name)}" for name in wanted)
         if key not in found:
             found[key] = loaded(engine, wanted)
@@ -42,7 +42,7 @@ def count_once(
 
 
 def weigh_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each mechanism compute the law of the same scores once, for however many claims it is audited."""
+    """Let each mechanism compute the law of the same scores only once, even if many claims are audited."""
     mass = Mechanism._mass
     found: dict[Hashable, Any] = {}
 

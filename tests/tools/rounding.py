@@ -1,4 +1,4 @@
-"""Is a reported figure the exact one, rounded up?"""
+"""Check that a reported figure is the exact one, rounded up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def ball_of(value: Fraction) -> Any:
 
 
 def assert_rounded_up(reported: Fraction | float, truth: Any) -> None:
-    """Check that it is at least the truth, and by no more than one part in 10¹²."""
+    """Check that the figure is at least the truth, and above it by no more than one part in 10¹²."""
     if not isinstance(reported, Fraction):
         raise AssertionError("a finite cost was expected")
     assert not (ball_of(reported) < truth)

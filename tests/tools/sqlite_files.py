@@ -1,4 +1,4 @@
-"""SQLite's files as a crash leaves them: built from the bytes of a database before and after a change."""
+"""SQLite's files as a crash leaves them, built from a database's bytes before and after a change."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _NONCE = 12345
 
 
 def pages(database: bytes) -> list[bytes]:
-    """A database cut into its pages."""
+    """Cut a database into its pages."""
     return [database[start : start + PAGE] for start in range(0, len(database), PAGE)]
 
 
 def journal(before: bytes, after: bytes) -> bytes:
-    """The rollback journal that SQLite has on the disk while a file changes from one state to the other."""
+    """Return the rollback journal that SQLite keeps on disk while it changes a file."""
     old, new = pages(before), pages(after)
     changed = [number for number, page in enumerate(old) if new[number : number + 1] != [page]]
     header = struct.pack(">8sIIIII", _MAGIC, len(changed), _NONCE, len(old), 512, PAGE)
@@ -31,11 +31,11 @@ def journal(before: bytes, after: bytes) -> bytes:
 
 
 def torn(before: bytes, after: bytes, rng: random.Random) -> bytes:
-    """A file in the middle of a change: some pages are written, the others are not."""
-    if rng.random() < 0.5:  # a killed program: SQLite writes pages in their order
+    """Return a file in the middle of a change: some pages are written, others are not."""
+    if rng.random() < 0.5:  # a killed program: SQLite writes pages in order
         written = rng.randrange(len(after) // PAGE + 1)
         chosen = [number < written for number in range(len(after) // PAGE)]
-    else:  # a power failure, or a copy made meanwhile
+    else:  # a power failure, or a copy made during the change
         chosen = [rng.random() < 0.5 for _ in range(len(after) // PAGE)]
     both = zip_longest(pages(before), pages(after), chosen)
     mixed = [new if new_one and new is not None else old for old, new, new_one in both]
@@ -45,7 +45,7 @@ def torn(before: bytes, after: bytes, rng: random.Random) -> bytes:
 
 
 def flipped(content: bytes, rng: random.Random) -> bytes:
-    """The same with one bit changed."""
+    """Return the content with one bit flipped."""
     changed = bytearray(content)
     changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
     return bytes(changed)

@@ -1,6 +1,6 @@
-"""The signatures of the functions of ``discreet.questions`` for type checkers, from the fields of questions.
+"""Generate the signatures in ``discreet.questions`` for type checkers, from the fields of questions.
 
-``python -m tests.tools.stubs`` writes ``functions.pyi`` again; a test compares it.
+``python -m tests.tools.stubs`` rewrites ``functions.pyi``; a test checks that the file is current.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _of(kind: type[Question]) -> str:
 
 
 def stub() -> str:
-    """What the file must hold."""
+    """Return the content that the file must have."""
     kinds = [kind for _, kind in sorted(kinds_by_name().items())]
     names = "".join(f"    {kind.kind!r},\n" for kind in kinds).replace("'", '"')
     return (

@@ -1,4 +1,4 @@
-"""A small clinic, a study of it in a file, and a ledger: what the tests of studies share."""
+"""Fixtures for the tests of studies: a small clinic, a study of it in a file, and a ledger."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def visits() -> pl.DataFrame:
 
 @pytest.fixture
 def written(tmp_path: Path, visits: pl.DataFrame) -> Callable[..., Path]:
-    """Write a study of these questions, with these entries in its head."""
+    """A function that writes a study with the given questions and header entries."""
     visits.write_parquet(tmp_path / "visits.parquet")
     (tmp_path / "codes.txt").write_text("flu\ncold\ngout\n")
 

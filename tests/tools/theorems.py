@@ -1,4 +1,4 @@
-"""The theorems and the pages that prove what the code claims, for tests of the label."""
+"""The theorems, and the pages with the proofs of what the code claims, for tests of the proof labels."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The command line: parse, call, print, nothing else.
+"""The command line: it only parses, calls the library and prints.
 
-Each command is in a module named in the table below, from which the help is written. The module is imported
-when the command runs, and heavy libraries inside it. Results go to stdout, progress and errors to stderr.
+The table below names each command's module, and the list of commands in the help is written from it. The
+module is imported when its command runs; heavy libraries are imported inside its functions. Results go to
+stdout, progress and errors to stderr.
 Exit status: 0 done (for an audit: not refuted), 1 refuted, 2 wrong input, 3 something failed.
 """
 
@@ -57,7 +58,7 @@ _SECTIONS = {
 
 
 _COMPLETE = "_DISCREET_COMPLETE"
-"""The environment variable by which a shell asks for completions."""
+"""The environment variable that a shell sets to ask for completions."""
 
 
 def _show_completion(context: click.Context, _option: click.Parameter, shell: str | None) -> Any:
@@ -97,7 +98,7 @@ def main() -> None:
     """Run the command line; errors become one line on stderr and an exit status."""
     from discreet._cli.output import prepare_streams, say
 
-    if _COMPLETE not in os.environ:  # what a shell is told is bytes
+    if _COMPLETE not in os.environ:  # completions are written as bytes
         prepare_streams()
     try:
         app(prog_name="discreet")
@@ -107,7 +108,7 @@ def main() -> None:
         if isinstance(error, DiscreetError):
             say(f"error: {error}", err=True)
             sys.exit(2 if isinstance(error, ParameterError | ScoresError) else 3)
-        # The message of a foreign error may quote data: only its type is shown.
+        # An error from another library may quote data in its message, so only its type is shown.
         kind = type(error).__name__
         say(f"error: something failed ({kind}); DISCREET_DEBUG=1 shows where", err=True)
         sys.exit(3)

@@ -141,9 +141,9 @@ PLAN = option(
 
 
 def listed(text: str | None, *, least: int = 1) -> Any:
-    """Read a public list written with commas, or return the text, which names a range or a file.
+    """Read a public list written with commas; return other text unchanged, as the name of a range or file.
 
-    It is a name if it has fewer parts than ``least``, or a single part with a colon.
+    The text is such a name if it has fewer parts than ``least``, or a single part with a colon.
     """
     if text is None or _FILE.search(text) or Path(text).is_file():
         return text
@@ -223,7 +223,7 @@ class Ask(Command):
 
 
 def ask_command(kind: type[Question], name: str, words: str, example: str) -> Command:
-    """The command that asks one kind of question."""
+    """Make the command that asks one kind of question."""
 
     def ask(**given: Any) -> None:
         ask_table(kind, **given)
@@ -257,7 +257,7 @@ def ask(question: str, **given: Any) -> None:
     except ValueError:
         problem = ParameterError("⟨question⟩ is not JSON")
     else:
-        # The plan of a question includes it.
+        # The plan of a question includes the question.
         inner = written.get("question", written) if isinstance(written, dict) else written
         asked = Question.from_dict(inner)
         if str(given["data"]).startswith("desk:"):
@@ -293,7 +293,7 @@ def _ask_desk(
 
 
 def ask_table(kind: type[Question], **given: Any) -> None:
-    """Plan or ask a question that the options state."""
+    """Plan or ask the question that the options describe."""
     named = {each.name for each in fields_of(kind)}
     stated = {name: each for name, each in given.items() if name in named and each is not None}
     _require_list(kind, stated)
@@ -314,7 +314,7 @@ def _ask(
     **given: Any,
 ) -> None:
     """Plan or ask a question about a table."""
-    is_text = any((delimiter, encoding, read_as))  # what a file's name does not show
+    is_text = any((delimiter, encoding, read_as))  # options that only text files need
     data = _opening(data, ask_password=ask_password, is_file=is_text)
     if is_text:
         from discreet._tables import TextFile
@@ -430,7 +430,7 @@ def answer(
         try:
             write_frame(release, file.name)
             lost = None
-        except Exception:  # whatever it is, the answer is paid for and must be printed
+        except Exception:  # of any kind: the answer is paid for and must be printed
             lost = DiscreetError(
                 f"the answer could not be written to {file.name}: it was printed only"
             )
@@ -456,14 +456,14 @@ def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None
 
 
 def for_terminal(text: str, answer: str) -> str:
-    """Print the card in the terminal's encoding; escape signs if spelling them out changes the answer."""
+    """Return the card for the terminal's encoding; do not spell out signs if that would change the answer."""
     encoding = sys.stdout.encoding
     return text if transcribed(answer, encoding) != answer else transcribed(text, encoding)
 
 
 @contextmanager
 def counting(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterator[dict[str, Any]]:
-    """Return the ledger and the data set's name, as arguments of a table."""
+    """Open the ledger and yield it with the data set's name, as arguments of a table."""
     if no_ledger and (dataset is not None or ledger is not None):
         raise ParameterError("--no-ledger runs without a ledger: leave --dataset and --ledger out")
     if no_ledger:
@@ -483,7 +483,7 @@ _BARS = {"voting": "blocks vote", "choosing": "choosing in each group"}
 @contextmanager
 def _progress() -> Iterator[Watch]:
     """Show a spinner with a clock while the engine works, then a bar over blocks or groups."""
-    if not sys.stderr.isatty():  # and nothing of Rich is imported
+    if not sys.stderr.isatty():  # no need to import Rich
         yield lambda _doing, _done, _all: None
         return
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn

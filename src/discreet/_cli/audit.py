@@ -162,7 +162,7 @@ def audit(
 
 
 def parse_claim(text: str) -> Guarantee | Regular:
-    """A claim as it is written on the command line.
+    """Parse a claim as written on the command line.
 
     Example:
         >>> parse_claim("approx:1,1e-6"), parse_claim("zcdp:0.125"), parse_claim("regular")
@@ -183,7 +183,7 @@ def parse_claim(text: str) -> Guarantee | Regular:
     }
     wanted, maker = makers.get(name, (-1, None))
     if len(numbers) == wanted:
-        with suppress(ParameterError):  # it would blame an option of the same name as the number
+        with suppress(ParameterError):  # its message would blame an option named like the number
             claim: Guarantee | Regular = maker(*numbers)
             return claim
     raise refuse(
@@ -249,4 +249,4 @@ def show(verdict: Verdict) -> None:
     screen.print(Panel(Group(*parts), title=verdict.status, border_style=style.split()[-1]))
 
 
-_SIDE_BY_SIDE = 76  # columns that two bars and a label need
+_SIDE_BY_SIDE = 76  # the width that two bars and a label need, in columns

@@ -80,7 +80,7 @@ def _module(place: str) -> Any:
     here = Path(f"{place}.py")
     if place.endswith(".py") or ("." not in place and here.is_file()):
         return _file(Path(place) if place.endswith(".py") else here)
-    # A package in the folder where the command runs, unless one of this name is installed.
+    # Also look in the current folder, unless a package of this name is installed.
     _look_in(Path.cwd())
     with failures_of(place):
         try:

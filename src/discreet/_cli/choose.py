@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def require_not_private(*, not_private: bool, public: bool, **_: Any) -> None:
-    """Require one of two flags, so that nobody looks at scores by accident."""
+    """Require --not-private or --public, so that scores are not looked at by accident."""
     if not (not_private or public):
         raise ParameterError(
             "this reads the scores and spends no budget, so what it prints is not private: add "
@@ -44,7 +44,7 @@ def read_scores(
     range_distance: str | None = None,
     **leave: Any,
 ) -> Scores:
-    """Read the scores in a file, if a flag says that they may be looked at."""
+    """Read the scores in a file, if a flag allows looking at them."""
     from discreet._tables.score_files import scores_from_file
 
     require_not_private(**leave)
@@ -62,7 +62,7 @@ def read_scores(
 def scores_or_count(
     *, file: str | None, n: int | None, gap: str | None, **given: Any
 ) -> dict[str, Any]:
-    """Return scores that may be looked at, or the number of candidates; the analysis accepts either."""
+    """Return the scores in the file, or the number of candidates; the analysis accepts either."""
     from discreet._exact.numbers.exact import whole
 
     if file is not None:
@@ -137,7 +137,7 @@ def compare(*, epsilon: str, everything: bool, chart: str | None, json: bool, **
 
 
 def _best(table: Comparison) -> str:
-    """The mechanism with the smallest expected error, and that error."""
+    """Name the mechanism with the smallest expected error, and that error."""
     from discreet._exact.numbers.printing import rounded
 
     private = [row for row in table if row.private]
@@ -167,7 +167,7 @@ def _best(table: Comparison) -> str:
 
 
 def _across(table: Comparison, figure: str) -> tuple[list[str], list[list[Any]]]:
-    """Print a row for each ε and a column for each mechanism; figures round to the unfavourable side."""
+    """Return a row for each ε and a column for each mechanism; figures round to the unfavourable side."""
     from discreet._exact.numbers.printing import rounded
 
     up = figure != "best_probability"
@@ -291,7 +291,7 @@ def plan(
 
 
 def _for_which(where: dict[str, Any]) -> str:
-    """Return a phrase for the data that a plan holds for."""
+    """Describe in a phrase for which data a plan holds."""
     if "scores" in where:
         return "on these scores"
     if where["gap"] is not None:
@@ -300,7 +300,7 @@ def _for_which(where: dict[str, Any]) -> str:
 
 
 def _cheapest(found: list[dict[str, Any]], wanted: str) -> str:
-    """Return the private mechanism that needs the least ε."""
+    """Name the private mechanism that needs the least ε."""
     from discreet._exact.numbers.printing import rounded
 
     private = [row for row in found if row["private"]]

@@ -1,4 +1,4 @@
-"""Commands on Click: options declared in one line, help that can be copied, errors that name options.
+"""Commands on top of Click: one-line option declarations, examples to copy, errors that name options.
 
 A command's module is imported only when that command runs; the list of commands imports none of them.
 """
@@ -107,15 +107,15 @@ class Argument(click.Argument):
 
     @property
     def shown(self) -> str:
-        """Its name on the command line."""
+        """The argument's name on the command line."""
         return str(self.metavar).strip("[]")
 
 
 class _Help(click.HelpFormatter):
-    """A help formatter that breaks lines only between words and uses only signs the terminal has."""
+    """A help formatter that breaks lines only between words and uses only signs the terminal can show."""
 
     def _fit(self, text: str) -> str:
-        # Click breaks words at their hyphens: ``getvalue`` puts these back.
+        # Click would break words at hyphens: hide these here, and ``getvalue`` puts them back.
         return transcribed(text, getattr(sys.stdout, "encoding", None)).replace("-", _HYPHEN)
 
     def write_text(self, text: str) -> None:
@@ -148,14 +148,14 @@ class Command(click.Command):
             error.args = (error.worded(_names(self)),)
             raise
         except KeyboardInterrupt:
-            raise SystemExit(130) from None  # as a shell reports an interrupted command
+            raise SystemExit(130) from None  # the exit status of an interrupted command in a shell
 
     def run(self, ctx: click.Context) -> Any:
-        """Return the function that runs."""
+        """Run the command's function and return its result."""
         return super().invoke(ctx)
 
     def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002  # whole, however long
-        """Return the first sentence."""
+        """Return the first sentence of the help text."""
         first, stop, _ = " ".join((self.help or "").split()).partition(". ")
         return first + stop.strip()
 
@@ -243,17 +243,17 @@ def _example(words: str, width: int, indent: int) -> str:
 
 
 class Group(click.Group):
-    """Commands in the order in which they were added."""
+    """A group that lists its commands in the order in which they were added."""
 
     context_class = _Context
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Return their names."""
+        """Return the names of the commands."""
         return list(self.commands)
 
 
 class LazyGroup(Group):
-    """Commands by section, each in the module of this package that the table names."""
+    """A group of commands by section; the table names the module of each command."""
 
     def __init__(
         self, name: str, *, sections: Mapping[str, Mapping[str, tuple[str, str]]], **settings: Any

@@ -232,7 +232,7 @@ def report(file: str, *, month: str | None, csv: bool, json: bool) -> None:
 
 
 def _cell(value: object) -> str:
-    """Write a CSV cell that a spreadsheet reads as text, whatever it begins with."""
+    """Return a CSV cell that a spreadsheet reads as text, even if it begins like a formula."""
     text = str(value)
     safe = f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
     return '"' + safe.replace('"', '""') + '"' if any(sign in safe for sign in ',"\n') else safe
@@ -352,7 +352,7 @@ def mcp() -> None:
 
 
 def ask_desk(ctx: Context, kind: type[Question]) -> None:
-    """Ask a table of the desk that the environment names, by the options of a question's command."""
+    """Ask a table of the desk named in the environment; the options describe the question."""
     from click.core import ParameterSource
 
     from discreet._cli.ask import show
@@ -379,7 +379,7 @@ def ask_desk(ctx: Context, kind: type[Question]) -> None:
 
 
 def owner_file_at(file: str) -> OwnerFile:
-    """An owner's file, read and checked."""
+    """Read and check an owner's file."""
     try:
         from discreet.desk.owner_file import read_owner_file
     except ImportError:

@@ -1,4 +1,4 @@
-"""``discreet observatory``: the mechanisms of every library that is installed, audited."""
+"""``discreet observatory``: audit the mechanisms of every installed library."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def observatory(*, only: tuple[str, ...], markdown: bool, json: bool) -> None:
 
 
 def line(adapter: Adapter) -> dict[str, Any]:
-    """Return one line of the table; if the library raises an error, that is the verdict."""
+    """Return one line of the table; if the library raises an error, the error is the verdict."""
     told: dict[str, Any] = {
         "library": adapter.library,
         "version": adapter.version,

@@ -26,7 +26,7 @@ def prepare_streams() -> None:
     """Make stdout and stderr safe for any encoding and for closed pipes: ``discreet claims | head``.
 
     Signs that the terminal's encoding lacks are spelled out (ε: epsilon), other characters are escaped.
-    Output that is no longer read is dropped, and the exit status stays the same.
+    If the reader of a pipe is gone, output is dropped, and the exit status stays the same.
     """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -43,13 +43,13 @@ class _Piped:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write, or drop the output if its reader is gone. Never bytes, or Click takes this for binary."""
+        """Write text, or drop it if the reader is gone. No bytes: Click would treat the stream as binary."""
         with self._tolerant():
             self.stream.write(transcribed(text, self.stream.encoding))
         return len(text)
 
     def flush(self) -> None:
-        """Flush, or drop the output if the reader has gone."""
+        """Flush, or drop the output if the reader is gone."""
         with self._tolerant():
             self.stream.flush()
 
@@ -89,14 +89,14 @@ def say(words: object, *, holding: str = "", err: bool = False) -> None:
 
 
 def as_json(data: Any, *, indent: int | None = 2) -> str:
-    """JSON in ASCII; infinity becomes text, and what is not a number is an error."""
+    """Return JSON in ASCII; infinity becomes text, and NaN is an error."""
     try:
         text = json.dumps(data, allow_nan=False, indent=indent)
-    except (TypeError, ValueError):  # it has NumPy's numbers, an infinity or what is not a number
+    except (TypeError, ValueError):  # it contains NumPy numbers, an infinity or NaN
         from discreet._exact.numbers.printing import jsonable
 
         text = json.dumps(jsonable(data), allow_nan=False, indent=indent)
-    # A delete character is ASCII, and JSON leaves it as it is.
+    # The delete character is ASCII, so JSON does not escape it.
     return text.replace("\x7f", "\\u007f")
 
 
@@ -106,7 +106,7 @@ def say_json(data: Any) -> None:
 
 
 def say_either(words: object, data: Any, *, json: bool) -> None:
-    """Print text for people, or the same as JSON for programs."""
+    """Print text for people, or the same content as JSON for programs."""
     if json:
         say_json(data)
     else:
@@ -148,7 +148,7 @@ def console() -> Console:
 
 def broken(line: str, screen: int, *, indent: str | None = None) -> str:
     """Break a line between words so that it fits the screen; by default keep its indentation."""
-    if line.isascii() and len(line) <= screen:  # and nothing of Rich is imported
+    if line.isascii() and len(line) <= screen:  # no need to import Rich
         return line
     from rich.cells import cell_len
 
@@ -225,7 +225,7 @@ def say_table(
 
 
 def check_chart(path: str | None) -> None:
-    """Refuse a chart's path before any work is done."""
+    """Check a chart's path before any work is done."""
     if path is not None:
         from discreet.analysis.charts.style import checked_path
 
@@ -233,7 +233,7 @@ def check_chart(path: str | None) -> None:
 
 
 def draw(chart: Any, path: str) -> None:
-    """Write a chart and say where, on stderr."""
+    """Write a chart and print its path on stderr."""
     from discreet.analysis.charts import save_chart
 
     say(f"chart written to {save_chart(chart, path)}", err=True)
@@ -244,7 +244,7 @@ def _shown(value: Any) -> str:
 
 
 def opened_for_answer(path: str | None) -> TextIO | None:
-    """Open the file for an answer before anything is spent; None without one."""
+    """Open the file for an answer before anything is spent; return None if there is no path."""
     if path is None:
         return None
     try:
@@ -280,7 +280,7 @@ def deliver(answer: str, file: TextIO | None, *, printed: str | None = None) -> 
 
 
 def _written(answer: str, stream: TextIO | None) -> bool:
-    if stream is None:  # the interpreter's word for a closed descriptor
+    if stream is None:  # Python uses None for a closed descriptor
         return False
     try:
         stream.write(answer + "\n")
@@ -303,7 +303,7 @@ def _kept(answer: str) -> str | None:
 
 
 def _silence(stream: TextIO | None) -> None:
-    """Silence a stream: the interpreter flushes it again at exit and would raise again."""
+    """Redirect a stream to the null device: Python flushes it again at exit and would raise again."""
     with contextlib.suppress(AttributeError, OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())  # type: ignore[union-attr]  # None is suppressed above

@@ -227,7 +227,7 @@ def _finish(results: Sequence[DrawnFigure], scope: Scope, out: Path, *, as_json:
 
 
 def _show_claims(results: Sequence[CheckedClaim]) -> None:
-    """Print the claims one by one in the screen's width: number and verdict, statement, evidence."""
+    """Print the claims one by one, as wide as the screen: number and verdict, statement, evidence."""
     from rich.markup import escape
     from rich.padding import Padding
 
@@ -250,7 +250,7 @@ def _show_claims(results: Sequence[CheckedClaim]) -> None:
 
 
 def _show_figures(results: Sequence[DrawnFigure]) -> None:
-    """Print the paper's numbers beside ours where both exist."""
+    """Print the paper's numbers beside ours if both exist."""
     rows = [
         [result.id, row.quantity, row.paper, row.ours, row.verdict]
         for result in results

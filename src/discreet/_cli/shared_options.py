@@ -100,7 +100,7 @@ def guarantee_of(
     if mechanism is not None:
         if epsilon is None or delta is not None:
             raise ParameterError("--mechanism goes with --epsilon alone")
-        # Built from ε, a mechanism's promise does not depend on the distance.
+        # The promise of a mechanism built from ε does not depend on the distance.
         return mechanism_named(mechanism, epsilon=epsilon).promise_at(Fraction(1))
     if rho is not None:
         return ZCDP(positive("rho", rho))

@@ -1,4 +1,4 @@
-"""What ``discreet plan`` and ``discreet recommend`` print about quantiles and thresholds."""
+"""The output of ``discreet plan`` and ``discreet recommend`` for quantiles and thresholds."""
 
 from __future__ import annotations
 

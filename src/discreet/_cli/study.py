@@ -1,4 +1,4 @@
-"""``discreet study``: many questions under one budget, planned, signed and run."""
+"""``discreet study``: plan, sign and run many questions under one budget."""
 
 from __future__ import annotations
 

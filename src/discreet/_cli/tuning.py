@@ -1,4 +1,4 @@
-"""``discreet tuning``: what the best of several private runs costs, before the first one."""
+"""``discreet tuning``: plan what it costs to release the best of several private runs."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def tuning(
 
 
 def _chances(offer: Any) -> list[str]:
-    """Return the winner's chances; nothing with a target."""
+    """Return the winner's chances; dashes if there is a target."""
     if offer.top_tenth is None:
         return ["-", "-", "-"]
     found = [percent(share, up=False) for share in (offer.top_tenth, offer.top_hundredth)]

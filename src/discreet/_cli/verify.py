@@ -90,7 +90,7 @@ def _scores(path: str) -> ScoreFile:
 
 
 def _against(record: dict[str, Any], address: str, dataset: str) -> list[tuple[str, str]]:
-    """Check that the ledger's budget and its releases are those decided on."""
+    """Check that the ledger's budget and releases match the decision."""
     from discreet.ledger import Ledger
 
     if not dataset:

@@ -1,4 +1,4 @@
-"""Running other people's functions on rows, in processes that share nothing with each other."""
+"""Run user-supplied functions on rows, in processes that share nothing with each other."""
 
 from __future__ import annotations
 

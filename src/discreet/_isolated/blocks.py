@@ -35,18 +35,18 @@ _START = "import sys; sys.path[:] = {path!r}; from discreet._isolated import ser
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
 )
-"""One thread only: a process with threads cannot be copied safely, and the blocks already share the machine.
-"""
+"""Settings that limit libraries to one thread: a process with threads cannot be copied safely, and blocks
+already run in parallel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockLimits:
-    """What the process of one block may use.
+    """Limits for the process of one block.
 
     Attributes:
-        seconds: processor time.
-        gigabytes: memory, by addresses.
-        network: whether it may use the network, if that can be prevented.
+        seconds: processor time, in seconds.
+        gigabytes: memory, counted as address space.
+        network: whether the process may use the network; False is enforced only if the kernel allows it.
     """
 
     seconds: int
@@ -55,12 +55,12 @@ class BlockLimits:
 
     @property
     def patience(self) -> float:
-        """The wall-clock limit of a block: far longer, so that a busy machine costs no block its vote."""
+        """The wall-clock limit of a block: generous, so that no block loses its vote on a busy machine."""
         return 60.0 + 20.0 * self.seconds
 
     @property
     def at_once(self) -> int:
-        """The number of blocks that run at the same time, so that processors and memory suffice."""
+        """The number of blocks that run at the same time, within the machine's processors and memory."""
         pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         most = int(self.gigabytes * _GIGABYTE * (1 + FILES_SHARE))
@@ -97,7 +97,7 @@ def is_enclosed() -> bool:
 
 
 def _is_installed(module: str) -> bool:
-    """Return whether a module belongs to an installed library, by its location, without importing it."""
+    """Return whether a module's file is in an installed library, without importing it."""
     try:
         found = importlib.util.find_spec(module.partition(".")[0])
     except (ImportError, ValueError):
@@ -112,7 +112,7 @@ class _LineClosedError(OSError):
 class BlockRunner:
     """A clean process that runs a packed function on blocks, each in its own process.
 
-    ``rehearse`` shows errors, and is for public rows. ``votes`` returns for each block which candidate it
+    ``rehearse`` shows errors, so it is for public rows only. ``votes`` returns the candidate that each block
     voted for, or None, and nothing else.
     """
 
@@ -150,7 +150,7 @@ class BlockRunner:
             told = self._line.recv(size, socket.MSG_WAITALL).decode(errors="replace")
         except (OSError, ValueError, ArithmeticError):
             told = "the process for it ended"
-        except Exception as error:  # struct.error: it ended before it said anything
+        except Exception as error:  # struct.error: it ended before it sent anything
             told = f"the process for it ended ({type(error).__name__})"
         if told:
             raise ParameterError(
@@ -159,7 +159,7 @@ class BlockRunner:
         self._line.settimeout(None)
 
     def rehearse(self, rows: bytes, *, hint: str = "") -> int:
-        """Vote on public rows; an error says what went wrong, and ends with the hint."""
+        """Vote on public rows; an error states what went wrong and ends with the hint."""
         answer = self._said(rows, TELLING)
         place, told = VOTE.unpack(answer[: VOTE.size])[0] if answer else -1, answer[VOTE.size :]
         if not 0 <= place < self._number:
@@ -178,7 +178,7 @@ class BlockRunner:
     def _load(self, told: bytes) -> None:
         """Let the clean process import the library modules that the rehearsal imported.
 
-        Not the author's own modules: whatever they do on import, they do in each block.
+        The author's own modules are left out: what they do on import must happen in each block.
         """
         names = re.findall(r"^[\w.]+$", told.decode(errors="replace"), re.MULTILINE)
         sent = "\n".join(name for name in names if _is_installed(name)).encode()
@@ -219,14 +219,14 @@ class BlockRunner:
     def _vote(self, block: Callable[[], bytes]) -> int | None:
         try:
             answer = self._said(block(), SILENT)
-        except Exception:  # rows that cannot be sent, or no process for them: no vote
+        except Exception:  # rows could not be sent, or no process started: no vote
             return None
         place = VOTE.unpack(answer)[0] if len(answer) == VOTE.size else -1
-        # The function itself may write anything to its pipe.
+        # The function could write anything to its pipe, so the range is checked.
         return int(place) if 0 <= place < self._number else None
 
     def _said(self, rows: bytes, how: bytes) -> bytes:
-        """Return what a block's new process sends before it ends or is stopped."""
+        """Send the rows to a new process and return what it sends before it ends or is stopped."""
         given, gives = os.pipe()
         answer, answers = os.pipe()
         try:
@@ -245,7 +245,7 @@ class BlockRunner:
                     while left:
                         left = left[rest.write(left) :]
             except BrokenPipeError:
-                pass  # it ended before it had read them: no vote
+                pass  # it ended before it read all rows: no vote
             return _read(said, self._limits.patience)
 
     def _made(self, how: bytes, given: int, answers: int) -> _Process:
@@ -277,7 +277,7 @@ class BlockRunner:
 
 @dataclass(frozen=True, slots=True)
 class _Process:
-    """The process of a block; on exit nothing of it keeps running."""
+    """The process of a block; on exit it is killed, with everything it started."""
 
     number: int
     handle: int | None
@@ -290,7 +290,7 @@ class _Process:
             with suppress(OSError):
                 signal.pidfd_send_signal(self.handle, signal.SIGKILL)
             os.close(self.handle)
-        if self.number and not is_enclosed():  # what it made may have outlived it
+        if self.number and not is_enclosed():  # processes it started may still run
             with suppress(OSError):
                 os.killpg(self.number, signal.SIGKILL)
 

@@ -1,8 +1,8 @@
-"""Packing a function as bytes for a clean process, and what it may carry.
+"""Pack a function as bytes for a clean process, and check what it carries.
 
-It may carry code, modules, functions and classes of installed libraries, small plain values, and estimators
-that were never fitted. Everything else is refused, because it may hold rows: a frame, an array, a fitted
-model, an open file, a connection.
+A function may carry code, modules, functions and classes of installed libraries, small plain values, and
+estimators that were never fitted. Everything else is refused, because it may hold rows: a frame, an array, a
+fitted model, an open file, a connection.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from discreet._isolated.from_file import FunctionInFile, function_in
 from discreet.errors import ParameterError
 
 MOST_CARRIED = 100_000
-"""Bytes; anything larger than lists of names and settings counts as data."""
+"""The most bytes that a packed function may have: enough for names and settings; more counts as data."""
 _PLAIN = (
     Fraction,
     Decimal,
@@ -102,7 +102,7 @@ def _refused(what: str) -> ParameterError:
 
 class _Packing(pickle.Pickler):
     def reducer_override(self, given: Any) -> Any:
-        if isinstance(given, FunctionInFile):  # the clean process runs the file, once
+        if isinstance(given, FunctionInFile):  # the clean process runs the file once
             return function_in, (given.file, given.function)
         if isinstance(given, types.ModuleType):
             return importlib.import_module, (given.__name__,)
@@ -110,7 +110,7 @@ class _Packing(pickle.Pickler):
             return NotImplemented
         if isinstance(given, types.FunctionType):
             return _by_value(given)
-        if isinstance(given, _CACHED):  # without what it remembers
+        if isinstance(given, _CACHED):  # without its cached results
             return functools.cache, (given.__wrapped__,)
         if isinstance(given, type):
             if given.__module__ == "__main__":
@@ -128,7 +128,7 @@ class _Packing(pickle.Pickler):
             or type(given).__name__ in ("ufunc", *_scalars())
         ):
             return NotImplemented
-        if library == "sklearn" and hasattr(given, "_score_func"):  # what make_scorer gives
+        if library == "sklearn" and hasattr(given, "_score_func"):  # made by make_scorer
             return NotImplemented
         raise _refused(f"{type(given).__name__} ({type(given).__module__})")
 
@@ -139,7 +139,7 @@ def _scalars() -> tuple[str, ...]:
 
 
 def _is_installed(function: Any) -> bool:
-    """Return whether a function is found by its name in an installed library."""
+    """Return whether an installed library has this very function under its name."""
     module = sys.modules.get(function.__module__ or "")
     file = getattr(module, "__file__", None)
     if module is None or file is None:
@@ -158,9 +158,9 @@ def is_of_a_library(file: str) -> bool:
 
 
 def _unfitted(estimator: Any) -> tuple[Any, ...]:
-    """Return an estimator as its class and its parameters."""
+    """Return an estimator as its class and parameters; refuse a fitted one."""
     settings = estimator.get_params(deep=False)
-    # Some set more than their parameters in their constructor.
+    # Some constructors set more attributes than the parameters, so compare with a new estimator.
     further = sorted(set(vars(estimator)) - set(vars(_made(type(estimator), settings))))
     if further:
         raise _refused(f"a fitted {type(estimator).__name__} (it has {further[0]})")
@@ -190,7 +190,7 @@ def _by_value(function: types.FunctionType) -> tuple[Any, ...]:
 def _content(cell: types.CellType) -> tuple[Any, ...]:
     try:
         return (cell.cell_contents,)
-    except ValueError:  # nothing is bound to it yet
+    except ValueError:  # the variable has no value yet
         return ()
 
 

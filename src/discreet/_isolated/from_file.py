@@ -1,4 +1,4 @@
-"""A function given by file and name: loaded when it is called, never when it is planned."""
+"""A function given by file and name, loaded when it is called and never while planning."""
 
 from __future__ import annotations
 

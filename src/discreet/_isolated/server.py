@@ -2,11 +2,11 @@
 
 It is a new interpreter, started before any row is read, and imports what the function needs. The rows of a
 block go through their own pipe straight into the process created for that block, and its vote leaves
-through another. The server holds neither, so a block's process is a copy of something that knows nothing
-about other blocks.
+through another. The server never holds either, so each block's process is a copy of a process that knows
+nothing about other blocks.
 
-If the kernel allows it, a block's process is isolated from the machine: no network, no processes but its
-own, which end with it, and nothing to write to except an empty folder in memory.
+If the kernel allows it, a block's process is isolated from the machine. It has no network, sees only its
+own processes, which end with it, and can write only to an empty folder in memory.
 
 Only the standard library is used here, so that a block is cheap.
 """
@@ -36,14 +36,14 @@ VOTE = struct.Struct("<i")
 SIZE = struct.Struct("<Q")
 TELLING, SILENT, LOADING = b"t", b"s", b"l"
 FILES_SHARE = 0.25
-"""The share of its memory that a block may also fill with files."""
+"""The extra memory that a block may fill with files, as a share of its memory limit."""
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - each block has one of its own there
 _NONE = -1
 _LONGEST_TOLD = 20_000
 _LONGEST_NAMES = 1 << 17
 _NOT_TO_COPY = 3
 _HARMLESS = {"jemalloc_bg_thd", "polars-ooc-clea"}
-"""Threads that Arrow and Polars start on import: they only clean up, and copies work without them."""
+"""Threads that Arrow and Polars start on import; they only clean up, and copies work without them."""
 _NEW_USER, _NEW_MOUNTS, _NEW_NETWORK, _NEW_PROCESSES, _NEW_IPC = (
     0x10000000,
     0x00020000,
@@ -59,7 +59,7 @@ _KEYS, _NEW_SESSION = 250 if platform.machine() == "x86_64" else 219, 1
 _TERMINALS = "/dev/pts"
 
 
-# ---- cut off from the machine ------------------------------------------------------------------------------
+# ---- isolation from the machine ----------------------------------------------------------------------------
 
 
 class _NotAllowedError(OSError):
@@ -76,7 +76,7 @@ def _kernel() -> ctypes.CDLL:
 
 
 def _own_users(further: int = 0) -> None:
-    """Enter a new user namespace, and others, in which this process may do everything.
+    """Enter a new user namespace, and any ``further`` ones, in which this process has all rights.
 
     It has no rights outside, and can neither inspect nor signal processes of other namespaces.
     """
@@ -92,32 +92,34 @@ def _own_users(further: int = 0) -> None:
 
 
 def _enclose(folder: str, *, network: bool, memory: int) -> str:
-    """Leave the machine's network and its writable files; ``OSError`` if that is not allowed.
+    """Give up access to the network and to writable files; raise ``OSError`` if the kernel refuses.
 
     Return the empty folder in memory that remains writable.
     """
     kernel = _kernel()
     _called(kernel.unshare(_NEW_MOUNTS))
     _called(kernel.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None))
-    # Process names are words that another block could read: a block sees its own, or none. Their view is
-    # mounted with the server's rights, since its process namespace belongs to the server's users.
+    # A process name is text that another block could read, so a block sees only its own processes, or none.
+    # /proc is mounted with the server's rights: the block's process namespace belongs to the server's user
+    # namespace.
     has_view = kernel.mount(b"proc", b"/proc", b"proc", ctypes.c_ulong(0), b"subset=pid") == 0
     _own_users(_NEW_MOUNTS | _NEW_IPC | (0 if network else _NEW_NETWORK))
     attributes = struct.pack("<QQQQ", _READ_ONLY, 0, 0, 0)
     size = ctypes.c_size_t(len(attributes))
     _called(kernel.syscall(_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, size))
-    # The usual place of shared memory, so that a block's own processes can share locks and arrays.
+    # Use the usual place for shared memory, so that a block's own processes can share locks and arrays.
     folder = _SHARED_MEMORY if os.path.isdir(_SHARED_MEMORY) else folder
     room = f"size={int(memory * FILES_SHARE)}".encode()
     _called(kernel.mount(b"tmpfs", os.fsencode(folder), b"tmpfs", ctypes.c_ulong(0), room))
-    # A terminal opened only for reading still has a size, which one block could set and another read.
+    # Even a terminal opened only for reading has a size, which one block could set and another read.
     hidden = [_TERMINALS] if os.path.isdir(_TERMINALS) else []
     for place in (*hidden, *(() if has_view else ("/proc",))):
         nothing = ctypes.c_ulong(_READ_ONLY)
         _called(kernel.mount(b"tmpfs", os.fsencode(place), b"tmpfs", nothing, b"size=0"))
-    # Session keys kept by the kernel would be shared. If it has none, or forbids them, none are.
+    # Blocks would share the kernel's session keyring. If this call fails because the kernel has no keyrings
+    # or forbids them, nothing is shared.
     kernel.syscall(_KEYS, _NEW_SESSION, None)
-    # Without privileges, now and in programs that it starts, so that none of this can be undone.
+    # Drop all privileges, also for programs started later, so that none of this can be undone.
     _called(kernel.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
     _write_only_to(kernel, folder, os.devnull)
     _called(kernel.capset(struct.pack("<Ii", _CAPABILITIES, 0), bytes(24)))
@@ -125,7 +127,7 @@ def _enclose(folder: str, *, network: bool, memory: int) -> str:
 
 
 def _write_only_to(kernel: ctypes.CDLL, *places: str) -> None:
-    """Allow writing only there (Landlock): a read-only mount leaves pipes and terminals writable."""
+    """Allow writing only to ``places`` (Landlock): a read-only mount leaves pipes and terminals writable."""
     size = ctypes.c_size_t(8)
     rules = kernel.syscall(_CREATE_RULESET, struct.pack("<Q", _WRITE_FILE), size, 0)
     if rules < 0:
@@ -140,7 +142,7 @@ def _write_only_to(kernel: ctypes.CDLL, *places: str) -> None:
 
 
 def _own_processes() -> None:
-    """Enter a new process namespace too, and continue as its first process: when it ends, all others end."""
+    """Enter a new process namespace and continue as its first process: when that ends, all others end."""
     _called(_kernel().unshare(_NEW_PROCESSES))
     first = os.fork()
     if first != 0:
@@ -159,7 +161,7 @@ def _copied(enclosed: bool) -> int:
         try:
             block = os.fork()
         finally:
-            if block != 0:  # also where it failed: the next block needs a world of its own as well
+            if block != 0:  # even if the fork failed: the next block needs its own namespace
                 _called(kernel.setns(here.fileno(), _NEW_PROCESSES))
     return block
 
@@ -200,7 +202,7 @@ def _place(answer: Any, candidates: list[Any]) -> int:
 def _vote(
     function: Callable[[Any], Any], candidates: list[Any], given: int, said: int, *, telling: bool
 ) -> None:
-    """Call the function on the rows of this block; report which candidate it returned, and nothing else.
+    """Call the function on the rows of this block; report only which candidate it returned.
 
     A rehearsal also reports what went wrong, or which modules were imported.
     """
@@ -215,11 +217,11 @@ def _vote(
             told = f"it returned {answer!r:.200}, which is not a candidate".encode()
         else:
             told = b"it returned None, so the block does not vote" if place == _NONE else b""
-    except BaseException as error:  # whatever it is: it ends here, and only a rehearsal tells it
+    except BaseException as error:  # of any kind: it ends here; only a rehearsal reports it
         if telling:
             error.__traceback__ = (
                 error.__traceback__ and error.__traceback__.tb_next
-            )  # not this line
+            )  # leave out this frame
             told = "".join(traceback.format_exception(error, limit=-8)).encode(errors="replace")
     told = told[-_LONGEST_TOLD:]
     if telling and place != _NONE:
@@ -235,12 +237,12 @@ def _limit(seconds: int, memory: int) -> None:
     ):
         _, largest = resource.getrlimit(kind)
         least = most if largest == resource.RLIM_INFINITY else min(most, largest)
-        with contextlib.suppress(ValueError, OSError):  # macOS has no limit on addresses
+        with contextlib.suppress(ValueError, OSError):  # macOS cannot limit address space
             resource.setrlimit(kind, (least, least))
 
 
 def _only(*kept: int) -> None:
-    """Close every other descriptor; the standard streams go to the null device."""
+    """Close all other descriptors; connect the standard streams to the null device."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nowhere, stream)
@@ -259,7 +261,7 @@ def _fresh_generator() -> None:
 
 
 def _run(terms: dict[str, Any], given: int, answer: int, *, telling: bool) -> None:
-    """The whole life of a block's process."""
+    """Run a block's process from start to end."""
     folder = terms["folder"]
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _dies_with_parent()
@@ -320,7 +322,7 @@ def serve(descriptor: int) -> None:
         given, answer = pipes
         try:
             block = _copied(terms["enclosed"])
-        except OSError:  # the machine has no room for another process: no vote
+        except OSError:  # no process could be created: no vote
             block = 0
         else:
             if block == 0:
@@ -334,18 +336,18 @@ def serve(descriptor: int) -> None:
 
 
 def _settle() -> None:
-    """Prepare to be copied."""
+    """Prepare this process to be copied."""
     gc.collect()
     gc.freeze()  # so that garbage collection in copies touches no shared page
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
 
 def _load(line: socket.socket, names: list[str]) -> None:
-    """Import the libraries that the rehearsal imported, so that no block has to, if it is safe.
+    """Import the libraries that the rehearsal imported, if that is safe, so that no block has to.
 
     A process with threads cannot be copied safely, shared memory would connect the blocks, and an import
-    cannot be undone. So a copy of this process does the import and serves from then on; this one waits, and
-    continues itself if the copy fails. If the client leaves, both end.
+    cannot be undone. So a copy of this process does the import and serves from then on. This process waits,
+    and goes on serving itself if the copy turns out to be unsafe. If the client leaves, both end.
     """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     copy = os.fork()
@@ -362,7 +364,7 @@ def _load(line: socket.socket, names: list[str]) -> None:
     else:
         _dies_with_parent()
         for name in names:
-            with contextlib.suppress(BaseException):  # then each block imports it
+            with contextlib.suppress(BaseException):  # then each block imports it itself
                 importlib.import_module(name)
         if _threads() or _shares_memory():
             os._exit(_NOT_TO_COPY)
@@ -374,7 +376,7 @@ def _shares_memory() -> bool:
     try:
         with open("/proc/self/maps") as file:
             return any(line.split(maxsplit=2)[1].startswith("rw-s") for line in file)
-    except OSError:  # not on this system, where blocks are not cut off either
+    except OSError:  # no /proc: blocks are not isolated on this system either
         return False
 
 
@@ -390,7 +392,7 @@ def _threads() -> set[str]:
 
 
 def _tell(line: socket.socket, block: int) -> None:
-    """Hand over a block's process, so that the client can end it; nothing of it stays here."""
+    """Hand the client a block's process, so that it can end it; keep no handle here."""
     handles = []
     if block and hasattr(os, "pidfd_open"):
         with contextlib.suppress(OSError):  # it has ended already

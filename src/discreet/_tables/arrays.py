@@ -34,10 +34,10 @@ class Held:
     """A column: its values, which of them are missing, and how to write them in SQL.
 
     Attributes:
-        values: a masked NumPy array, or a chunked array of Arrow's.
-        sql: the column in SQL, where ``{}`` is a value.
-        kind: for moments and spans, which are whole numbers here.
-        ticks: of these, how many are a second.
+        values: a masked NumPy array, or a chunked Arrow array.
+        sql: the column as an SQL expression, in which ``{}`` stands for a value.
+        kind: ``moment`` or ``span`` if the values are whole-number ticks, else empty.
+        ticks: how many ticks make a second; 0 if the values are not ticks.
     """
 
     values: Any
@@ -58,14 +58,14 @@ class Held:
         return None if known is None else Held(column)
 
     def taken(self, places: NDArray[Any]) -> Held:
-        """Return the values at these places; -1 means none."""
+        """Return the values at these places; the place -1 gives a missing value."""
         if not isinstance(self.values, np.ma.MaskedArray):
             import pyarrow as pa
 
             missing = np.asarray(places < 0)
             chosen = self.values.take(pa.array(np.where(missing, 0, places), mask=missing))
             return replace(self, values=chosen)
-        # The last one, at -1, is missing.
+        # Append a missing value, which the place -1 selects.
         blank = np.array(["" if self.values.dtype == object else 0], dtype=self.values.dtype)
         values = np.append(np.ma.getdata(self.values), blank)
         missing = np.append(np.ma.getmaskarray(self.values), True)
@@ -86,7 +86,7 @@ def of_columns(
     *,
     kinds: Mapping[str, str],
 ) -> DuckDB:
-    """Open columns by name, first without rows (None for one that cannot be asked about)."""
+    """Open columns by name; ``twins`` holds each without rows, or None if it cannot be asked about."""
     known = {name: twin for name, twin in twins.items() if twin is not None}
     timed = {name: twin for name, twin in known.items() if twin.ticks}
     return of_rows(
@@ -152,11 +152,11 @@ def declares_nothing(data: list[Any] | NDArray[Any]) -> bool:
     return isinstance(data, list) or data.dtype.kind == "O"
 
 
-# ---- an array: its own type, by a public rule ----
+# ---- arrays: their own type, by a public rule ----
 
 
 def of_array(array: NDArray[Any]) -> Held | None:
-    """Return an array of a type that DuckDB knows, else None."""
+    """Return an array as a column, or None if DuckDB does not know its type."""
     kind = array.dtype.kind
     if kind in "UT":
         return texts_of(array)
@@ -187,9 +187,7 @@ def texts_of(values: Iterable[Any]) -> Held:
         else _read(_text, value)
         for value in values
     ]
-    if (
-        "pyarrow" in sys.modules
-    ):  # where it is installed, pandas imports it; DuckDB reads its texts faster
+    if "pyarrow" in sys.modules:  # pandas imports it if installed; DuckDB reads its texts faster
         import pyarrow as pa
 
         return Held(pa.chunked_array([pa.array(texts, pa.large_string())]))
@@ -198,12 +196,12 @@ def texts_of(values: Iterable[Any]) -> Held:
     return Held(np.ma.array(held, mask=[text is None for text in texts]), "{}::VARCHAR")
 
 
-# ---- a list: what it is read as, value by value ----
+# ---- lists: each value is read as the stated type ----
 
 
 @dataclass(frozen=True, slots=True)
 class _Type:
-    """How to read a value or get None, the placeholder for a missing one, and the column in SQL."""
+    """A type of ``read_as``: how to read a value, the placeholder for a missing one, and the SQL."""
 
     read: Callable[[Any], Any]
     blank: Any
@@ -227,7 +225,7 @@ def _read(read: Callable[[Any], Any], item: Any) -> Any:
         if isinstance(item, np.datetime64 | np.timedelta64):
             item = item.astype(f"{item.dtype.kind}8[us]").item()
         return read(item)
-    except Exception:  # of any class: what it raises may quote it
+    except Exception:  # of any class: its message may quote the value
         return None
 
 
@@ -270,7 +268,7 @@ def _date(item: Any) -> int | None:
 
 
 def _moment(item: Any) -> int | None:
-    """Return a date with a time, in UTC if it has a zone; a date alone is its midnight."""
+    """Return the microseconds from 1970 to a moment, in UTC if it has a zone; a date means its midnight."""
     if not isinstance(item, datetime.datetime):
         item = datetime.datetime(item.year, item.month, item.day)
     return _ticks(micros_of(item))
@@ -288,7 +286,7 @@ def _span(item: Any) -> int | None:
 
 
 def _ticks(micros: object) -> int | None:
-    """Return microseconds as DuckDB holds them; pandas' NaT is a date whose difference is NaN."""
+    """Return microseconds within DuckDB's range, else None; for pandas' NaT they are NaN."""
     return micros if isinstance(micros, int) and abs(micros) <= LARGEST else None
 
 

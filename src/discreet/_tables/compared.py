@@ -50,7 +50,7 @@ def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]
     kind = table.kinds[column]
     if kind not in NUMBERS or table.is_text:
         return []
-    if not all(map(math.isfinite, numbers)):  # 1e999, which no row has, as infinities are null
+    if not all(map(math.isfinite, numbers)):  # 1e999: no row has it, because infinities are null
         return [value for value in numbers if operator in ("=", "in") and math.isinf(value)]
     if kind == "decimal":
         numbers = [Decimal(repr(value)) for value in numbers]  # as it was written: 0.1 is a tenth
@@ -67,7 +67,7 @@ def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]
 
 
 def not_listed(comparison: ColumnComparison, listed: Sequence[Any]) -> list[Any]:
-    """Return the literals that a public list rules out; for periods, those that overlap none of it."""
+    """Return the literals that a public list rules out; for periods, those that overlap no listed one."""
     texts, periods = set(map(str, listed)), [days_of(str(value)) for value in listed]
     spelled = [period for period in periods if period is not None]
 
@@ -85,9 +85,9 @@ def not_listed(comparison: ColumnComparison, listed: Sequence[Any]) -> list[Any]
 
 
 def steps_to(table: Table, comparison: ColumnComparison, *, name: str) -> tuple[str, ...]:
-    """Return expressions that lead to whether a comparison holds, which is never null.
+    """Return the steps of an SQL expression for a comparison; the last is true or false, never null.
 
-    The first uses the columns of the table; each later one uses ``name``, the result of the one before.
+    The first step uses the columns of the table; each later one uses ``name``, the result of the step before.
     """
     column, operator = comparison.column, comparison.operator
     table.kind(column, name="where")
@@ -108,7 +108,7 @@ def steps_to(table: Table, comparison: ColumnComparison, *, name: str) -> tuple[
 def _operands(
     table: Table, comparison: ColumnComparison, name: str
 ) -> tuple[tuple[str, ...], str, list[str]]:
-    """Return the steps to the compared value, whether that is a value, and the literals."""
+    """Return the steps to the compared value, the test that it is not missing, and the literals."""
     column, values = comparison.column, comparison.literals
     kind, engine = table.ordered_kind(column), table.engine
     there = f"{name} IS NOT NULL"
@@ -174,13 +174,13 @@ def _is_number(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """From a first position up to, but not including, another; or a single moment if both are equal."""
+    """The positions from ``first`` up to, but not including, ``end``; a single moment if both are equal."""
 
     first: float
     end: float
 
     def compared(self, held: str, operator: str, engine: Engine) -> str:
-        """Compare a position with it: ``=`` is within, ``<`` before it, ``<=`` up to its end."""
+        """Compare a position with the stretch: ``=`` means within, ``<`` before it, ``<=`` up to its end."""
         first, end = engine.real(self.first), engine.real(self.end)
         up_to = f"{held} <= {end}" if self.first == self.end else f"{held} < {end}"
         return {
@@ -194,7 +194,7 @@ class _Stretch:
 
 
 def _stretches(table: Table, comparison: ColumnComparison) -> list[_Stretch]:
-    """Return what the literals mean on a column that is ordered by time."""
+    """Return the stretches of time that the literals stand for."""
     kind = table.ordered_kind(comparison.column)
     size = 1 if kind == "date" else 86_400
     stretches, kinds = [], set()

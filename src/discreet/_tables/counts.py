@@ -1,4 +1,4 @@
-"""Counting people per candidate or per grid point, in the engine, once for each person.
+"""Counting people, not rows, per candidate or per grid point, inside the engine.
 
 Every function returns an array with one row per group (a single row without groups) and one column per
 candidate. Nothing else leaves the engine.
@@ -27,10 +27,10 @@ _GROUP = "group_place"
 _DIGEST_BITS = 30
 _MANY_COUNTS = 100_000
 MOST_COUNTED = 10**11
-"""The most people that a row of a counted table stands for, and the most that are counted in one place.
+"""The most people that a row of a counted table can stand for, and the most that are counted in one place.
 
-Below 2⁵³, so that a sum of float64 is exact in any order up to there, and beyond it is cut off: no engine
-rounds, overflows or raises. Twenty million places (``LARGEST_GRID``) together stay within 64 bits.
+It is below 2⁵³, so that float64 sums up to it are exact in any order; larger sums are cut off. So no engine
+rounds, overflows or raises an error. Twenty million places (``LARGEST_GRID``) together stay within 64 bits.
 """
 
 
@@ -39,14 +39,15 @@ class Rows:
     """Which rows count, to whom they belong, and which group they fall into.
 
     Attributes:
-        user: the column that tells whose a row is, or None where every row is another person's.
-        counted: the column with the number of people that a row stands for, if not one.
+        user: the column that identifies a row's person, or None if every row is a different person.
+        counted: the column with the number of people that a row stands for, or None.
         where: a condition on single rows.
         by: the column of the groups, or None.
         groups: the public groups, of the column's type.
-        period: of a column of dates or moments: the kind of period that the groups are numbers of.
-        groups_per_person: a person counts in this many groups at most, drawn from those of their rows.
-        key: what the draws depend on besides the person and the choice; fresh for each release.
+        period: for groups of dates or moments: the kind of period; ``groups`` then holds period numbers.
+        groups_per_person: each person counts in at most this many of their groups, which are drawn.
+        key: the key of the draws, which otherwise depend only on the person and the choice; new for each
+            release.
     """
 
     user: str | None = None
@@ -69,7 +70,7 @@ class Rows:
 
     @property
     def assigns(self) -> bool:
-        """Whether people are drawn into some of their groups, because they may have more of them."""
+        """Whether people are drawn into some of their groups, because they may have more than the limit."""
         return self.user is not None and self.groups_per_person < len(self.groups)
 
 
@@ -84,7 +85,7 @@ def people_per_candidate(
 ) -> Counts:
     """Count the people who have a row with each value; a person counts once for each value.
 
-    With ``other``, one more column counts people with a value that is none of these. With ``period``, the
+    With ``other``, one more column counts people with a value that is not a key. With ``period``, the
     keys are the numbers of periods of this kind that contain the column's values.
     """
     asked = {"rows": rows, "column": column, "other": other, "period": period}
@@ -102,10 +103,10 @@ def _per_candidate(
     other: bool,
     period: str | None,
 ) -> Query:
-    """The people for the place of each key, by group."""
+    """Return the query that counts the people for each key, by group."""
     many = rows.number_of_groups * len(keys) >= _MANY_COUNTS
     if many and table.engine.name == "duckdb" and not (other or rows.assigns):
-        # Such lists hold most of a column's values: then fewer counts than rows are looked up.
+        # A list this long has most of the column's values: counting first leaves fewer lookups than rows.
         query = _selected(table, rows, column, period=period, indexing=False)
         query = _people_in(table, query, rows, *_groups_of(rows), "value")
         if rows.by is not None:
@@ -125,7 +126,7 @@ def people_per_grid_point(
     per_person: str,
     outside: str = "drop",
 ) -> Counts:
-    """Count the people at each grid point: the least one at or above their value.
+    """Count the people at each grid point; a value belongs to the least point at or above it.
 
     A person counts at one of the grid points of their values: the ``least``, the ``largest``, one at
     ``random``, or the ``mean``. Values outside the bounds are dropped (``drop``) or moved to the bound
@@ -164,7 +165,7 @@ def people_with_any(
     grid: Grid | None = None,
     period: str | None = None,
 ) -> Counts:
-    """Count the people who have any value: one of the keys, one on the grid, or any; in one column."""
+    """Count the people who have a value (one of ``keys``, one within ``grid``, or any), in one column."""
     query = _selected(table, rows, column, as_number=grid is not None, period=period)
     if keys is not None:
         query = _indexed(table, query, "value", column, keys, period=period)
@@ -175,17 +176,17 @@ def people_with_any(
 
 
 def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
-    """Return every group that has people with their number; a person counts in one, drawn at random.
+    """Return every group that has people, and how many; each person counts in one group, drawn at random.
 
     **The groups come from the data**: they are for a mechanism that decides which of them may be named. The
-    draw is a hash of person and group, so that it depends on no one else.
+    draw is a hash of person and group, so that it does not depend on anyone else.
     """
     assert rows.by is not None
     alone = replace(rows, by=None)
     query = _selected(table, alone, rows.by)
     if rows.user is not None:
         query = _drawn_groups(table, query, rows)
-        for name in ("draw", "value"):  # the second, should two groups have one digest
+        for name in ("draw", "value"):  # "value" decides if two groups have the same digest
             query = query.set({"first": f"min({name}) OVER (PARTITION BY person)"})
             query = query.where(f"{name} = first")
     query = _people_in(table, query, replace(alone, user=None), "value")
@@ -195,10 +196,10 @@ def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
 def people_per_group_and_share(
     table: Table, rows: Rows, *, without: Sequence[Any] = ()
 ) -> list[tuple[tuple[Any, int], int]]:
-    """Every group that has people, and in how many groups they count, with how many people do so.
+    """Count the people of each group, separately by the number of groups in which a person counts.
 
-    A person counts in at most ``groups_per_person`` of theirs, drawn as for ``people_per_group``. Rows in the
-    groups ``without`` are left out first.
+    A person counts in at most ``groups_per_person`` of their groups, drawn as for ``people_per_group``. Rows
+    in the groups ``without`` are left out first.
     """
     assert rows.by is not None
     assert rows.user is not None
@@ -214,12 +215,12 @@ def people_per_group_and_share(
     query = query.set({"share": "count(*) OVER (PARTITION BY person)"})
     query = query.grouped("value", "share", people="count(*)")
     found = _listed(table, rows, query, rows.by, doing="counting people per group")
-    # Texts that are not valid Unicode may share a label: added up, one person would count several times.
+    # Texts that are not valid Unicode may share a label; in a sum, one person would count several times.
     return [each for each in found if "\ufffd" not in str(each[0][0])]
 
 
 def _drawn_groups(table: Table, query: Query, rows: Rows) -> Query:
-    """Return each group of each person once, with a number by which the person is drawn into some of them."""
+    """Return each group of each person once, with a hash that decides which of them are drawn."""
     query = query.grouped("person", "value", number="count(*)")
     digest = table.engine.hashed(f"'{_key(rows):x}'", "value", bits=_DIGEST_BITS)
     query = query.set({"digest": f"CAST({digest} AS BIGINT)"})
@@ -251,7 +252,7 @@ def counted_values(table: Table, rows: Rows, *, column: str) -> Query:
 def commonest_in_groups(
     table: Table, rows: Rows, *, column: str, most: int
 ) -> list[list[tuple[Any, int]]]:
-    """Return the commonest values of each group, or of all rows without groups; ties by their order."""
+    """Return the commonest values of each group, or of all rows if there are no groups; ties by value."""
     if rows.by is None:
         return [commonest_values(table, rows, column=column, most=most)]
     query = _people_in(table, _selected(table, rows, column), rows, _GROUP, "value")
@@ -299,7 +300,7 @@ def _selected(
     kept = {name: name for name in given}
     if rows.counted is not None:
         ways["counted"] = (table.number(rows.counted),)
-        # Rows that stand for at least one person, each for a whole number of them.
+        # Keep rows that stand for at least one person, each for a whole number of people.
         present["counted"] = f"counted >= 1 AND {engine.finite('counted')}"
         kept["counted"] = f"floor({clipped(engine, 'counted', 1.0, float(MOST_COUNTED))})"
     there, conditions = present.pop("value"), list(present.values())
@@ -318,7 +319,7 @@ def _selected(
         query = _indexed(table, query, _GROUP, rows.by, rows.groups, period=rows.period)
         if rows.assigns:
             query = _few_groups(table, query, rows)
-    # Last: a person's groups do not depend on the requested values.
+    # This comes last, so that a person's groups do not depend on the requested values.
     return query.where(there)
 
 
@@ -332,9 +333,9 @@ def _indexed(
     other: bool = False,
     period: str | None = None,
 ) -> Query:
-    """The rows whose ``name``, the identity of a column, is one of the different keys: with its place."""
+    """Replace ``name``, a column's identity, with the place of its key; drop other rows unless ``other``."""
     like = table.like(column, period)
-    # A text that no row can have has no word.
+    # Texts need no check: a text that no row can have has no word.
     sure = period is not None or like[0] == "text"
     cannot = set() if sure else {id(key) for key in table.cannot_hold(column, keys)}
     held = [
@@ -352,7 +353,7 @@ def _key(rows: Rows) -> int:
 
 
 def _few_groups(table: Table, query: Query, rows: Rows) -> Query:
-    """Keep each person's rows in at most this many of their groups, drawn independently of other people."""
+    """Keep each person's rows in at most ``groups_per_person`` groups, drawn independently of others."""
     names = query.columns
     query = query.set({"draw": table.engine.drawn(_key(rows), _GROUP, len(rows.groups))})
     if rows.groups_per_person == 1:
@@ -417,7 +418,7 @@ def _used(rows: Rows, column: str) -> list[str]:
 def _people_at(
     table: Table, rows: Rows, query: Query, column: str, *, width: int, doing: str
 ) -> Counts:
-    """The people for each place ``value``, by group."""
+    """Count the people at each place ``value``, by group."""
     query = _people_in(table, query, rows, *_groups_of(rows), "value")
     return _counted(table, rows, query, column, width=width, doing=doing)
 
@@ -445,7 +446,7 @@ def _listed(
 ) -> list[tuple[Any, int]]:
     """Return the values of a column (with the kept columns) and their people, commonest first.
 
-    As Python values: NumPy cannot hold a wide integer, a decimal or a NUL exactly.
+    They are Python values, because NumPy cannot hold a wide integer, a decimal or a NUL exactly.
     """
     rest = "" if most is None else f" ORDER BY people DESC, value LIMIT {most}"
     statement = query.statement + rest

@@ -21,7 +21,7 @@ _FAR = 10**10  # so that every choice has the same number of digits
 
 
 class Database(Engine):
-    """What PostgreSQL and SQLite share: texts as the digits of their bytes, and draws as texts."""
+    """The common part of PostgreSQL and SQLite: texts are the hex digits of their bytes, draws are texts."""
 
     keeps_time = True
     counts_distinct = True
@@ -32,11 +32,11 @@ class Database(Engine):
         self._connection = connection
 
     def of_word(self, word: str, kind: str, declared: str) -> str:
-        """Return a text as its digits."""
+        """Leave a text's word as it is, because it consists of hex digits; cast any other word."""
         return word if kind == "text" else f"CAST({word} AS {declared})"
 
     def md5(self, text: str) -> str:
-        """Return the digits of a hash."""
+        """Return the hex digits of the MD5 hash."""
         return f"md5({text})"
 
     def drawn(self, key: int, choice: str, _size: int) -> str:
@@ -111,7 +111,7 @@ _TROUBLES = {
     "conflicting lock|database is locked": "another process has it open",
     "refused|resolve|not known|timed? ?out|timeout|unreachable|server running": "no server answers there",
 }
-"""Driver messages about a connection and what they mean; their own wording may quote part of a password."""
+"""Driver messages about a connection and what they mean; the messages may quote part of a password."""
 
 
 def _trouble(error: Exception) -> str:
@@ -129,7 +129,7 @@ def open_database(data: Any, table: str | None) -> Engine:
         raise ParameterError("⟨table⟩ must name the table that the database is asked about")
     given = data if isinstance(data, str) else data.url.render_as_string(hide_password=False)
     scheme, _, rest = given.partition("://")
-    scheme = scheme.partition("+")[0]  # SQLAlchemy names its driver
+    scheme = scheme.partition("+")[0]  # without the driver, which SQLAlchemy names
     opening = _OPENING.get(scheme)
     if opening is None:
         raise ParameterError(
@@ -141,7 +141,7 @@ def open_database(data: Any, table: str | None) -> Engine:
         raise
     except Exception as error:
         why = _trouble(error)
-    # Raised here, so that no cause is attached, which might quote the address.
+    # Raised outside the handler, so that no cause is attached: it might quote the address.
     raise ParameterError(
         f"⟨table⟩{table!r} could not be opened at {without_password(given)}: {why}"
     )
@@ -161,7 +161,7 @@ def _postgres(address: str, table: str) -> Engine:
     except Exception:
         connection.close()
         raise
-    # Closed when the last table made from it is gone.
+    # Close the connection when the last table that uses it is gone.
     weakref.finalize(engine, connection.close)
     return engine
 
@@ -209,7 +209,7 @@ _OPENING = {
 
 
 def of_ibis(native: Any) -> Engine:
-    """Open an Ibis table: Ibis writes its query, which is counted in its own database."""
+    """Open an Ibis table: Ibis writes its query, and people are counted in its own database."""
     import ibis.expr.operations as ops
 
     sources = {node.source for node in native.op().find((ops.DatabaseTable, ops.SQLQueryResult))}
@@ -237,12 +237,12 @@ def of_ibis(native: Any) -> Engine:
         from discreet._tables.in_sqlite import SQLite, declared_in
 
         declared = {name: _declared(dtype) for name, dtype in native.schema().items()}
-        # For a column without a type, Ibis reads rows.
+        # Ibis would read rows to find the type of a column that declares none.
         for node in native.op().find(ops.DatabaseTable):
             told = declared_in(source.con, node.name)
             declared |= {name: "" for name in declared if told.get(name) == ""}
         engine = SQLite(source.con, query, declared)
-    engine.ibis = source  # type: ignore[attr-defined]  # a connection is closed when this is gone
+    engine.ibis = source  # type: ignore[attr-defined]  # its connection is closed when it is gone
     return engine
 
 

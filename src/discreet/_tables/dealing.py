@@ -1,7 +1,7 @@
-"""Dealing people into blocks: each person's block is decided by hidden coins.
+"""Dealing people into blocks: secret random bits decide each person's block.
 
-Every person gets a block by their own random bits, and the rows of a block are shuffled, because a row's
-position in the table would reveal something about the others. The content of a block follows from its own
+Each person's own random bits choose their block. The rows of a block are shuffled, because a row's position
+in the table would reveal something about the others. The content of a block is determined by its own
 people's rows and these bits (``docs/proofs/votes.md``).
 """
 
@@ -43,9 +43,9 @@ class Dealer:
     """A table whose rows can be dealt into blocks.
 
     Attributes:
-        data: the table as its owner has it.
-        table: the same, opened.
-        rows: whose rows count.
+        data: the table as it was given.
+        table: the same table, opened.
+        rows: which rows count, and to whom they belong.
         columns: the columns that are given to the function.
     """
 
@@ -65,7 +65,7 @@ class Dealer:
             )
 
     def deal(self, blocks: int, bits: Bits) -> Pieces:
-        """Read the rows and deal their people into blocks: for each what sends its rows."""
+        """Read the rows and deal their people into blocks; return a sender for the rows of each block."""
         whose, send = quietly(self._held, doing="reading the rows")
         people = int(whose.max(initial=-1)) + 1
         block = uniform_indices(bits, blocks, count=people)[whose]
@@ -82,7 +82,7 @@ class Dealer:
         used = _used(self.rows)
         if _in_hand(self.data):
             data = self.data
-            if hasattr(data, "collect"):  # once: a second time its rows may come in another order
+            if hasattr(data, "collect"):  # once: a second run may return the rows in another order
                 data = data.select(list(dict.fromkeys([*self.columns, *used]))).collect()
             frame = _Held(data, self.columns, lazy=data is not self.data)
             if not used:
@@ -140,7 +140,7 @@ class Dealer:
         return table
 
     def send(self, data: Any) -> bytes:
-        """Send public rows in the format of a block; those of a file as Arrow."""
+        """Return public rows as bytes in the format of a block; rows of a file are sent as Arrow."""
         if isinstance(data, str | Path):
             opened = open_table(data, needed=self.columns)
             _, data = _arrow_of(opened, Rows(), self.columns)
@@ -149,7 +149,7 @@ class Dealer:
 
 
 def dealer(data: Any, table: Table, rows: Rows, columns: Sequence[str] | None) -> Dealer:
-    """Return the dealer of a table's rows; refuses by the declared columns, before any row is read."""
+    """Return a dealer for a table's rows; the declared columns are checked before any row is read."""
     if type(data).__module__.partition(".")[0] == "narwhals":
         data = data.to_native()
     if table.engine.name == "spark":
@@ -193,7 +193,7 @@ def _in_hand(data: Any) -> bool:
 
 
 def _shuffled(count: int, bits: Bits) -> NDArray[np.int64]:
-    """Return places in a uniformly drawn order, by distinct random words."""
+    """Return the places in uniformly random order, sorted by distinct random words."""
     words = bits.words(count)
     while len(np.unique(words)) < count:
         words = bits.words(count)
@@ -229,7 +229,7 @@ class _Held:
         if kind == "polars":
             import polars as pl
 
-            # A list of categories may name some that none of these rows have.
+            # The list of categories may contain values that none of these rows have.
             rows = self._held[places].with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
             stream = io.BytesIO()
             rows.write_ipc_stream(stream)
@@ -251,7 +251,7 @@ def _bare(frame: Any) -> Any:
     for name in frame.columns:
         if hasattr(frame[name].dtype, "categories"):
             frame[name] = frame[name].cat.remove_unused_categories()
-        elif frame[name].dtype == object:  # of which only texts count, here as everywhere
+        elif frame[name].dtype == object:  # in a column of objects only texts count
             texts = [each if isinstance(each, str) else None for each in frame[name]]
             frame[name] = type(frame[name])(texts, dtype=object)
     return frame
@@ -313,7 +313,7 @@ def _chosen(table: Table, rows: Rows, beside: Mapping[str, Sequence[str]]) -> Qu
 
 
 def _read(table: Table, rows: Rows, columns: Sequence[str]) -> Query:
-    """Return the columns, each null where its value is not of the declared type."""
+    """Return a query of the columns; values that are not of the declared type become null."""
     return _chosen(
         table,
         rows,
@@ -322,7 +322,7 @@ def _read(table: Table, rows: Rows, columns: Sequence[str]) -> Query:
 
 
 def _value(table: Table, column: str, name: str) -> tuple[str, str]:
-    """Return the identity of a column's values, if it has one; for a time, its seconds since 1970."""
+    """Return the steps to a column's identity, or for a moment to its seconds since 1970; null if missing."""
     if table.kinds[column] == "moment":
         held, there = table.engine.position(column), table.engine.finite(name)
     else:
@@ -344,7 +344,7 @@ def _arrow_of(table: Table, rows: Rows, columns: Sequence[str]) -> tuple[NDArray
 
 
 def _turned(table: Table, name: str, value: Any, turn: Callable[[Any], Any]) -> Any:
-    """Return a value in its column's type; null if Python does not have it, such as February 31."""
+    """Convert a value to its column's type; None if Python cannot represent it, such as February 31."""
     try:
         return None if value is None else turn(table.plain(name, value))
     except (ValueError, ArithmeticError, TypeError):
@@ -363,4 +363,4 @@ _TYPES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "date": ("date32", lambda day: day),
     "moment": ("timestamp[us]", lambda seconds: _whole(round(float(seconds) * 10**6))),
 }
-"""Arrow's type for each kind of column, and the function that makes a value of it, or null."""
+"""The Arrow type for each kind of column, and the function that converts a value to it (or to None)."""

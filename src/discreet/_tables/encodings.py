@@ -16,7 +16,7 @@ ENCODINGS = (
 
 
 def in_utf_8(paths: Sequence[str], *, encoding: str, folder: str) -> list[str]:
-    """Make copies in UTF-8. They hold rows, so the folder is private and is removed."""
+    """Copy files into UTF-8. The copies hold rows, so the folder must be private and temporary."""
     copies = []
     for path in paths:
         with (
@@ -31,7 +31,7 @@ def in_utf_8(paths: Sequence[str], *, encoding: str, folder: str) -> list[str]:
 
 
 def opened_text(path: str, *, newline: str, encoding: str = "utf-8") -> TextIO:
-    """Open a text file, compressed or not, so that no byte raises."""
+    """Open a text file, compressed or not, so that no byte raises an error."""
     marked = "utf-8-sig" if encoding == "utf-8" else encoding
     if path.endswith(".gz"):
         return gzip.open(path, "rt", encoding=marked, errors="replace", newline=newline)

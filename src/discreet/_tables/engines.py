@@ -38,7 +38,7 @@ being secret (docs/proofs/question-sensitivities.md, "Drawn, not looked at").
 def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
     """Return the result of ``work``; an engine's exception becomes a ``TableError`` without its message.
 
-    With ``telling``, it includes the engine's message: only for work that reads no row.
+    With ``telling``, the error includes the engine's message; this is only for work that reads no row.
 
     The new error is raised after the handler has ended, so that neither a cause nor a context is
     attached: a traceback printer would follow both. Warnings are silenced for the same reason.
@@ -57,8 +57,8 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
     except (DiscreetError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
-        # Not only Exception: a panic in Polars is not one, and quotes the value that caused it.
-        # Kept only if it may be shown: a debugger shows a frame's variables.
+        # BaseException, because a panic in Polars is not an Exception, and quotes the value that caused it.
+        # The message is kept only if it may be shown, because a debugger shows a frame's variables.
         said = f"{type(error).__name__}: {error}" if telling else None
     if said is not None:
         raise TableError(
@@ -97,7 +97,7 @@ def require_names(columns: Sequence[str], *, place: str = "") -> None:
 
 _DECIMAL = re.compile(r"(?:decimal|numeric)\((\d+),\s*(-?\d+)\)")
 MOST_DIGITS = 76
-"""The most digits of a decimal that is compared; such decimals are far from the ends of float64's range."""
+"""The most digits of a decimal that can be compared; such decimals stay far within the range of float64."""
 
 _KINDS = {
     r"varchar.*|character.*|char.*|text|string.*|enum.*|uuid|bpchar|citext": "text",
@@ -131,7 +131,7 @@ def kind_of(declared: str) -> str:
 
 
 def range_of(declared: str) -> tuple[int, int, int] | None:
-    """Return the range of a type of whole numbers or decimals, in fractions of one, and the fraction.
+    """Return the least and the largest value of an integer or decimal type, in units of 1/n, and n.
 
     Example:
         >>> range_of("UTINYINT"), range_of("DECIMAL(4,2)"), range_of("DOUBLE")
@@ -151,7 +151,7 @@ def range_of(declared: str) -> tuple[int, int, int] | None:
 
 
 def fitting(declared: str) -> Fits:
-    """Return a test whether a column of this type can hold a key.
+    """Return a function that tests whether a column of this type can hold a key.
 
     Example:
         >>> fits = fitting("DECIMAL(4,2)")
@@ -162,12 +162,12 @@ def fitting(declared: str) -> Fits:
         return lambda key: bool(float(np.float32(key)) == key)
     held = range_of(declared)
     if held is None:
-        # Not the values of an enumeration: its author may have taken them from the rows.
+        # The values of an enumeration are not checked: its author may have taken them from the rows.
         return lambda _key: True
     least, most, parts = held
 
     def fits(key: Any) -> bool:
-        # Exactly: Decimal's own division has 28 digits.
+        # Use exact fractions, because Decimal's own arithmetic keeps 28 digits.
         number = key if isinstance(key, int) and parts == 1 else Fraction(key) * parts
         return bool(number.denominator == 1 and least <= number <= most)
 
@@ -181,11 +181,11 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 
 class Engine(ABC):
-    """An engine with one table. Most engines understand what is written here; the rest is overridden.
+    """An engine with one table. Most engines understand the SQL written here; the others override it.
 
     Attributes:
         name: ``duckdb``, ``spark``, ``postgres`` or ``sqlite``.
-        source: the table, as it stands after FROM.
+        source: the table, as written after FROM.
         types: the columns, each with its declared type as the engine writes it.
         kinds: the kind of each column.
         known_as: the columns' types as the table's owner knows them.
@@ -213,7 +213,7 @@ class Engine(ABC):
     quoted = staticmethod(quoted)
 
     def column(self, name: str) -> str:
-        """Return a column, null where the value is not of its declared type."""
+        """Return a column, with null for values that are not of its declared type."""
         return self.quoted(name)
 
     @abstractmethod
@@ -232,7 +232,7 @@ class Engine(ABC):
         return f"{key:f}" if hasattr(key, "quantize") else str(key)  # a decimal without an exponent
 
     def words(self, keys: Iterable[Any]) -> list[str | None]:
-        """The word of each key; a public list may have a million texts, most of them in ASCII."""
+        """Return the word of each key; fast for ASCII texts, because a public list may have a million."""
         return [
             key.encode(self.encoding).hex().upper()
             if type(key) is str and key.isascii()
@@ -256,7 +256,10 @@ class Engine(ABC):
         return f"({written if 'e' in written else written + 'e0'})"
 
     def finite(self, number: str) -> str:
-        """Return whether a float64 expression is a number; NaN counts as beyond all numbers, or null."""
+        """Return the test that a float64 expression is finite; it also excludes NaN.
+
+        Engines treat NaN as larger than all numbers, or as null.
+        """
         return f"({number} >= {self.real(-_LARGEST)} AND {number} <= {self.real(_LARGEST)})"
 
     def day(self, text: str) -> str:
@@ -290,12 +293,12 @@ class Engine(ABC):
     def position(self, name: str) -> str:
         """Return a column of dates or times as the float64 that orders it: days since 1970, or seconds.
 
-        A time of day is its seconds since midnight. A value without a number (an infinite time) is null or
-        infinite.
+        A time of day is its seconds since midnight. A value without such a number (an infinite time) is null
+        or infinite.
         """
 
     def shown_position(self, name: str) -> str:
-        """Return the same for the local time in the zone that the column declares."""
+        """Return the position of the local time in the zone that the column declares."""
         return self.position(name)
 
     def month(self, days: str) -> str:
@@ -306,7 +309,7 @@ class Engine(ABC):
     def drawn(self, key: int, choice: str, size: int) -> str:
         """Return a hash of key, person and ``choice`` (whole numbers below ``size``), followed by the choice.
 
-        So no two choices of a person tie, and ``choice_drawn`` recovers the choice.
+        Therefore no two choices of a person tie, and ``choice_drawn`` recovers the choice.
         """
         digest = self.hashed(f"'{key:x}'", "person", choice, bits=62 - size.bit_length())
         return f"CAST({digest} AS BIGINT) * {size} + {choice}"
@@ -351,7 +354,7 @@ class Engine(ABC):
 
     @abstractmethod
     def try_out(self, statement: str) -> None:
-        """Raise the engine's objections to a statement, reading no row."""
+        """Raise the engine's errors about a statement, without reading a row."""
 
     def columns(self, statement: str, names: Sequence[str]) -> Columns:
         """Run a statement and return a small result as NumPy columns of these names."""
@@ -363,7 +366,7 @@ class Engine(ABC):
         """Run a statement and return a small result as rows of Python values."""
 
     def reading(self, _seconds: float | None) -> AbstractContextManager[None]:
-        """Read in one snapshot of the data, without changes and with a time limit, in a database."""
+        """In a database, read from one snapshot, without changing anything and with a time limit."""
         return nullcontext()
 
     def plain_text(self, value: Any) -> str:

@@ -2,7 +2,7 @@
 
 A CSV file's first record names its columns. A JSON lines file declares nothing: a key missing from a line
 is null there, and so is everything in a line that is not a JSON object. Lines that cannot be split into
-fields are dropped. A *row* is what an RFC 4180 reader sees.
+fields are dropped. A *row* is a record as an RFC 4180 reader sees it.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ SPELLED = ("date", "moment", "time", "span", "decimal")
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A text file, or a glob pattern of them, with options that its name does not state; accepted as a path.
+    """A text file, or a glob pattern, with options that the name does not state; accepted wherever a path is.
 
     Attributes:
         path: a CSV, TSV or JSON lines file.
         delimiter: what separates the fields of a CSV file.
         encoding: how a CSV file is encoded.
         read_as: the type of a column's texts when its order matters, by the column's name: ``date``,
-            ``moment`` (a date with a time), ``time`` (of day), ``span`` or ``decimal``. The notation of
-            bounds also states it.
+            ``moment`` (a date with a time), ``time`` (of day), ``span`` or ``decimal``. If bounds are
+            given, the way they are written also states it.
 
     Example:
         >>> TextFile("visits.csv", delimiter=";", encoding="cp1252").delimiter
@@ -128,7 +128,7 @@ def open_files(
 def _in_another_encoding(
     paths: list[str], columns: Sequence[str], delimiter: str, encoding: str
 ) -> Engine:
-    """Convert a file after the payment: DuckDB's own decoders stop at an invalid byte, ours replaces it."""
+    """Open files and convert them to UTF-8 after the payment; DuckDB's decoders stop at an invalid byte."""
 
     def load(_columns: Iterable[str]) -> Any:
         copies = in_utf_8(paths, encoding=encoding, folder=spill_folder())
@@ -165,7 +165,7 @@ def _header(path: str, delimiter: str, encoding: str) -> list[str]:
     """Return the first record, which names the columns; it is schema, not data."""
 
     def first_record() -> list[str]:
-        # A whole block is decoded, rows included: none of their bytes may raise.
+        # This decodes a whole block, rows included, so no byte may raise an error.
         with opened_text(path, newline="", encoding=encoding) as file:
             return next(csv.reader(file, delimiter=delimiter), [])
 
@@ -192,7 +192,7 @@ def _list_of(paths: Sequence[str]) -> str:
 def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: str) -> str:
     files = _list_of(paths)
     if suffix in _PARQUET:
-        # A byte that is not UTF-8 becomes a question mark; DuckDB would raise at it.
+        # A byte that is not UTF-8 becomes a question mark; otherwise DuckDB would raise an error.
         return f"SELECT * FROM read_parquet({files}, hive_partitioning = false, utf8_validation = 'replace')"  # noqa: S608 - quoted above
     if suffix in _JSON_LINES:
         chosen = ", ".join(
@@ -200,7 +200,7 @@ def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: s
             f"{_literal(_json_place(name))}) AS {quoted(name)}"
             for name in columns
         )
-        # As a CSV file with one column: DuckDB's JSON reader stops at a line above 16 MB.
+        # Read it as a CSV file with one column: DuckDB's JSON reader stops at a line above 16 MB.
         return (
             f"SELECT {chosen or 'line'} FROM read_csv({files}, columns = {{'line': 'VARCHAR'}}, "  # noqa: S608
             f"header = false, auto_detect = false, delim = '\x1f', quote = '', escape = '', "
@@ -210,8 +210,8 @@ def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: s
     return (
         f"SELECT * FROM read_csv({files}, columns = {as_text}, header = true, auto_detect = false, "  # noqa: S608
         f"delim = {_literal(delimiter)}, quote = '\"', escape = '\"', "
-        # Short rows are padded; with a line break inside quotes the parallel reader refuses that, and
-        # a refusal that depends on a value is what must not happen.
+        # Short rows are padded. The parallel reader refuses to do that if there is a line break inside
+        # quotes, and no refusal may depend on a value.
         f"null_padding = true, strict_mode = false, parallel = false, {_LINES})"
     )
 
@@ -219,7 +219,7 @@ def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: s
 def _json_place(key: str) -> str:
     """Return where DuckDB finds a key of an object: as a path, or as a pointer if it contains a quote.
 
-    Not always as a pointer, because the pointer 0 also means the first element of a list.
+    Other keys are not written as pointers, because the pointer 0 also means the first element of a list.
     """
     if '"' not in key:
         return f'$."{key}"'
@@ -243,7 +243,7 @@ def _in_spark(paths: list[str], suffix: str, columns: Sequence[str], delimiter: 
 def _never_raising(paths: Sequence[str]) -> set[str]:
     """Return the columns of moments that DuckDB and Spark read for any value: microseconds or finer.
 
-    Coarser ones exceed the engines' own range, and a time may lie outside a day: both would raise an error.
+    Coarser units can exceed the engines' own range, and a time may lie outside a day: both raise an error.
     """
     query = f"SELECT name, {_IS_FINE} FROM parquet_schema({_list_of(paths)})"  # noqa: S608 - quoted
     told = connected().sql(query).fetchall()
@@ -251,7 +251,7 @@ def _never_raising(paths: Sequence[str]) -> set[str]:
 
 
 def _with_all_times(opened: Engine, paths: list[str], columns: Sequence[str]) -> Engine:
-    """Open Parquet files with times that the engine would reject: read by Arrow, refused in a cluster."""
+    """Open Parquet files with Arrow if the engine could reject their times; in a cluster, refuse them."""
     timed = {name for name in columns if opened.types.get(name, "").upper().startswith("TIME")}
     far = sorted(timed and timed - _never_raising(paths))
     if far and opened.name == "spark":

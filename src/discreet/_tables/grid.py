@@ -101,16 +101,16 @@ class Grid:
         return f"{_shown(self.lower)}:{_shown(self.upper)}"
 
     def label(self, index: int) -> int | float:
-        """The grid point: a whole number, or the nearest float64."""
+        """Return the grid point: a whole number, or the nearest float64."""
         point = self.point(index)
         return int(point) if point.denominator == 1 else float(point)
 
     def point(self, index: int) -> Fraction:
-        """The grid point, exactly."""
+        """Return the grid point, exactly."""
         return self.lower + index * self.step
 
     def contains(self, engine: Engine) -> str:
-        """Whether the column ``value`` lies within the bounds."""
+        """Return the condition that the column ``value`` lies within the bounds."""
         return f"value >= {engine.real(float(self.lower))} AND value <= {engine.real(float(self.upper))}"
 
     def clamped(self, engine: Engine) -> str:
@@ -126,9 +126,9 @@ class Grid:
         return self._with_place(query, engine, "value >= {}", -1)
 
     def with_mean(self, query: Query, engine: Engine, *kept: str) -> Query:
-        """Return the query with ``place`` for each of ``kept``: the mean of their indices ``value``.
+        """Return the query with ``place``, the mean of the indices ``value`` for each group by ``kept``.
 
-        It is rounded to the nearest whole number, halves up: floor((2·sum + rows)/(2·rows)).
+        The mean is rounded to the nearest whole number, halves up: floor((2·sum + rows)/(2·rows)).
         """
         query = query.grouped(*kept, total="sum(value)", number="count(*)")
         total, number = (f"CAST({name} AS {engine.double})" for name in ("total", "number"))
@@ -155,7 +155,7 @@ def clipped(engine: Engine, number: str, least: float, most: float) -> str:
 
 
 def _signed(name: str, value: object) -> Fraction:
-    """Check any finite number; a float means its shortest decimal."""
+    """Return a finite number of either sign, exactly; a float means its shortest decimal."""
     if isinstance(value, str):
         text = value.strip()
         return -non_negative(name, text[1:]) if text.startswith("-") else non_negative(name, text)
@@ -164,7 +164,7 @@ def _signed(name: str, value: object) -> Fraction:
     try:
         negative = value < 0  # type: ignore[operator]  # anything that cannot be compared is refused
         return -non_negative(name, -value) if negative else non_negative(name, value)  # type: ignore[operator]  # as above
-    except (TypeError, ArithmeticError):  # the second is a decimal NaN's way to refuse to compare
+    except (TypeError, ArithmeticError):  # comparing a decimal NaN raises the second
         raise refuse(name, value, "a finite number") from None
 
 

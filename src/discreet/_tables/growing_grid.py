@@ -1,8 +1,9 @@
-"""A public grid with practically no bounds: even near zero, proportional to the magnitude further out.
+"""A public grid with practically no bounds: equal steps near zero, proportional to the magnitude further out.
 
-In units: every whole number up to 2048, then 1024 points in each doubling, up to a public largest
-magnitude, and the same below zero. Points further out are a thousandth apart. A value falls to the least
-point at or above it; a value within 2⁻²⁴ of a step of a point counts as being there.
+The points, in units, are every whole number up to 2048, then 1024 points in each doubling, up to a public
+largest magnitude, and the same below zero. Points further out are about a thousandth of their magnitude
+apart. A value belongs to the least point at or above it; a value within 2⁻²⁴ steps of a point counts as
+that point.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from discreet.errors import ParameterError
 _EVEN = 2048
 _OCTAVE = 1024
 _LEFT_OUT = float(12 * _OCTAVE - _EVEN)
-_ABOUT = 2.0**-24  # of a step: a value this near a point is at it
+_ABOUT = 2.0**-24  # of a step: a value this close to a point counts as that point
 _MOST_OCTAVES = 100
-_LEAST_UNIT = Fraction(1, 10**100)  # so that all points, and their quotients, are float64
+_LEAST_UNIT = Fraction(1, 10**100)  # so that all points, and their quotients, fit in float64
 _DIGIT_BITS = 20
 _DIGIT = 2.0**_DIGIT_BITS  # 2³³ whole numbers below this have an exact sum in float64, in any order
 LARGEST = 10**12
@@ -31,7 +32,7 @@ LARGEST = 10**12
 
 @dataclass(frozen=True, slots=True)
 class GrowingGrid:
-    """0, ±1, ..., ±2048 units, then steps of a thousandth, up to ``largest``; or magnitudes only.
+    """0, ±1, ..., ±2048 units, then steps of a thousandth, up to ``largest``; or only magnitudes.
 
     Example:
         >>> grid = GrowingGrid(unit=Fraction(1), largest=Fraction(10**6))
@@ -63,7 +64,7 @@ class GrowingGrid:
 
     @property
     def _steps(self) -> int:
-        """The points above zero, up to the first that is at least the largest magnitude."""
+        """The number of points above zero, up to the first that is at least the largest magnitude."""
         units = self.largest / self.unit
         if units <= _EVEN:
             return math.ceil(units)
@@ -75,12 +76,12 @@ class GrowingGrid:
         return self.zero + self._steps + 1
 
     def label(self, index: int) -> int | float:
-        """The grid point: a whole number, or the nearest float64."""
+        """Return the grid point: a whole number, or the nearest float64."""
         point = self.point(index)
         return int(point) if point.denominator == 1 else float(point)
 
     def point(self, index: int) -> Fraction:
-        """The grid point, exactly."""
+        """Return the grid point, exactly."""
         steps = abs(index - self.zero)
         units = Fraction(steps)
         if steps > _EVEN:
@@ -103,7 +104,7 @@ class GrowingGrid:
     def with_index(self, query: Query, engine: Engine) -> Query:
         """Return the query with the column ``place``: the index of the least grid point not below ``value``.
 
-        Rounding may move a value by a step where two points are closer than floats can distinguish; a
+        Rounding may move a value by a step if two points are closer than floats can distinguish; a
         person still has one index, and privacy rests only on that. Each column is a separate step, because
         an engine evaluates an expression as often as it is written.
         """
@@ -115,7 +116,7 @@ class GrowingGrid:
         """Return the column ``place`` for a magnitude of ``size`` units with the sign of ``value``."""
         even, octaves = engine.real(_EVEN), engine.real(_OCTAVE)
         outer = f"CASE WHEN size > {even} THEN size ELSE {even} END"
-        # At the end of an octave a magnitude has the same number of steps in both, so an estimate is enough.
+        # Where two octaves meet, both give the same number of steps, so an estimated octave is enough.
         query = query.set(
             {"octave": f"CAST(floor(ln({outer}) / ln({engine.real(2)})) AS {engine.double})"}
         )
@@ -130,10 +131,10 @@ class GrowingGrid:
         return query.set({"place": f"{place} + {engine.real(self.zero)}"})
 
     def with_mean(self, query: Query, engine: Engine, *kept: str) -> Query:
-        """Return the query with ``place`` for each of ``kept``: the point nearest to the mean of theirs.
+        """Return the query with ``place``, the point nearest to the mean for each group by ``kept``.
 
-        Their points have the indices ``value``. Each is a whole number of units, and these are added digit
-        by digit, exactly, so that row order does not matter.
+        The points have the indices ``value``. Each point is a whole number of units, and these numbers are
+        added exactly, digit by digit, so that row order does not matter.
         """
         even, octaves, two, one = map(engine.real, (_EVEN, _OCTAVE, 2, 1))
         query = query.set({"steps": f"CAST(value AS {engine.double}) - {engine.real(self.zero)}"})

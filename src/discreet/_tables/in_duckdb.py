@@ -29,20 +29,21 @@ _QUIET: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",  # reading a file never uses the network
     "autoload_known_extensions": "false",
     "preserve_insertion_order": "false",  # no order is needed, and without it memory stays bounded
-    # The only joins are with lists of keys, which are the smaller side and written as such. DuckDB does
-    # not know the length of a stream, and would build its hash table from the rows.
+    # The only joins are with lists of keys, which are written as the smaller side. DuckDB does not know
+    # the length of a stream, and would build its hash table from the rows.
     "disabled_optimizers": "join_order,build_side_probe_side",
 }
 _databases: dict[int, Any] = {}
-"""DuckDB, started once per process, because starting takes longer than many questions.
+"""One DuckDB for each process (by its ID), because starting takes longer than many questions.
 
-A forked process has none of its parent's threads, and would wait for them forever, also at exit.
+A forked process lacks its parent's threads; with its parent's DuckDB it would wait for them forever, even at
+exit.
 """
 
 
 @cache
 def spill_folder() -> str:
-    """Return the folder for data that does not fit in memory: rows, so it is private and temporary."""
+    """Return a private, temporary folder for rows that do not fit in memory."""
     folder = tempfile.mkdtemp(prefix="discreet-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -84,17 +85,17 @@ class DuckDB(Engine):
     """A relation, a query, or data that is handed over when its rows are needed.
 
     Args:
-        relation: what has the declared columns. It is asked by the name ``discreet_rows``, which hides
+        relation: a relation with the declared columns. Statements name it ``discreet_rows``, which hides
             tables of that name.
-        connection: what runs statements, where ``relation`` does not.
-        query: of a file or a database: the query that stands for the table, run by ``connection``.
-        load: gives the connection that holds the rows of some columns, where ``relation`` has none.
+        connection: the connection that runs statements, if ``relation`` does not.
+        query: for a file or a database: the query that stands for the table, run by ``connection``.
+        load: a function that returns a connection with the rows of some columns, if ``relation`` has none.
         known_as: the types of all columns as the table's owner knows them; those that are not in
             ``relation`` have a type that DuckDB does not know.
-        kinds: the kinds of those columns whose type in ``relation`` does not tell.
+        kinds: the kinds of columns whose type in ``relation`` does not show it.
         ticks: the columns of moments and spans that ``relation`` holds as whole numbers, each with the number
-            of these in a second.
-        in_database: whether the connection is to a database, whose reading is a transaction.
+            of ticks in a second.
+        in_database: whether the connection is to a database, where reading is a transaction.
     """
 
     name = "duckdb"
@@ -114,9 +115,7 @@ class DuckDB(Engine):
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         super().__init__("discreet_rows" if query is None else f"({query}) AS discreet_rows", types)
         self._relation, self._connection, self._load = relation, connection, load
-        self._running = (
-            threading.Lock()
-        )  # a connection returns the rows of the last statement that ran
+        self._running = threading.Lock()  # a connection keeps only the last result
         self._ticks, self.keeps_time = ticks or {}, in_database
         if known_as is not None:
             told = self.kinds | dict(kinds or {})
@@ -134,7 +133,7 @@ class DuckDB(Engine):
         return f"encode(CAST({self.column(name)} AS VARCHAR))"
 
     def finite(self, number: str) -> str:
-        """Check without comparing: if a Parquet file states its largest number, NaN would be missed."""
+        """Use a function, not a comparison, which misses NaN if a Parquet file states its largest number."""
         return f"isfinite({number})"
 
     def trimmed(self, text: str) -> str:
@@ -173,7 +172,7 @@ class DuckDB(Engine):
         return f"epoch(timezone('{zone}', to_timestamp({near})))"
 
     def _seconds(self, ticks: str, parts: int) -> str:
-        """Return ticks as seconds: the nearest float64 within 285 years of 1970, to the second beyond."""
+        """Return ticks as seconds: the nearest float64 within 285 years of 1970, else to the second."""
         if parts == 1:
             return f"CAST({ticks} AS DOUBLE)"
         near = f"{ticks} BETWEEN {-(2**53)} AND {2**53}"
@@ -183,8 +182,9 @@ class DuckDB(Engine):
     def hashed(self, *parts: str, bits: int) -> str:
         """Return DuckDB's own hash.
 
-        Applied twice: the hash of several columns is a bitwise sum of their hashes, so that among three
-        choices the one that first differs from the other two would come first half of the time.
+        It is applied twice, because the hash of several columns is a bitwise sum of their hashes. Applied
+        once, it would not be even: of three choices, the one that differs from the other two in the first
+        bit that is not the same for all would come first half of the time.
         """
         return f"(hash(hash({', '.join(parts)})) >> {64 - bits})"
 
@@ -215,7 +215,7 @@ class DuckDB(Engine):
     # ---- how a statement is run
 
     def loaded(self, columns: Iterable[str]) -> DuckDB:
-        """Read what is not loaded yet."""
+        """Return the engine with the rows of these columns, loaded now if they are not yet."""
         if self._load is None:
             return self
         loaded = copy(self)
@@ -228,7 +228,7 @@ class DuckDB(Engine):
         return self._relation.query("discreet_rows", statement)
 
     def try_out(self, statement: str) -> None:
-        """Run it on no rows, unless it has been tried before."""
+        """Run the statement on no rows, unless it has been tried before."""
         known = statement, tuple(self.types.items())
         if self._connection is None or len(statement) > _LONGEST_KNOWN or known not in _known:
             with self._running:
@@ -244,7 +244,7 @@ class DuckDB(Engine):
             return dict(self._run(statement).fetchnumpy())
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """Return Python's own values."""
+        """Return rows of Python values."""
         with self._running:
             return list(self._run(statement).fetchall())
 
@@ -267,19 +267,19 @@ class DuckDB(Engine):
 
 
 LARGEST = 9_200_000_000_000_000_000
-"""Microseconds; DuckDB's own range of times ends a little further out."""
+"""The largest time, in microseconds; DuckDB's own range ends a little further out."""
 
 
 def of_query(connection: Any, query: str, *, in_database: bool) -> DuckDB:
-    """Return the table that a query on a connection gives."""
+    """Return the table that a query on a connection returns."""
     relation = connection.sql(query)
     return DuckDB(relation, connection=connection, query=query, in_database=in_database)
 
 
 def holding(rows: Any, chosen: str = "*") -> Any:
-    """Return a connection that knows some rows, or a selection of them, by the name ``discreet_rows``.
+    """Return a connection that has some rows, or a selection of them, under the name ``discreet_rows``.
 
-    DuckDB binds a statement on a relation several times; this takes less than half as long.
+    This takes less than half as long as a relation, on which DuckDB binds a statement several times.
     """
     connection = connected()
     if chosen == "*":
@@ -293,12 +293,12 @@ def holding(rows: Any, chosen: str = "*") -> Any:
 
 
 def of_rows(twin: Any, load: Callable[[Iterable[str]], Any], **facts: Any) -> DuckDB:
-    """Return a table that ``twin`` holds without rows, and ``load`` with them."""
+    """Return a table: ``twin`` has its columns without rows, and ``load`` loads columns with their rows."""
     return DuckDB(twin.sql("FROM discreet_rows"), connection=twin, load=load, **facts)
 
 
 def empty(types: Mapping[str, str]) -> Any:
-    """Return a connection that holds these columns without rows; if there are none, an unused one."""
+    """Return a connection that holds these columns without rows; if there are none, an unused column."""
     columns = types or {"discreet_nothing": "INTEGER"}
     parts = (f"NULL::{declared} AS {quoted(name)}" for name, declared in columns.items())
     connection = connected()

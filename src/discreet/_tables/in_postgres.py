@@ -30,7 +30,7 @@ _CAST = {
     "oid": "bigint",
     "money": "numeric(23,4)",
 }
-"""Types that are cast to others, which hold all their values."""
+"""Types that are cast to another type, which can hold all their values."""
 
 _DECIMAL = re.compile(r"numeric\(([0-9]+),(-?[0-9]+)\)")
 _HIDDEN = """
@@ -42,7 +42,7 @@ SELECT row_security_active(held.oid) AND NOT EXISTS (
 """
 _CODECS = {
     "UTF8": "utf-8",
-    "SQL_ASCII": "utf-8",  # which says nothing about its bytes: most clients write UTF-8
+    "SQL_ASCII": "utf-8",  # declares no encoding; most clients write UTF-8
     "EUC_CN": "gb2312",
     "KOI8R": "koi8-r",
     "KOI8U": "koi8-u",
@@ -82,7 +82,7 @@ class Postgres(Database):
 
     @staticmethod
     def named(connection: Any, table: str) -> Postgres:
-        """A table by its name."""
+        """Open a table by its name."""
         # In a database with SQL_ASCII, the driver would return column names as bytes.
         connection.execute("SET client_encoding TO 'UTF8'")
         name = identifier(table)
@@ -98,12 +98,12 @@ class Postgres(Database):
         return f"CASE WHEN CAST({held} AS {self.double}) < {10.0**MOST_DIGITS!r} THEN {held} END"
 
     def text(self, name: str) -> str:
-        """Use the database's own encoding: a byte that is not a character could not be converted."""
+        """Use the database's own encoding, because a byte that is not a character cannot be converted."""
         in_bytes = f"convert_to(CAST({self.column(name)} AS TEXT), '{self._encoding}')"
         return f"upper(encode({in_bytes}, 'hex')) COLLATE \"C\""
 
     def real(self, number: float) -> str:
-        """Write a float, because a plain literal is a decimal there."""
+        """Write a float64; a plain literal is a decimal in PostgreSQL."""
         return f"CAST('{number!r}' AS DOUBLE PRECISION)"
 
     def position(self, name: str) -> str:
@@ -111,7 +111,7 @@ class Postgres(Database):
         seconds = f"CAST(date_part('epoch', {self.column(name)}) AS DOUBLE PRECISION)"
         return f"{seconds} / 86400" if self.kinds[name] == "date" else seconds
 
-    # Otherwise it would treat the list as the larger side of the join, and hash the rows.
+    # Without this, PostgreSQL would treat the list as the larger side of the join, and hash the rows.
     one_each = ("MIN(place)", " GROUP BY 1")
 
     def key_list(self, held: Places) -> str:
@@ -123,7 +123,7 @@ class Postgres(Database):
         )
 
     def columns(self, statement: str, names: Sequence[str]) -> Columns:
-        """Return each group as one run of bytes, because a message for every number takes long."""
+        """Fetch each group as one string of bytes, because one message for each number would take long."""
         if "group_place" not in names:
             return super().columns(statement, names)
         sent = " || ".join(f"int8send(CAST({name} AS BIGINT))" for name in names)
@@ -152,7 +152,7 @@ class Postgres(Database):
 
 
 def _plain_decimal(declared: str) -> str:
-    """Return a decimal whose scale lies between 0 and its precision, which PostgreSQL does not require."""
+    """Return a decimal type with a scale between 0 and its precision, which PostgreSQL does not require."""
     found = _DECIMAL.fullmatch(declared)
     if found is None:
         return declared

@@ -20,7 +20,7 @@ class Spark(Engine):
 
     @staticmethod
     def quoted(name: str) -> str:
-        """In Spark's own quotes."""
+        """Quote an identifier with Spark's own quotes."""
         return "`" + name.replace("`", "``") + "`"
 
     def text(self, name: str) -> str:
@@ -48,7 +48,7 @@ class Spark(Engine):
     )
 
     def position(self, name: str) -> str:
-        """Convert by type: each has its own way to a number."""
+        """Convert to a number; each type has its own conversion."""
         held, kind, declared = self.quoted(name), self.kinds[name], self.types[name]
         if kind == "date":
             return f"CAST(unix_date({held}) AS DOUBLE)"
@@ -85,14 +85,14 @@ class Spark(Engine):
         return self._frame.sparkSession.sql(text, discreet_rows=self._frame)
 
     def try_out(self, statement: str) -> None:
-        """Run it on no rows."""
+        """Run the statement on no rows."""
         self.frame(statement).where("false").collect()
 
     def columns(self, statement: str, names: Sequence[str]) -> Columns:
-        """Return columns by Arrow."""
+        """Return columns through Arrow."""
         table = self.frame(statement).toArrow()
         return {name: table.column(name).to_numpy() for name in names}
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """Return Python's own values."""
+        """Return rows of Python values."""
         return [tuple(row) for row in self.frame(statement).collect()]

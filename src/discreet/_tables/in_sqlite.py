@@ -50,12 +50,12 @@ class SQLite(Database):
         return f"CASE WHEN typeof({held}) IN ({kept_as}){also} THEN {held} END"
 
     def text(self, name: str) -> str:
-        """Return the digits of its bytes; for a null these would be an empty text."""
+        """Return the hex digits of a text's bytes; null stays null (``hex`` returns an empty text for it)."""
         held = self.column(name)
         return f"CASE WHEN {held} IS NOT NULL THEN hex({held}) END"
 
     def word(self, key: Any) -> str | None:
-        """Write booleans as numbers: SQLite has none."""
+        """Write booleans as numbers, because SQLite has no booleans."""
         return str(int(key)) if isinstance(key, bool) else super().word(key)
 
     def of_word(self, word: str, kind: str, _declared: str) -> str:
@@ -64,7 +64,7 @@ class SQLite(Database):
         return f"CAST({word} AS {kinds[kind]})" if kind in kinds else word
 
     def real(self, number: float) -> str:
-        """Write a quotient of whole numbers: SQLite's own parsing of digits may be off by a unit."""
+        """Write a quotient of whole numbers, because SQLite's own parsing of digits may be off by a unit."""
         if math.isinf(number):
             return "9e999" if number > 0 else "-9e999"
         above, below = float(number).as_integer_ratio()
@@ -77,7 +77,7 @@ class SQLite(Database):
         return f"'{text}'"
 
     def position(self, name: str) -> str:
-        """Pass digits: a text that is not UTF-8 could not be passed to a Python function."""
+        """Pass hex digits, because a text that is not UTF-8 could not be passed to a Python function."""
         seconds = f"discreet_seconds(hex({self.quoted(name)}))"
         # A column of dates may also hold a time in SQLite; its day counts.
         return f"floor({seconds} / 86400.0)" if self.kinds[name] == "date" else seconds
@@ -91,7 +91,7 @@ class SQLite(Database):
         return f"(12 * {year} + {month} - 1)"
 
     def md5(self, text: str) -> str:
-        """Use our own function: SQLite has none."""
+        """Use our own function, because SQLite has no MD5."""
         return f"discreet_md5({text})"
 
     def key_list(self, held: Places) -> str:
@@ -106,7 +106,7 @@ class SQLite(Database):
         connection.commit()
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
-        # Without a limit too: while SQLite works, Python notices an interrupt only in this function.
+        # Set this even without a limit: while SQLite works, Python notices an interrupt only in this handler.
         end = math.inf if seconds is None else time.monotonic() + seconds
         connection.set_progress_handler(lambda: time.monotonic() > end, 10_000)
         try:
@@ -118,7 +118,7 @@ class SQLite(Database):
 
 
 def _kind(declared: str) -> str:
-    """Return the name of a kind as a type: SQLite accepts any word as one."""
+    """Return the kind of a declared type, as a type's name; SQLite accepts any word as a type."""
     name = declared.lower().partition("(")[0].strip()
     kind = {"numeric": "decimal", "decimal": "decimal", "datetime": "moment"}.get(name)
     if kind is None:
@@ -138,7 +138,7 @@ def _md5(text: object) -> str:
 
 
 def _seconds(digits: str) -> float | None:
-    """Return the seconds since 1970 of a date or time in SQLite: an ISO text, else nothing."""
+    """Return the seconds since 1970 of an ISO date or time in SQLite, else None."""
     text = bytes.fromhex(digits).decode(errors="replace")
     moment = moment_in(text) if "-" in text else None  # without hyphens it may have been a number
     return None if moment is None else micros_of(moment) / 10**6

@@ -1,8 +1,8 @@
 """Tables in memory as DuckDB relations: pandas, Polars, Arrow, and anything that exports Arrow.
 
-What is known of a table comes from its declared schema; rows are handed over after the payment, and only
-those of the columns that the question uses. Moments and spans are handed over as whole numbers, because
-DuckDB's own conversions raise at some values.
+Before the payment, only a table's declared schema is used; rows are handed over after it, and only those of
+the columns that the question uses. Moments and spans are handed over as whole numbers, because DuckDB's own
+conversions raise errors at some values.
 
 pandas is read column by column, and never through its own Arrow stream or DuckDB's reader, which infer the
 type of a column of Python objects from its rows.
@@ -41,7 +41,7 @@ class Stream:
 
 
 class Chosen(Stream):
-    """Some of its columns, because DuckDB would fail at the type of another."""
+    """A stream of some columns only, because DuckDB would fail at the type of another."""
 
     def __init__(self, held: Any, columns: list[str]) -> None:
         super().__init__(held)
@@ -60,7 +60,7 @@ class Chosen(Stream):
 
 
 class Scan:
-    """The same for a data set, part by part, with some columns as whole numbers."""
+    """A stream of an Arrow data set, read part by part, with some columns as whole numbers."""
 
     def __init__(self, data: Any, columns: Iterable[str], *, as_integers: Iterable[str]) -> None:
         import pyarrow as pa
@@ -81,9 +81,9 @@ def _of_arrow(
     twin: Callable[[list[str]], Any],
     load: Callable[[list[str], list[str]], Any],
 ) -> DuckDB:
-    """Return data that is handed over by Arrow.
+    """Open data that is handed over through Arrow.
 
-    ``twin`` makes some of the columns without rows, and ``load`` the columns that a question uses with
+    ``twin`` returns some of the columns without rows, and ``load`` the columns that a question uses, with
     their rows; moments and spans are whole numbers.
     """
     wanted = list(names)
@@ -113,11 +113,11 @@ def _of_arrow(
 
 
 def of_polars(frame: Any) -> DuckDB:
-    """A Polars frame, eager or lazy."""
+    """Open a Polars frame, eager or lazy."""
     import polars as pl
 
     if hasattr(frame, "explain") and _SCANS_TEXT.search(frame.explain(optimized=False)):
-        # Even with a stated schema and ignore_errors=True: the field "x"y in quotes stops Polars.
+        # Even with a stated schema and ignore_errors=True, the field "x"y stops Polars.
         raise ParameterError(
             "a lazy frame that scans a text file is not allowed: a row that does not fit would stop it after "
             "the payment, even with a stated schema; give the path itself, which no row stops "
@@ -137,7 +137,7 @@ def of_polars(frame: Any) -> DuckDB:
     return _of_arrow({name: str(dtype) for name, dtype in schema.items()}, plain, twin, load)
 
 
-# ---- Arrow, and what speaks it ---------------------------------------------------------------------------
+# ---- Arrow, and data that exports it ---------------------------------------------------------------------
 
 
 def of_arrow(data: Any) -> DuckDB:
@@ -179,7 +179,7 @@ def _schema_of(data: Any) -> Any:
         import pyarrow as pa
     except ImportError:
         raise missing_extra("data that speaks Arrow needs PyArrow", extra="arrow") from None
-    # Not by opening the stream, which may run a query.
+    # Do not open the stream for this, because that may run a query.
     for holder in (data, getattr(data, "schema", None)):
         if hasattr(holder, "__arrow_c_schema__"):
             return pa.schema(holder)
@@ -190,12 +190,12 @@ def _schema_of(data: Any) -> Any:
 
 
 def of_memtable(native: Any) -> DuckDB:
-    """Open an Ibis table whose rows are in memory, in no database."""
+    """Open an Ibis table whose rows are in memory, not in a database."""
     import pyarrow as pa
 
     node, schema = native.op(), native.schema().to_pyarrow()
     computed = not hasattr(node, "data")
-    if computed:  # by Ibis, which cannot do it for spans
+    if computed:  # Ibis computes the rows, but cannot do it for spans
         schema = pa.schema([each for each in schema if not pa.types.is_duration(each.type)])
 
     def load(columns: list[str], timed: list[str]) -> Any:
@@ -221,7 +221,7 @@ def of_pandas(frame: Any) -> DuckDB:
         )
     require_names(frame.columns)
     known_as = {name: str(kind) for name, kind in frame.dtypes.items()}
-    # A frame without rows has every column's type, and reading it reads none.
+    # A frame without rows has every column's type, and reading it reads no row.
     return of_columns(
         {name: _of_pandas(frame[name].iloc[:0]) for name in frame.columns},
         known_as,

@@ -19,7 +19,7 @@ DATED = ("date", "moment", "time", "span")
 def moment_in(text: str) -> datetime.datetime | None:
     """Return the date, or the date with a time, that a text spells, else None.
 
-    An ISO week is not one, although Python's own parser reads it as its Monday.
+    An ISO week gives None, although Python's own parser reads it as its Monday.
 
     Example:
         >>> moment_in("2024-12-31"), moment_in("2024-W01"), moment_in("2024-12")
@@ -73,13 +73,13 @@ def as_moment(given: object) -> datetime.datetime | None:
 
 
 def second_of(given: object) -> Fraction | None:
-    """The seconds from 1970 to a moment."""
+    """Return the seconds from 1970 to a moment, else None."""
     moment = as_moment(given)
     return None if moment is None else Fraction(micros_of(moment), 10**6)
 
 
 def second_of_day(given: object) -> Fraction | None:
-    """The seconds from midnight to a time of day without a zone."""
+    """Return the seconds from midnight to a time of day without a zone, else None."""
     if isinstance(given, str):
         try:  # without a colon it might be a number
             given = datetime.time.fromisoformat(given.strip()) if ":" in given else None
@@ -115,7 +115,7 @@ _QUARTER = re.compile(r"(\d{4})-Q([1-4])")
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A kind of period: its number from its written form and back, and its first day.
+    """A kind of period: how its written form becomes a number and back, and its first day.
 
     Days are counted from 1970, weeks from the one with 1 January 1970, the others from the year 0.
     """
@@ -191,7 +191,7 @@ RECURRING: dict[str, tuple[str, ...]] = {
         *("September", "October", "November", "December"),
     ),
 }
-"""Recurring periods, by name, with the names of each in order."""
+"""The kinds of recurring periods, each with the names of its periods in order."""
 
 
 def period_in(text: str) -> tuple[str, int] | None:
@@ -202,7 +202,7 @@ def period_in(text: str) -> tuple[str, int] | None:
         (('week', 2818), ('month', 24290), None)
     """
     trimmed = text.strip()
-    if not trimmed[:4].isdecimal():  # first: a public list may have a million texts
+    if not trimmed[:4].isdecimal():  # checked first, because a public list may have a million texts
         return None
     found = ((kind, period.read(trimmed)) for kind, period in PERIODS.items())
     return next(((kind, number) for kind, number in found if number is not None), None)

@@ -38,16 +38,16 @@ class Query:
         return Query(tuple(columns), (*self.steps, step))
 
     def set(self, columns: Mapping[str, str], *, beside: str = "") -> Query:
-        """Keep all columns, some new or replaced; ``beside`` is joined with the last step."""
+        """Keep all columns, and add or replace some; ``beside`` joins a table to the last step."""
         kept = {name: name for name in self.columns}
         return self._then({**kept, **columns}, rest=beside)
 
     def select(self, columns: Mapping[str, str], *, where: str | None = None) -> Query:
-        """These columns only, of the rows for which a condition holds."""
+        """Keep only these columns, of the rows for which a condition holds."""
         return self._then(columns, rest="" if where is None else f" WHERE {where}")
 
     def where(self, condition: str) -> Query:
-        """The rows for which a condition holds."""
+        """Keep the rows for which a condition holds."""
         return self._then({name: name for name in self.columns}, rest=f" WHERE {condition}")
 
     def grouped(self, *kept: str, **aggregates: str) -> Query:
@@ -57,6 +57,6 @@ class Query:
 
     @property
     def statement(self) -> str:
-        """The text of it; an order and a limit may follow."""
+        """The SQL text; ORDER BY and LIMIT may be appended to it."""
         steps = ",\n".join(self.steps)
         return f"WITH {steps}\nSELECT {', '.join(self.columns)} FROM step_{len(self.steps)}"

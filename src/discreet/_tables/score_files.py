@@ -1,14 +1,15 @@
 """Score files: one reader, used for studying scores and for releasing from them.
 
-* CSV (``.csv``, ``.txt``) and TSV: one candidate a line. A first line whose score is not a number names the
-columns. * JSON: an object from label to number, a list of numbers, or a list of objects (one per candidate).
+* CSV (``.csv``, ``.txt``) and TSV: one candidate per line. A first line whose score is not a number names the
+  columns.
+* JSON: an object from label to number, a list of numbers, or a list of objects (one per candidate).
 * Parquet: a column of labels and a column of numbers.
 
 Without ``candidate_column`` and ``score_column``, the scores are in the column called ``score``, or else in
 the second, and the labels in the one called ``candidate``, or else in the first other one; a file with one
 column has only scores. A column called ``sensitivity`` has one sensitivity for each candidate, and is used
-if none is stated. A number in text is exactly the decimal or the fraction (``1/3``) written. An error names
-the rule, never the content of a cell.
+if the caller states none. A number in text is exactly the decimal or the fraction (``1/3``) written. An error
+names the rule, never the content of a cell.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def sensitivities_of(
             return _from_json(lines.read(), columns)[2]
         records = _records(lines, SEPARATORS[suffix])
         place = _layout(_first(records), columns)[0][2]
-        # A column of that name has a first line that names it.
+        # A file with such a column begins with a line of column names, which is already read.
         return None if place is None else [_step(cells[place : place + 1]) for _, cells in records]
 
 
@@ -201,7 +202,7 @@ def _layout(first: list[str], columns: _Columns) -> tuple[_Places, bool]:
     if _number(first[unnamed[1]]) is not None:
         if columns == (None, None):
             return unnamed, False
-        # What is there may be data, so it is not listed.
+        # The first line may be data, so the error does not list it.
         for wanted in columns:
             if wanted is not None and wanted not in first:
                 raise ParameterError(f"column {wanted!r} is not there: the first line is numbers")

@@ -1,8 +1,8 @@
-"""Text files read in Spark's tasks by Python's own reader, so that no row stops it.
+"""Text files read in Spark's tasks by Python's own reader, so that no row stops the reading.
 
 Spark's CSV reader fails at a row with more than 20,480 fields, leaves out files whose names begin with an
-underscore or a dot, and treats a name as a pattern; each of these would depend on a row, or read another
-table than the one named.
+underscore or a dot, and treats a name as a pattern. With it, the outcome could depend on a row, or a table
+other than the one named could be read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROWS_AT_ONCE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class ReadRecords:
-    """A task's work on the paths it is given: every record, as this many texts."""
+    """The work of a task: read every record of the paths it is given, as one text per column."""
 
     columns: tuple[str, ...]
     delimiter: str | None

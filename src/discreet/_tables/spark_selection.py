@@ -1,8 +1,8 @@
 """Selection in the cluster, for more candidates than fit on one machine: one exact pass.
 
-Every candidate's score gets one exponential noise, a keyed function of the candidate, so that a task that
-is retried, or run twice at once, reports the same. Every partition reports its first k candidates by noisy
-score, and the first k of those are the answer: permute-and-flip for k = 1, one-shot top-k for more
+Every candidate's score gets exponential noise. The noise is a keyed function of the candidate, so that a task
+that is retried, or run twice at once, reports the same. Every partition reports its first k candidates by
+noisy score, and the first k of those are the answer: permute-and-flip for k = 1, one-shot top-k for more
 (docs/proofs/distributed-selection.md).
 
 The key and the scale are sent only inside the pickled function: never as a literal of a query, which the
@@ -35,7 +35,7 @@ IDENTITY = "discreet_identity"
 
 @dataclass(frozen=True, slots=True)
 class ReportFirst:
-    """A task's work on the batches of its partition; pickled with the key, and printed without it."""
+    """The work of a task on the batches of its partition. Its pickle contains the key; its repr does not."""
 
     noise: KeyedNoise
     scale: Fraction
@@ -127,7 +127,7 @@ def scored_in_cluster(table: Table, rows: Rows, *, column: str, candidates: Any)
 
 
 def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
-    """Check a public table of at least ``k`` candidates, the column ``candidate``, in the cluster."""
+    """Check a public table in the cluster, of at least ``k`` candidates; return its column ``candidate``."""
     from pyspark.sql import functions as f
 
     names = given.columns
@@ -144,7 +144,7 @@ def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
     text = f.col("candidate").cast("string")
     blank = f.max(f.when(f.col("candidate").isNull() | (f.trim(text) == ""), 1).otherwise(0))
     times = f.count("*").alias("times")
-    # By a hash, which is shorter than a text; the candidates themselves only if two hashes are equal.
+    # Group by a hash, which is shorter than a text; by the candidates only if two hashes are equal.
     worst = (
         frame.groupBy(f.xxhash64("candidate"))
         .agg(times, blank.alias("blank"))

@@ -54,9 +54,9 @@ _PARTS_WITH_UNITS = {
 
 
 def spelled_time(engine: Engine, column: str, kind: str, *, name: str = "value") -> tuple[str, ...]:
-    """Return expressions that lead to the day or second that a column's text spells, else null.
+    """Return the steps of an SQL expression for the day or second that a column's text spells, else null.
 
-    The first uses the column; each later one uses ``name``, the result of the one before. ``kind`` is
+    The first step uses the column; each later one uses ``name``, the result of the step before. ``kind`` is
     ``date``, ``moment``, ``time`` or ``span``.
     """
     trimmed = engine.trimmed(engine.column(column))
@@ -83,7 +83,7 @@ def named_period(engine: Engine, column: str, kind: str) -> str:
 
 
 class _Found:
-    """SQL that both engines understand, for a text that matched its pattern, or a null.
+    """SQL that both engines understand, for a text that is null unless it matched its pattern.
 
     Digits are taken by position, and rare parts are searched for only if there is a sign of them, because
     patterns are slow.
@@ -93,7 +93,7 @@ class _Found:
         self._text, self._quote, self._days = text, quote, days
 
     def steps(self, kind: str) -> tuple[str, ...]:
-        """Return the steps from the text to its number, each from the result of the last."""
+        """Return the steps from the text to its number, each using the result of the one before."""
         text = self._text
         day = self._days.format(f"TRY_CAST(substr({text}, 1, 10) AS DATE)")
         if kind == "date":
@@ -105,20 +105,20 @@ class _Found:
             alone = f"CASE WHEN {day} IS NOT NULL THEN substr({text}, 12) END"
             alone = f"CASE WHEN substr({text}, 5, 1) = '-' THEN {alone} ELSE {text} END"
             return alone, self._two_digits(1), _seconds(text, self._clock(1, offset=False))
-        some = f"CASE WHEN {self._extract('([0-9])')} != '' THEN {text} END"  # neither P nor PT
+        some = f"CASE WHEN {self._extract('([0-9])')} != '' THEN {text} END"  # not a P or PT alone
         colons, units = map(self._sum, (_PARTS_WITH_COLONS, _PARTS_WITH_UNITS))
         parts = f"CASE WHEN instr({text}, ':') > 0 THEN {colons} ELSE {units} END"
         sign = f"CASE WHEN substr({text}, 1, 1) = '-' THEN -1 ELSE 1 END"
         return some, _seconds(text, f"{sign} * ({parts} + {self._fraction()})")
 
     def _two_digits(self, start: int) -> str:
-        """Return the text with a two-digit hour for a clock that starts there."""
+        """Return the text with a two-digit hour in the clock time that begins at ``start``."""
         parts = f"substr({self._text}, 1, {start - 1}), '0', substr({self._text}, {start})"
         one = f"substr({self._text}, {start + 1}, 1) = ':'"
         return f"CASE WHEN {one} THEN concat({parts}) ELSE {self._text} END"
 
     def _clock(self, start: int, *, offset: bool) -> str:
-        """Return the microseconds of a clock that starts there, minus its offset."""
+        """Return the microseconds of the clock time that begins at ``start``, minus its offset."""
         text = self._text
         hour, minute, second = (f"substr({text}, {start + place}, 2)" for place in (0, 3, 6))
         second = f"CASE WHEN substr({text}, {start + 5}, 1) = ':' THEN {second} END"
@@ -148,7 +148,7 @@ def _with_hyphens(text: str) -> str:
 
 
 def _whole_text(pattern: str) -> str:
-    """Match the whole text, but not by $, which in Spark also matches before a final line break."""
+    """Return a pattern for the whole text, without $: in Spark it also matches before a final line break."""
     return f"^{pattern}\\z"
 
 

@@ -38,7 +38,7 @@ _LISTS = (
 _FIRST, _LAST = -719_162, 2_932_897
 """The first day of the year 1, and the day after the last of 9999, counted from 1970."""
 _KNOWN = ("pyarrow", "polars", "pandas", "pyspark", "duckdb", "_duckdb", "ibis")
-"""Libraries of which only the table types named here are read."""
+"""Libraries whose objects are read only if ``_opened`` names their type."""
 _TOLD_APART = (*TEXTS, *NUMBERS, "boolean", "date", "moment")
 
 
@@ -47,13 +47,13 @@ class Table:
     """A table in an engine, with its declarations.
 
     Attributes:
-        engine: where it is counted.
-        frames: whose kind of frame an answer is given in: ``duckdb``, ``polars``, ``pandas``, ``pyspark`` or
+        engine: the engine that counts its people.
+        frames: the library whose frames hold the answers: ``duckdb``, ``polars``, ``pandas``, ``pyspark`` or
             ``ibis``.
         is_text: whether the table comes from a text file, in which every column is text.
         read_as: for a text file: the type of a column's texts when its order matters, by its name.
-        undeclared: what a column of kind ``object`` is, and how to give it a type, in words.
-        is_trial: whether statements are only tried, which reads no row.
+        undeclared: a text that says what a column of kind ``object`` is, and how to give it a type.
+        is_trial: whether statements are only tried, without reading a row.
     """
 
     engine: Engine
@@ -65,7 +65,7 @@ class Table:
     _written: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def written(self, write: Callable[..., T], **asked: Any) -> T:
-        """What ``write`` makes of the table and what is asked: once, for the trial and for the answer."""
+        """Return what ``write`` makes of the table and ``asked``; the answer reuses what the trial made."""
         key = (write, *asked.values())
         if key not in self._written:
             self._written[key] = write(self, **asked)
@@ -76,17 +76,17 @@ class Table:
     def kinds(self) -> Mapping[str, str]:
         """The kind of each column, by its name.
 
-        ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``, ``moment``, ``time``, ``span``;
-        ``object`` (it declares no type: texts count, and everything else is null), or ``other``.
+        It is ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``, ``moment``, ``time``,
+        ``span``, ``object`` (no declared type: texts count, and everything else is null) or ``other``.
         """
         return self.engine.kinds
 
     def ordered_kind(self, column: str) -> str:
-        """The kind by which a column is ordered: the declared one, or what a text file's texts spell."""
+        """Return the kind by which a column is ordered: as declared, or as a text file's texts are read."""
         return self.read_as.get(column) or self.kind(column)
 
     def is_dated(self, column: str) -> bool:
-        """Whether a column is ordered by time."""
+        """Return whether a column is ordered by time."""
         return (self.read_as.get(column) or self.kind(column)) in DATED
 
     def period_named(self, column: str, words: Sequence[Any]) -> str | None:
@@ -101,7 +101,7 @@ class Table:
         return kinds_mixed(words) if self.ordered_kind(column) in TEXTS else ()
 
     def kind(self, column: object, *, name: str = "column") -> str:
-        """The declared kind of a column; an error if there is none of that name."""
+        """Return the declared kind of a column; raise an error if there is no such column."""
         kinds = self.engine.kinds
         if not isinstance(column, str) or column not in kinds:
             known = ", ".join(map(repr, list(kinds)[:20]))
@@ -123,7 +123,7 @@ class Table:
         return f"declared {self.engine.known_as[column]}{unusable}"
 
     def _fix(self, column: str) -> str:
-        """Say how to give a column a type that questions can use."""
+        """Explain how to give a column a type that questions can use."""
         if self.engine.name in ("postgres", "sqlite"):
             return f"a view with CAST({quoted(column)} AS text), numeric(20, 4) or the like gives it one"
         return {
@@ -144,12 +144,12 @@ class Table:
         return self.engine.of_word(f"'{self.engine.word(text)}'", "text", "")
 
     def number(self, column: str) -> str:
-        """A column as float64: of a text file what its texts spell."""
+        """Return a column as float64; for a text file, the numbers that its texts spell."""
         spelled = self.is_text and self.engine.kinds[column] == "text"
         return self.engine.spelled_number(column) if spelled else self.engine.number(column)
 
     def position(self, column: str, *, name: str = "value", shown: bool = False) -> tuple[str, ...]:
-        """Return the float64 that orders a column: an expression, and further ones, each on ``name``.
+        """Return the steps to the float64 that orders a column; each step after the first uses ``name``.
 
         With ``shown``, a moment is the local time in the zone that the column declares.
         """
@@ -162,9 +162,9 @@ class Table:
     def period(self, column: str, period: str, *, name: str = "value") -> tuple[str, ...]:
         """Return the number of the period of this kind that contains a date or a moment, else null.
 
-        For a text without a stated type: the name of that period if the text spells a date, else the text.
-
-        The first expression uses the column; each later one uses ``name``, the result of the one before.
+        For a text without a stated type, it is the name of that period if the text spells a date, else the
+        text itself. The result is a series of expressions: the first uses the column, and each later one uses
+        ``name``, the result of the one before.
         """
         engine, kind = self.engine, self.ordered_kind(column)
         if kind == "text":
@@ -187,13 +187,11 @@ class Table:
         return *steps, f"CASE WHEN {near} THEN CAST({number} AS BIGINT) END"
 
     def identity(self, column: str) -> str:
-        """A column as what tells its values apart."""
+        """Return the expression by which a column's values are told apart."""
         kind = self.engine.kinds[column]
         if kind in TEXTS:
             return self.engine.text(column)
-        if (
-            kind == "float"
-        ):  # zero is added to a negative zero, which some engines tell apart from zero
+        if kind == "float":  # adding zero turns -0.0 into 0.0; some engines tell them apart
             return f"{self.number(column)} + {self.engine.real(0)}"
         return self.engine.column(column)
 
@@ -206,10 +204,10 @@ class Table:
         return kind, self.engine.double if kind == "float" else self.engine.types[column]
 
     def present(self, column: str, name: str) -> str:
-        """Return whether the identity of a column, called ``name``, is a value.
+        """Return the condition that ``name``, the identity of a column, is a value.
 
-        Not null, NaN or infinite; in a text file, not empty; and not a date outside the years 1 to 9999,
-        which an engine may hold but Python does not.
+        A value is not null, NaN or infinite; in a text file, it is not empty; and a date is within the years
+        1 to 9999, because Python has no others, although an engine may.
         """
         kind = self.engine.kinds[column]
         if kind == "float":
@@ -224,13 +222,13 @@ class Table:
         kind = self.kinds[column]
         if kind in TEXTS:
             return self.engine.plain_text(value)
-        if kind == "date" and isinstance(value, str):  # SQLite's
+        if kind == "date" and isinstance(value, str):  # from SQLite
             import datetime
 
             return datetime.date.fromisoformat(value)
         return bool(value) if kind == "boolean" else value
 
-    # ---- what is asked of columns
+    # ---- checks of columns
 
     def require_told_apart(self, column: object, *, name: str) -> None:
         """Raise an error unless every engine compares values of the declared type exactly."""
@@ -242,7 +240,7 @@ class Table:
             )
 
     def cannot_hold(self, column: str, keys: Sequence[Any]) -> list[Any]:
-        """The keys that no row can have, by the declared type of the column."""
+        """Return the keys that no row can have, by the declared type of the column."""
         kind = self.engine.kinds[column]
         if kind in TEXTS:
             words = self.engine.words(keys)
@@ -253,7 +251,7 @@ class Table:
         return [key for key in keys if not fits(key)]
 
     def has_zone(self, column: str) -> bool:
-        """Whether a column of times is declared with a time zone."""
+        """Return whether a column of times is declared with a time zone."""
         declared = self.engine.types[column].lower()
         if self.engine.name == "spark":
             return declared == "timestamp"
@@ -284,8 +282,8 @@ def open_table(
 ) -> Table:
     """Open a table: a path or glob, a relation or frame of an engine, or a table of a database.
 
-    ``needed`` names the columns that a question uses; a JSON lines file declares no others. ``table`` goes
-    with the address of a database, or with a SQLAlchemy engine, ``read_as`` with a list.
+    ``needed`` names the columns that a question uses; a JSON lines file declares no others. ``table`` names
+    a table at a database's address or a SQLAlchemy engine; ``read_as`` is the type of a list's values.
     """
     is_list = isinstance(data, list | np.ndarray)
     is_path = isinstance(data, str | Path | TextFile) and not is_address(data)

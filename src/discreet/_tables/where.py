@@ -165,7 +165,7 @@ class _Parser:
         if opposite or self._next() == ("word", "in"):
             self._expect(("word", "in"))
             following = self._next()
-            if following is not None and following[0] == "literal":  # a range of periods, alone
+            if following is not None and following[0] == "literal":  # a single range of periods
                 literal = self._expect_kind("literal")
                 return _unless(opposite, ColumnComparison(column, "in", (literal,)))
             self._expect(("symbol", "("))

@@ -1,6 +1,6 @@
-"""The accountants: how a cap becomes limits and an event becomes a spend; fixed when a budget is created.
+"""Accountants, which turn a cap into limits and an event into a spend; fixed when a budget is created.
 
-Each is a privacy filter, valid for fully adaptive spending: ``docs/proofs/ledger.md``. Amounts are whole
+Each is a privacy filter, valid for fully adaptive spending (``docs/proofs/ledger.md``). Amounts are whole
 numbers on a public grid, of 10⁻¹² for ε and ρ and 10⁻¹⁸ for δ, so that both fit a 64-bit integer: spends
 round up, caps round down, sums are exact.
 """
@@ -82,7 +82,7 @@ def limit(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
 
 
 def something(amount: Amount) -> Amount:
-    """Check that an amount lets some spend through; a cap of zero is a mistake."""
+    """Check that an amount allows some spending; a cap of zero is a mistake."""
     if amount.cost == 0:
         raise ParameterError(
             "a budget of nothing is not allowed: it must let something through, "
@@ -116,12 +116,12 @@ def delta_in_decimal(units: int) -> str:
 
 
 def exact_cost(units: int) -> Fraction:
-    """Units of cost as a rational."""
+    """Return units of cost as a rational."""
     return Fraction(units, COST_UNIT)
 
 
 def exact_delta(units: int) -> Fraction:
-    """Units of δ as a rational."""
+    """Return units of δ as a rational."""
     return Fraction(units, DELTA_UNIT)
 
 
@@ -154,7 +154,7 @@ def in_short(words: str, *, up: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Accountant:
-    """One way of counting.
+    """One way of adding up costs.
 
     Attributes:
         name: as stored in the ledger and named on the command line.
@@ -192,7 +192,7 @@ class Accountant:
         guarantee = event.guarantee
         delta = Fraction(0)
         if isinstance(guarantee, ApproxZCDP) and self.name == "rho-delta":
-            # The ρ that is known of it, not that of its ε.
+            # Charge the ρ proved for it, not the ρ that follows from its ε.
             rho, delta = guarantee.concentrated
             guarantee = ZCDP(rho)
         elif isinstance(guarantee, ApproxDP) and self.counts_delta:
@@ -207,7 +207,7 @@ class Accountant:
         return spent(cost * event.count, delta * event.count)
 
     def shown(self, amount: Amount) -> str:
-        """An amount in words.
+        """Return an amount in words.
 
         Example:
             >>> ACCOUNTANTS["epsilon"].shown(Amount(100_000_000_000))

@@ -43,7 +43,7 @@ def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact
     if pair.divergence(0.0, every) <= allowed:
         return Fraction(0)
     ceiling = math.nextafter(float(total), math.inf)
-    # A few leaders guide the search, then those near the worst of them; the answer is checked against all.
+    # A few leaders guide the search, then those near the worst of them; all leaders check the answer.
     near = every[:: max(1, count // 32)]
     high = pair.search(0.0, ceiling, allowed, near)
     worst = max(near, key=lambda leader: pair.divergence(high, np.array([leader])))
@@ -88,7 +88,7 @@ class _Pair:
         """Return upper bounds on the divergence of the k-fold two-point pair at each offset."""
         epsilon, count = self._epsilon, self._count
         spread = -math.expm1(-epsilon)
-        # e^−ε (e^t − 1), which no large offset overflows.
+        # e^−ε (e^t − 1), in a form that does not overflow for large offsets.
         lower = np.exp(offsets - epsilon) * -np.expm1(-offsets) / spread
         means = count * lower
         first = max(0, math.floor(means.min()) - self._reach)
@@ -97,7 +97,7 @@ class _Pair:
         with np.errstate(divide="ignore", invalid="ignore"):
             log_upper = np.log(-np.expm1(offsets - epsilon) / spread)[:, None]
             log_lower = np.log(lower)[:, None]
-            # 0 · (−∞): an impossible outcome that does not occur. Its factor is one.
+            # 0 · (−∞) means that an impossible outcome occurs zero times: its factor is one.
             powers = _zero_if_nan((count - lower_ends) * log_upper) + _zero_if_nan(
                 lower_ends * log_lower
             )

@@ -1,4 +1,4 @@
-"""How events compose in pure DP, zCDP and (ε, δ), by every bound that is valid for the list.
+"""Composition of events in pure DP, zCDP and (ε, δ), by every bound that is valid for the list.
 
 The proofs are in ``docs/proofs/composition.md``.
 """
@@ -41,10 +41,10 @@ class Composition:
         best: the figure to report.
         reason: why that one, in words.
         adaptive: True, ``"questions"`` or False, as given.
-        count: how many releases.
-        neighbours: the relation it holds for.
+        count: the number of releases.
+        neighbours: the neighbour relation for which it holds.
         bounds: every bound that was valid, with its name.
-        untried: which tighter bound such a list has that was not computed, being too long; else empty.
+        untried: a tighter bound that exists but was not computed, because the list is too long; else empty.
 
     Example:
         >>> from discreet import PureDP
@@ -84,11 +84,11 @@ def compose(
 
     Args:
         events: events, guarantees, releases, or (mechanism, scores) pairs.
-        adaptive: True if a release may have been chosen after seeing earlier answers (as people work):
+        adaptive: True if a release may have been chosen after seeing earlier answers (the usual case):
             then only sums that are privacy filters count. ``"questions"`` if the kinds of mechanism and
-            their ε were fixed in advance and only the questions were chosen on the way (as in peeling).
+            their ε were fixed in advance and only the questions were chosen along the way (as in peeling).
             False if the whole list was fixed in advance, questions included.
-        delta: the δ allowed in ``approx``; without it the sum of the events' own δ.
+        delta: the δ allowed in ``approx``; by default the sum of the events' own δ.
 
     With ``adaptive=True`` the figures hold only if they were fixed as caps beforehand, as a ledger does.
 
@@ -163,7 +163,7 @@ def _merged(events: tuple[Event, ...]) -> tuple[Event, ...]:
 def _proof(
     events: Sequence[Event], measure: type[Guarantee], bound: EpsilonBound | None = None
 ) -> Proof | None:
-    """Return what proves each release's promise and their sum; an unproved promise is an assumption."""
+    """Return the proof of each release's promise and of their sum; an unproved promise is an assumption."""
     if bound is not None and bound.name == OF_RHO:
         measure = ZCDP
     needed = ZCDP if measure is ZCDP else PureDP

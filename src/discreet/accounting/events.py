@@ -1,4 +1,4 @@
-"""What happened: releases as frozen data, independent of how they are added up."""
+"""Events: releases as frozen data, independent of how their costs are added up."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ Parameter = str | int | bool
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One kind of past or planned release: what it promises and how often.
+    """One kind of past or planned release: what it promises and how often it happens.
 
-    An event holds no data and no random bits: a parameter is a word, a whole number or a truth value,
-    so scripted randomness has no way in.
+    An event holds no data and no random bits: a parameter is a word, a whole number or a boolean, so
+    an event cannot carry scripted randomness.
 
     Attributes:
         guarantee: what each release promises, by the mechanism's own tightest proof.
         mechanism: its name.
         count: how many such releases.
-        neighbours: the neighbour relation of the guarantee; ``"add-remove"`` or ``"replace"``, or other
-            words, which are comparable only with themselves.
+        neighbours: the neighbour relation of the guarantee; ``"add-remove"`` or ``"replace"``, or another
+            description, which is comparable only with itself.
         purpose: what it was for, in the user's words. Ledgers store it, so it must contain no data.
         parameters: the mechanism's parameters.
 
@@ -142,7 +142,7 @@ class Event:
         )
 
     def under(self, neighbours: str) -> Event:
-        """Return the same event for another neighbour relation; an error if nothing follows.
+        """Return the same event for another neighbour relation; raise an error if nothing follows.
 
         Replacing a person is removing one and adding one, so it costs what two people cost. Nothing
         follows in the other direction.
@@ -158,7 +158,7 @@ class Event:
 
 def events_of(things: Iterable[object]) -> tuple[Event, ...]:
     """Return events under one neighbour relation."""
-    # Ten thousand equal guarantees are one event that is built once.
+    # Ten thousand equal guarantees share one event, which is built once.
     made: dict[tuple[Guarantee, Proof | None], Event] = {}
 
     def event(thing: object) -> Event:

@@ -31,8 +31,8 @@ OPTIMAL = "the optimal composition of bounded range"
 OFFSETS = "bounded range at its worst offsets, with the privacy loss distribution"
 
 Ranged = BoundedRange | AveragedRange
-"""Promises with a range given hidden coins; a bound that holds for every outcome of the coins holds on
-average.
+"""Promises with a range once hidden coins are fixed; a bound that holds for every outcome of the coins
+holds on average.
 """
 
 Kinds = Sequence[tuple[Guarantee, int]]

@@ -22,7 +22,7 @@ from discreet._exact.numbers.exact import Exact
 from discreet.guarantees import AveragedRange, BoundedRange, Guarantee, LaplaceDominated, PureDP
 
 PRECISION = 160
-"""Bits. A composed mass is known to about 2⁻¹⁴⁰ of its own size."""
+"""The precision in bits. A composed mass is known to about 2⁻¹⁴⁰ of its own size."""
 
 Curve = Callable[[Fraction, Any], Any]
 """The hockey-stick divergence at τ, given ln τ in [-ε, ε] exactly and τ as a ball."""
@@ -48,7 +48,7 @@ def loss_curve_of(guarantee: Guarantee, count: int) -> LossCurve | None:
         return LossCurve(bounded_range_curve(epsilon, Fraction(0), epsilon), epsilon, count)
     if isinstance(guarantee, LaplaceDominated):
         return LossCurve(lambda x, _: 1 - ball_of((x - epsilon) / 2).exp(), epsilon, count)
-    # Randomised response.
+    # The worst case of ε-DP is randomised response.
     return LossCurve(
         lambda x, _: (1 - ball_of(x - epsilon).exp()) / (1 + ball_of(-epsilon).exp()),
         epsilon,
@@ -57,7 +57,7 @@ def loss_curve_of(guarantee: Guarantee, count: int) -> LossCurve | None:
 
 
 def bounded_range_curve(epsilon: Fraction, lowest: Fraction, highest: Fraction) -> Curve:
-    """The upper envelope of the two-point pairs whose upper loss t lies in [lowest, highest].
+    """Return the upper envelope of the two-point pairs whose upper loss t lies in [lowest, highest].
 
     θ(t)(e^t − τ), θ(t) = (e^−t − e^−ε)/(1 − e^−ε), rises up to t = (ε + ln τ)/2 and falls after it; there
     it is (1 − e^((ln τ − ε)/2))²/(1 − e^−ε).
@@ -114,7 +114,7 @@ class Losses:
                 reach = -(-release.epsilon // step)
                 factors.append(arb_poly(_masses(release.curve, reach, step)) ** release.count)
                 lowest -= reach * release.count
-            # Neighbours first, so that the factors of a product have similar lengths.
+            # Multiply neighbours first, so that the factors of a product have similar lengths.
             while len(factors) > 1:
                 pairs = zip(factors[::2], [*factors[1::2], None], strict=False)
                 factors = [first if second is None else first * second for first, second in pairs]
@@ -154,7 +154,7 @@ class Losses:
             return list(accumulate(masses))[::-1], list(accumulate(weighted))[::-1]
 
     def delta_at(self, epsilon: Fraction) -> Fraction:
-        """The divergence at ε, rounded up: Σ p − e^ε Σ p·e^−loss over the losses above ε."""
+        """Return the divergence at ε, rounded up: Σ p − e^ε Σ p·e^−loss over the losses above ε."""
         above, weighted = self._suffixes
         first = max(0, math.floor(epsilon / self._step) + 1 - self._lowest)
         if first >= len(above):
@@ -174,7 +174,7 @@ class Losses:
 
 
 def _masses(curve: Curve, reach: int, step: Fraction) -> list[Any]:
-    """Masses, under the first law, at -reach·h, ..., reach·h, of the pair whose curve joins grid points.
+    """Return the first law's masses at -reach·h, ..., reach·h, for the pair whose curve joins grid points.
 
     A convex curve lies below its chords, so joining its points by straight lines in τ dominates it. The
     mass under the second law is the change of slope.

@@ -1,7 +1,7 @@
 """Know before you spend: error, planning, comparison, optimality, disclosure risk.
 
 Functions that take ``Scores`` read data without spending budget: their results are **not private**.
-Functions that take ``n`` and a sensitivity read nothing. Nothing here touches a ledger.
+Functions that take ``n`` and a sensitivity read no data. Nothing here touches a ledger.
 """
 
 from discreet.analysis.comparison import Comparison, ComparisonRow, compare

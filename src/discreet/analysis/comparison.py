@@ -1,4 +1,4 @@
-"""Mechanisms side by side on the same scores, over a range of ε. **Not private**: it reads the scores."""
+"""Compare mechanisms on the same scores, over a range of ε. **Not private**: this reads the scores."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ DEFAULT_EPSILONS = tuple(Fraction(tenths, 10) for tenths in (1, 2, 3, 5, 7, 10, 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """One mechanism at one ε on the scores compared.
+    """The errors of one mechanism at one ε.
 
     Attributes:
         mechanism: its name.
         epsilon: its ε.
         expected_error: the mean error.
         error_deviation: the standard deviation of the error.
-        error_95: the error that is not exceeded with probability 0.95.
+        error_95: the 95 % quantile of the error.
         best_probability: the probability of choosing a best candidate.
-        ratio: the mean error over that of the first mechanism at the same ε (None if that is zero).
-        private: whether the mechanism has a privacy proof at all.
+        ratio: the mean error divided by that of the first mechanism at the same ε (None if that is zero).
+        private: whether the mechanism has a privacy proof.
 
     Example:
         >>> row = compare(Scores([3, 1, 0], sensitivity=1), ["permute-and-flip"], epsilons=[1])[0]
@@ -56,7 +56,7 @@ class ComparisonRow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Sequence[ComparisonRow]):
-    """The rows of a comparison: a sequence, a data frame, a chart, a small table in a notebook.
+    """The rows of a comparison, as a sequence, a data frame, a chart or a small table in a notebook.
 
     Example:
         >>> comparison = compare(Scores([3, 1, 0], sensitivity=1), epsilons=[1])
@@ -82,7 +82,7 @@ class Comparison(Sequence[ComparisonRow]):
         return [asdict(row) for row in self.rows]
 
     def frame(self) -> Any:
-        """A Polars data frame, else a pandas one, else (with neither installed) the records."""
+        """Return a Polars data frame; without Polars, a pandas one; without both, the records."""
         for library in ("polars", "pandas"):
             try:
                 module = __import__(library)
@@ -109,7 +109,7 @@ class Comparison(Sequence[ComparisonRow]):
             self.chart().save(buffer, format="svg")
             picture = buffer.getvalue()
         except (DiscreetError, ImportError, ValueError):
-            # Without Altair or vl-convert, or with nothing to draw, there is only the table.
+            # Without Altair or vl-convert, or with nothing to draw, show only the table.
             picture = ""
         rows = [
             (
@@ -140,7 +140,7 @@ def compare(
         scores: the scores to choose from.
         mechanisms: classes, names, or mechanisms whose ε is ignored; by default permute-and-flip, the
             exponential mechanism and noisy max with Laplace noise.
-        epsilons: the ε to try: a number, several, or a range such as ``"0.1:2"``.
+        epsilons: the values of ε to try: a number, several, or a range such as ``"0.1:2"``.
 
     Example:
         >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
@@ -180,10 +180,10 @@ def compare(
 
 
 def epsilon_list(epsilons: object) -> list[Fraction]:
-    """Return the ε of a number, several numbers, or text: ``"1"``, ``"0.1,1"``, ``"0.1:2"``, ``"0.1:2:9"``.
+    """Return the values of ε in a number, a list, or text such as ``"0.1,1"``, ``"0.1:2"``, ``"0.1:2:9"``.
 
-    A range gives up to ten round numbers, both ends included; with a count, that many points in equal steps
-    on a logarithmic scale.
+    A range gives up to ten round numbers, including both ends. With a count, it gives that many points,
+    evenly spaced on a logarithmic scale.
 
     Example:
         >>> [float(e) for e in epsilon_list("0.1:2")]
@@ -224,7 +224,7 @@ def _range(text: str) -> list[Fraction]:
     inner = np.geomspace(float(low), float(high), count)[1:-1].tolist()
     for digits in (2, 3, 4):
         points = dict.fromkeys(Fraction(f"{point:.{digits}g}") for point in inner)
-        # As few digits as keep the points apart, and within the range.
+        # Use the fewest digits that keep the points distinct and within the range.
         if len(points) == len(inner) and all(low < point < high for point in points):
             break
     return [low, *(point for point in points if low < point < high), high]
@@ -235,7 +235,7 @@ _MOST_ROUND = 10
 
 
 def _round_numbers(low: Fraction, high: Fraction) -> list[Fraction]:
-    """Return both ends and the most round numbers between them that make at most ten in all."""
+    """Return both ends and as many round numbers between them as fit, at most ten numbers in all."""
     first, last = (
         math.floor(math.log10(end.numerator) - math.log10(end.denominator)) for end in (low, high)
     )
@@ -248,5 +248,5 @@ def _round_numbers(low: Fraction, high: Fraction) -> list[Fraction]:
         ]
         if len(points) <= _MOST_ROUND - 2:
             break
-    # Beyond ten decades only every second, third, ... power of ten is left.
+    # Beyond ten decades, keep only every second, third, ... power of ten.
     return [low, *points[:: -(-len(points) // (_MOST_ROUND - 2)) or 1], high]

@@ -1,10 +1,11 @@
-"""What an attacker can learn about which data set is the real one: posterior beliefs and their bounds.
+"""Disclosure risk: how sure an attacker can become about which data set is the real one.
 
 The attacker of the exponential randomized response paper (Section IV) knows a list of possible *worlds*,
 has a prior belief in each, sees one answer and applies Bayes' rule. The *disclosure risk* is the largest
 posterior belief that any answer can give. The paper bounds it by 1/(1 + (m−1)e^−ε) for m equally likely
-worlds; that holds only if every two worlds are neighbours. Worlds several steps apart need e^−kε, and here
-the distance between the worlds' scores is measured instead of assumed (``docs/proofs/disclosure-risk.md``).
+worlds; that holds only if every two worlds are neighbours. Worlds that are k steps apart need e^−kε. This
+module measures the distance between the worlds' scores instead of assuming it
+(``docs/proofs/disclosure-risk.md``).
 
 ``disclosure_risk`` reads the scores of the worlds, and is **not private** if one of them is real data.
 """
@@ -39,18 +40,18 @@ _NO_PROOF = (
 
 @dataclass(frozen=True, slots=True)
 class DisclosureRisk:
-    """What one answer can tell about which world is real.
+    """How much one answer can reveal about which world is real.
 
     Attributes:
         risk: the largest posterior belief in any world, over all answers.
-        world: the world (by position) believed most then.
-        answer: the answer (a candidate) that causes it.
+        world: the position of the world with that belief.
+        answer: the answer (a candidate) that causes that belief.
         guess: the probability that an attacker who guesses the likeliest world is right.
-        blind: the same without any answer: the largest prior.
-        bound: what the guarantee promises that ``risk`` cannot exceed; 1 without a guarantee.
+        blind: the same probability without any answer, which is the largest prior.
+        bound: the upper bound on ``risk`` that the guarantee implies; 1 without a guarantee.
         steps: the largest distance between two worlds, in multiples of the range distance.
-        warning: why the figures cannot be relied on, or None.
-        posterior: one row per world, one column per candidate: the belief after that answer.
+        warning: the reason not to rely on these figures, or None.
+        posterior: the belief in each world (row) after each answer (column).
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -77,12 +78,12 @@ class DisclosureRisk:
 def disclosure_risk(
     mechanism: Mechanism, worlds: Iterable[Scores], *, prior: Sequence[object] | None = None
 ) -> DisclosureRisk:
-    """Posterior beliefs by Bayes' rule from the mechanism's real probabilities. **Not private**.
+    """Compute posterior beliefs by Bayes' rule from the mechanism's probabilities. **Not private**.
 
     Args:
         mechanism: the mechanism whose answer is seen.
         worlds: the scores in each possible world: the same candidates, sensitivity and monotonicity.
-        prior: the attacker's belief in each world; all alike if not given.
+        prior: the attacker's prior belief in each world; by default uniform.
 
     Example:
         >>> from discreet import Exponential
@@ -115,12 +116,13 @@ def disclosure_risk(
 
 
 def disclosure_bound(epsilon: object, *, worlds: int = 2, steps: object = None) -> float:
-    """1/(1 + (m−1)e^−kε): no answer of an ε-DP mechanism can make an attacker more certain than this.
+    """Return 1/(1 + (m−1)e^−kε): no answer of an ε-DP mechanism makes an attacker more certain than this.
 
-    For ``worlds`` equally likely worlds m, any two of them within ``steps`` neighbours k of each other. By
-    default there are two worlds, with and without a certain person, and they are one step apart. More than
-    two worlds are taken to be two steps apart, as those that say *who is missing* are: under adding and
-    removing a person no three worlds are neighbours of each other. The published formula has k = 1 always.
+    m is the number of equally likely ``worlds``, and any two of them are at most k = ``steps`` apart. By
+    default there are two worlds, with and without a certain person, which are one step apart. More than two
+    worlds are by default two steps apart, such as worlds that differ in *who is missing*: when neighbours
+    add or remove a person, no three worlds are all neighbours of each other. The published formula always
+    uses k = 1.
 
     Example:
         >>> round(disclosure_bound(1), 4)
@@ -134,7 +136,7 @@ def disclosure_bound(epsilon: object, *, worlds: int = 2, steps: object = None) 
 
 
 def epsilon_for_risk(risk: object, *, worlds: int = 2, steps: object = None) -> float:
-    """The largest ε whose ``disclosure_bound`` is at most the risk tolerated, rounded down.
+    """Return the largest ε whose ``disclosure_bound`` is at most ``risk``, rounded down.
 
     Example:
         >>> [round(epsilon_for_risk("0.2", worlds=201, steps=steps), 4) for steps in (1, 2)]
@@ -154,7 +156,7 @@ def epsilon_for_risk(risk: object, *, worlds: int = 2, steps: object = None) -> 
 
 
 def steps_between(worlds: int, steps: object) -> Fraction:
-    """Return how many neighbours apart two worlds are; by default 1 for two worlds, else 2."""
+    """Return how many steps apart two worlds are; by default 1 if there are two worlds, else 2."""
     return Fraction(min(worlds, 3) - 1) if steps is None else positive_distance("steps", steps)
 
 
@@ -184,7 +186,7 @@ def _prior(prior: Sequence[object] | None, count: int) -> Floats:
 
 
 def _bayes(log_joint: Floats) -> Floats:
-    """Normalise each column; an answer that no world can give reveals nothing and stays zero."""
+    """Normalise each column; the column of an answer that no world can give stays zero."""
     top = log_joint.max(axis=0)
     possible = top > -math.inf
     weights = np.zeros_like(log_joint)
@@ -194,7 +196,7 @@ def _bayes(log_joint: Floats) -> Floats:
 
 
 def _distances(worlds: list[Scores]) -> list[list[Fraction]]:
-    """Return how far two candidates' scores move apart between each two worlds, exactly."""
+    """Return, for each pair of worlds, the largest change of a difference between two scores, exactly."""
     exact = [[Fraction(value) for value in world.values.tolist()] for world in worlds]
 
     def distance(one: list[Fraction], other: list[Fraction]) -> Fraction:
@@ -215,7 +217,7 @@ def _warning(mechanism: Mechanism, scores: Scores) -> str | None:
 def _bound(
     mechanism: Mechanism, scores: Scores, beliefs: Floats, distances: list[list[Fraction]]
 ) -> float:
-    """The largest, over worlds w, of π_w / Σ_v π_v e^(−D(w, v)/s): the proof at the real distances."""
+    """Return the largest π_w / Σ_v π_v e^(−D(w, v)/s) over worlds w: the proved bound at these distances."""
     if _warning(mechanism, scores) is not None:
         return 1.0
     scale = noise_scale(mechanism, scores.range_distance)

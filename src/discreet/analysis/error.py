@@ -1,8 +1,8 @@
-"""How far the choice falls short of the best: expectation, tail, quantile, variance.
+"""The error of a choice, as the amount by which it misses the best: mean, tail, quantile, variance.
 
 The *error* of choosing r is q* − q_r (q_r − q* for ``optimize="min"``). Everything here is computed from
-the mechanism's real probabilities, not from bounds and not from samples. **Not private**: these
-functions read the scores and spend nothing; do not publish what they return about sensitive data.
+the mechanism's real probabilities, not from bounds and not from samples. **Not private**: these functions
+read the scores and spend no budget, so do not publish their results on sensitive data.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from discreet.mechanisms import Mechanism
 from discreet.mechanisms.facts import Floats
 from discreet.scores import Scores
 
-# Errors are float64 within a few units in the last place; for closer ones the exact gap decides.
+# Float64 errors are off by a few units in the last place; comparisons closer than this use exact gaps.
 _DOUBTFUL = 2.0**-48
-# Scores may differ by more than float64 holds: then errors are kept in units of this.
+# If scores differ by more than float64 holds, errors are in units of 2 to this power.
 _LARGE_UNIT = 200
 
 
@@ -43,14 +43,14 @@ class CandidateErrors:
         return self.in_scores(float(mass @ self.values))
 
     def in_scores(self, value: float) -> float:
-        """Return a figure in these units as a score difference; ``inf`` beyond float64."""
+        """Convert a value in these units to a score difference; ``inf`` beyond float64."""
         try:
             return math.ldexp(value, self.power)
         except OverflowError:
             return math.inf
 
     def at_least(self, least: Fraction, *, strictly: bool = False) -> npt.NDArray[np.bool_]:
-        """Return which candidates have an error of at least ``least`` (or above it), compared exactly."""
+        """Return which candidates have an error of at least ``least`` (``strictly``: above it), exactly."""
         threshold = float(min(least / Fraction(2) ** self.power, Fraction(PAIR_LIMIT)))
         margin = threshold * _DOUBTFUL
         reached: npt.NDArray[np.bool_] = self.values >= threshold
@@ -62,7 +62,7 @@ class CandidateErrors:
 
 
 def candidate_errors(mechanism: Mechanism, scores: Scores) -> CandidateErrors:
-    """Return the error of each candidate; it depends only on the mechanism's direction, not on its ε."""
+    """Return the error of each candidate, which depends on the mechanism's ``optimize`` but not on its ε."""
     largest = required(mechanism).optimize == "max"
     if not isinstance(scores, Scores):
         raise ParameterError(
@@ -109,7 +109,7 @@ def error_variance(mechanism: Mechanism, scores: Scores) -> float:
 def error_tail(mechanism: Mechanism, scores: Scores, t: object) -> float:
     """Pr[error ≥ t], for a t of 0 or more. **Not private**.
 
-    A float t is exactly the binary number it holds, as scores are.
+    A float t means exactly the binary number that it holds, as for scores.
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -145,7 +145,7 @@ def quantile_of(errors: Floats, mass: Floats, level: Fraction) -> float:
     """Return the least error that is not exceeded with probability ``level``."""
     if level == 1:
         return float(errors[-1])
-    # Tails summed from the far end keep their digits where 1 − Σ would lose them.
+    # Tails are summed from the far end, because 1 − Σ would lose digits.
     beyond = np.append(np.cumsum(mass[::-1])[::-1][1:], 0.0)
     return float(errors[int(np.argmax(beyond <= float(1 - level)))])
 
@@ -161,7 +161,7 @@ def error_distribution(mechanism: Mechanism, scores: Scores) -> tuple[Floats, Fl
     """
     errors = candidate_errors(mechanism, scores)
     mass = mechanism.probabilities(scores)
-    # A probability may have underflowed; only its logarithm shows whether the error can occur.
+    # A probability may underflow to zero; only its logarithm shows whether the error can occur.
     possible = mass > 0 if mass.all() else mechanism.log_probabilities(scores) > -math.inf
     distinct, place = np.unique(errors.values[possible], return_inverse=True)
     together = np.bincount(place, weights=mass[possible]).astype(np.float64)
@@ -170,7 +170,7 @@ def error_distribution(mechanism: Mechanism, scores: Scores) -> tuple[Floats, Fl
 
 
 def score_difference(name: str, value: object) -> Fraction:
-    """Return a number on the scale of the scores, exactly as given, 0 or above."""
+    """Check and return a score difference of 0 or more, exactly as given."""
     if isinstance(value, float | np.floating) and not isinstance(value, bool):
         if not math.isfinite(value) or value < 0:
             raise refuse(name, value, "a finite number, 0 or above")

@@ -14,7 +14,7 @@ from discreet.mechanisms.registry import Family, member
 CONTENDERS = tuple(
     mechanism for make in MECHANISMS.values() if (mechanism := make(epsilon=1)).facts.compared
 )
-"""The private mechanisms compared by default, each with a different distribution."""
+"""The private mechanisms compared by default; no two have the same distribution."""
 
 
 def family_name(family: Family) -> str:
@@ -23,7 +23,7 @@ def family_name(family: Family) -> str:
 
 
 def family_list(families: Family | Iterable[Family] | None) -> list[Family]:
-    """Return one family, several, or (for None) the default ones; at least one, none twice.
+    """Return the families as a list (None: the default ones); raise if it is empty or has duplicates.
 
     Example:
         >>> [family_name(family) for family in family_list(None)]
@@ -45,7 +45,7 @@ def family_list(families: Family | Iterable[Family] | None) -> list[Family]:
 
 
 def noise_scale(mechanism: Mechanism, range_distance: Fraction) -> Fraction:
-    """Return s: as given, or d/ε; zero for a mechanism that always returns the best."""
+    """Return the noise scale s: as given, or d/ε; zero for a mechanism that always returns the best."""
     if mechanism.scale is not None:
         return mechanism.scale
     assert mechanism.epsilon is not None
@@ -53,7 +53,7 @@ def noise_scale(mechanism: Mechanism, range_distance: Fraction) -> Fraction:
 
 
 def required(mechanism: object) -> Mechanism:
-    """Return the mechanism; a class is refused because its ε is unknown."""
+    """Return the mechanism; raise for a class, which has no ε."""
     if not isinstance(mechanism, Mechanism):
         raise refuse(
             "mechanism", mechanism, "a mechanism with its ε, such as PermuteAndFlip(epsilon=1)"

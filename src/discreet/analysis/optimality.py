@@ -1,15 +1,15 @@
-"""How far a mechanism is from the best possible one: a linear program on a lattice of scores.
+"""Compare a mechanism with the best possible one, by a linear program on a lattice of scores.
 
 The permute-and-flip paper (Theorem 3 and its Appendix D) averages the expected error over all score
-vectors whose gaps are whole multiples 0 … k of the range distance d, and asks for the symmetric mechanism
+vectors whose gaps are whole multiples 0 … k of the range distance d, and looks for the symmetric mechanism
 with the least average. Its probabilities are the variables of a linear program; vectors that are
-permutations of each other share theirs.
+permutations of each other share the same variables.
 
-The paper's program asks for privacy only towards the *worst neighbour* of each vector, which is enough for
+The paper's program requires privacy only towards the *worst neighbour* of each vector, which is enough for
 monotonic mechanisms; its solutions need not be monotonic and need not be private. ``neighbours="all"``
-asks for privacy towards every neighbour on the lattice. ``docs/proofs/optimality.md`` derives both, their
-duals, and what they do and do not prove. Data-free: nothing here reads scores. Solving needs SciPy
-(``pip install "discreet[optimality]"``).
+requires privacy towards every neighbour on the lattice. ``docs/proofs/optimality.md`` derives both programs
+and their duals, and states what they do and do not prove. Data-free: nothing here reads scores. Solving
+needs SciPy (``pip install "discreet[optimality]"``).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from discreet.mechanisms.registry import Family, member
 from discreet.scores import Scores
 
 Levels = tuple[int, ...]
-"""Gaps in steps of d, ascending; the first is 0. Each represents its whole class."""
+"""Gaps in steps of d, ascending; the first is 0. One tuple stands for all its permutations."""
 
 Place = tuple[Levels, int]
 """A class of vectors and the level of one of its candidates."""
@@ -43,7 +43,7 @@ _LARGEST = 200_000
 
 @lru_cache(maxsize=8)
 def classes(n: int, k: int) -> tuple[Levels, ...]:
-    """One vector for each multiset of n gaps from 0 to k that contains a zero.
+    """Return one vector for each multiset of n gaps from 0 to k that contains a zero.
 
     Example:
         >>> classes(2, 3)
@@ -57,7 +57,7 @@ def classes(n: int, k: int) -> tuple[Levels, ...]:
 
 
 def orders(levels: Levels) -> int:
-    """How many vectors are in the class.
+    """Return the number of vectors in the class.
 
     Example:
         >>> orders((0, 0, 2))
@@ -72,8 +72,8 @@ def orders(levels: Levels) -> int:
 def worst_neighbour(levels: Levels, level: int, k: int) -> Place | None:
     """Return the neighbour in which a candidate of this level is most likely, by Proposition 2 of the paper.
 
-    Raise the candidate by one step; if it is a best one already, lower all others instead, which is the
-    same up to a shift. None if that leaves the lattice.
+    The neighbour raises the candidate by one step. If the candidate is already a best one, the neighbour
+    lowers all others instead, which is the same up to a shift. None if that leaves the lattice.
 
     Example:
         >>> worst_neighbour((0, 2), 2, 3), worst_neighbour((0, 2), 0, 3), worst_neighbour((0, 3), 0, 3)
@@ -91,7 +91,7 @@ def worst_neighbour(levels: Levels, level: int, k: int) -> Place | None:
 def all_neighbours(levels: Levels, level: int, k: int) -> Iterator[Place]:
     """Return every place on the lattice that a candidate of this level can have in a neighbouring vector.
 
-    Neighbours on the lattice differ, up to a shift, by lowering some of the candidates one step.
+    Up to a shift, a neighbour on the lattice has some of the candidates lowered by one step.
 
     Example:
         >>> sorted(set(all_neighbours((0, 1), 0, 3)))
@@ -114,10 +114,10 @@ def all_neighbours(levels: Levels, level: int, k: int) -> Iterator[Place]:
 
 
 THRESHOLD = math.log((3 + math.sqrt(5)) / 2)
-"""From this ε on permute-and-flip is proved best possible by the paper (Theorem 3): about 0.9624."""
+"""The paper proves that permute-and-flip is optimal from this ε on (Theorem 3): about 0.9624."""
 
 SHARP_THRESHOLD = math.log(2)
-"""From this ε on it is best possible on every lattice, and below on no large one (our proof page)."""
+"""From this ε on permute-and-flip is optimal on every lattice; below it, on no large one (our proof page)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +130,9 @@ class OptimalMechanism:
         k: the largest gap, in steps of the range distance.
         neighbours: ``"worst"`` (the paper's program) or ``"all"`` (private on the lattice).
         error: the sum of its expected errors over the lattice, in steps.
-        dual_error: what the dual proves that no mechanism can undercut; equal to ``error`` up to rounding.
-        chances: for each class of vectors and each level in it, the probability of one candidate there.
-        dual: for each pair of places the price of its privacy constraint, if not zero.
+        dual_error: the dual's lower bound on the error of any mechanism; equal to ``error`` up to rounding.
+        chances: for each class of vectors and each level in it, the probability of one candidate on it.
+        dual: for each pair of places, the dual price of its privacy constraint, if it is not zero.
 
     Example:
         >>> best = optimal_mechanism(epsilon=1, n=2, k=3)
@@ -150,7 +150,7 @@ class OptimalMechanism:
     dual: dict[tuple[Place, Place], float] = field(repr=False)
 
     def probabilities(self, scores: Scores) -> npt.NDArray[np.float64]:
-        """The probability of each candidate, for scores on the lattice. **Not private**."""
+        """Return the probability of each candidate, for scores on the lattice. **Not private**."""
         best = max(Fraction(value) for value in scores.values.tolist())
         steps = [
             (best - Fraction(value)) / scores.range_distance for value in scores.values.tolist()
@@ -167,13 +167,13 @@ class OptimalMechanism:
 def optimality_ratio(
     mechanism: Family, *, epsilon: object, n: int, k: int, neighbours: str = "worst"
 ) -> float:
-    """A mechanism's average error over that of the best possible one, at least 1 up to rounding.
+    """Return a mechanism's average error divided by that of the best possible one; at least 1 up to rounding.
 
     Args:
         mechanism: a class, a registered name, or a mechanism whose ε is ignored.
-        epsilon: the ε of both.
+        epsilon: the ε of both mechanisms.
         n: the number of candidates.
-        k: gaps run from 0 to k steps of the range distance.
+        k: the largest gap, in steps of the range distance.
         neighbours: ``"worst"`` for the paper's program, ``"all"`` for mechanisms private on the lattice.
 
     Example:
@@ -190,7 +190,7 @@ def optimality_ratio(
 
 
 def lattice_error(mechanism: Family, *, epsilon: object, n: int, k: int) -> float:
-    """The sum of a mechanism's expected errors over the lattice, in steps of the range distance.
+    """Return the sum of a mechanism's expected errors over the lattice, in steps of the range distance.
 
     Example:
         >>> from discreet import Exponential
@@ -208,7 +208,7 @@ def lattice_error(mechanism: Family, *, epsilon: object, n: int, k: int) -> floa
 def optimal_mechanism(
     *, epsilon: object, n: int, k: int, neighbours: str = "worst"
 ) -> OptimalMechanism:
-    """Solve the linear program: the best mechanism on the lattice, with its dual.
+    """Solve the linear program for the best mechanism on the lattice, with its dual.
 
     Example:
         >>> best = optimal_mechanism(epsilon=1, n=3, k=4)
@@ -239,7 +239,7 @@ def _solve(epsilon: Fraction, n: int, k: int, neighbours: str) -> OptimalMechani
     columns = np.array([places[place] for here, there in pairs for place in (there, here)])
     entries = np.tile([math.exp(-float(epsilon)), -1.0], len(pairs))
     privacy = sparse.csr_array((entries, (rows, columns)), shape=(len(pairs), len(places)))
-    # The average vector as the unit keeps the solver's tolerances meaningful.
+    # Divide by the number of vectors, so that the solver's tolerances stay meaningful.
     unit = float(sum(map(orders, vectors)))
     solved = linprog(
         cost / unit,
@@ -254,7 +254,7 @@ def _solve(epsilon: Fraction, n: int, k: int, neighbours: str) -> OptimalMechani
         raise DiscreetError(f"the linear program was not solved: {solved.message}")
     prices = np.maximum(-solved.ineqlin.marginals, 0.0) * unit
     worth = solved.eqlin.marginals * unit
-    # Weak duality with 0 ≤ x ≤ 1: whatever the solver's rounding, no mechanism has a smaller sum.
+    # By weak duality with 0 ≤ x ≤ 1, no mechanism has a smaller sum, however the solver rounds.
     reduced = cost - sums.T @ worth + privacy.T @ prices
     return OptimalMechanism(
         epsilon=float(epsilon),
@@ -273,7 +273,7 @@ def _places(n: int, k: int) -> list[Place]:
 
 
 def _constrained(n: int, k: int, neighbours: str) -> list[tuple[Place, Place]]:
-    """The pairs (here, there) with x(here) ≥ e^−ε·x(there)."""
+    """Return the pairs (here, there) that the constraints x(here) ≥ e^−ε·x(there) apply to."""
     if neighbours == "worst":
         found = [(place, worst_neighbour(*place, k)) for place in _places(n, k)]
         return [(here, there) for here, there in found if there is not None]
@@ -295,10 +295,10 @@ def _solver() -> tuple[Any, Any]:
 
 
 def permute_and_flip_threshold(*, n: int, k: int) -> float:
-    """The exact ε from which on permute-and-flip is best possible on the lattice; zero for n = 2.
+    """Return the exact ε from which on permute-and-flip is optimal on the lattice; zero for n = 2.
 
-    The root of Σ_{j=1..k} e^(−jε) = 1 for n ≥ 3, which tends to ln 2 as k grows: sharper than Theorem 3 of
-    the paper, and proved in ``docs/proofs/optimality.md``.
+    For n ≥ 3 it is the root of Σ_{j=1..k} e^(−jε) = 1, which tends to ln 2 as k grows. This is sharper than
+    Theorem 3 of the paper, and proved in ``docs/proofs/optimality.md``.
 
     Example:
         >>> round(permute_and_flip_threshold(n=3, k=4), 4), round(permute_and_flip_threshold(n=9, k=60), 4)
@@ -314,9 +314,9 @@ def permute_and_flip_threshold(*, n: int, k: int) -> float:
 
 
 def permute_and_flip_dual(epsilon: object, *, n: int, k: int) -> dict[Place, float]:
-    """The dual solution that complementary slackness forces on permute-and-flip (Appendix D).
+    """Return the dual solution that complementary slackness gives for permute-and-flip (Appendix D).
 
-    Where every price for a gap above zero is non-negative, permute-and-flip is optimal on the lattice.
+    If every price for a gap above zero is non-negative, permute-and-flip is optimal on the lattice.
 
     Example:
         >>> def least(epsilon):
@@ -329,9 +329,9 @@ def permute_and_flip_dual(epsilon: object, *, n: int, k: int) -> dict[Place, flo
 
 
 def dual_prices(decay: Any, *, n: int, k: int, growth: Any = 1) -> dict[Place, Any]:
-    """The dual solution at e^−ε = ``decay``: exact if that is rational.
+    """Return the dual solution at e^−ε = ``decay``, which is exact if ``decay`` is rational.
 
-    Every score vector weighs ``growth`` to the number of its best candidates.
+    Every score vector has the weight ``growth`` to the power of the number of its best candidates.
     """
     prices: dict[Place, Any] = {}
     for levels in sorted(classes(n, k), key=lambda q: q.count(0)):

@@ -1,8 +1,8 @@
-"""The ε that a required accuracy takes: from given scores, or from n alone before any data is read.
+"""The ε needed for a required accuracy, from given scores or from n alone before any data is read.
 
 Every tail of the error falls as ε grows (``docs/proofs/worst-case-error.md``), so the least ε that meets a
-target is the root of a monotone function. The root is bracketed first and refined inside the bracket; the
-returned ε was evaluated and meets the target, and an unreachable target raises an error.
+target is the root of a monotone function. The root is bracketed first and then refined inside the bracket.
+The returned ε has been evaluated and meets the target; an unreachable target raises an error.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from discreet.mechanisms.registry import Family, member
 from discreet.scores import Scores
 
 _LARGEST_LOG = 600.0
-# Noise scales so large and so small that, in float64, the choice is blind and without noise.
+# In float64, the first noise scale makes the choice blind, and the second makes it noiseless.
 _ENDS = (Fraction(2) ** 1400, Fraction(1, 2**1400))
 
 
 class ErrorBasis:
-    """What errors are measured on: given scores, or the worst data with n candidates.
+    """The data that errors are measured on: given scores, or the worst data with n candidates.
 
-    Exactly one of ``scores`` and ``n`` is given; the other fields go with ``n``.
+    Exactly one of ``scores`` and ``n`` is given; the other arguments apply only to ``n``.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class ErrorBasis:
 
         @cache
         def errors(optimize: str) -> CandidateErrors:
-            """The errors, which depend only on the direction, not on ε."""
+            """Return the errors, which depend only on the direction, not on ε."""
             assert scores is not None
             return candidate_errors(PermuteAndFlip(epsilon=1, optimize=optimize), scores)
 
@@ -82,7 +82,7 @@ class ErrorBasis:
         return self._errors(mechanism.optimize).mean(mechanism.probabilities(self.scores))
 
     def tail(self, mechanism: Mechanism, limit: Fraction) -> float:
-        """Return the chance of an error above the limit; for any data, of an error of at least the limit."""
+        """Return Pr[error > limit] on the given scores, or the worst Pr[error ≥ limit] on any data."""
         if self.scores is None:
             return worst_case_tail(mechanism, t=limit, **self._public)
         above = self._above(mechanism.optimize, limit)
@@ -91,7 +91,7 @@ class ErrorBasis:
 
 @dataclass(frozen=True, slots=True)
 class _Goal:
-    """A figure of a mechanism that falls as ε grows, and the value it must not exceed."""
+    """A property of a mechanism that falls as ε grows, and the value that it must not exceed."""
 
     figure: Callable[[Mechanism], float]
     target: float
@@ -110,11 +110,11 @@ def epsilon_for(
     sensitivity: object = None,
     monotonic: bool = False,
 ) -> float:
-    """The least ε at which a mechanism is accurate enough; zero if a blind choice already is.
+    """Return the least ε at which a mechanism is accurate enough; zero if a blind choice already is.
 
-    With ``scores`` it answers for exactly these scores, and is **not private**. With ``n`` and
-    ``sensitivity`` it holds for any data, or for any data whose runner-up lies at least ``gap`` below the
-    best, and reads nothing.
+    With ``scores`` the result is for exactly these scores, and is **not private**. With ``n`` and
+    ``sensitivity`` no data is read, and the result holds for any data, or for any data whose runner-up lies
+    at least ``gap`` below the best.
 
     Args:
         mechanism: a class, a registered name, or a mechanism whose ε is ignored.
@@ -123,8 +123,8 @@ def epsilon_for(
         error_at_most: the error must be at most this ...
         with_probability: ... with at least this probability.
         n: the number of candidates, instead of ``scores``.
-        gap: with ``n``: how far the runner-up is hoped to lie below the best.
-        sensitivity: with ``n``: Δ; 1 if not given.
+        gap: with ``n``: assume that the runner-up lies at least this far below the best; by default 0.
+        sensitivity: with ``n``: Δ; by default 1.
         monotonic: with ``n``: whether one person moves all scores in the same direction.
 
     Example:
@@ -156,9 +156,9 @@ def epsilon_for(
 def budget_ratio(
     mechanism: Family, reference: Family, scores: Scores, *, epsilon: object = None
 ) -> float:
-    """How many times the ε of ``reference`` the mechanism needs for the same expected error.
+    """Return how many times the ε of ``reference`` the mechanism needs for the same expected error.
 
-    ``epsilon`` is the reference's; by default its own. **Not private**.
+    ``epsilon`` is the ε of ``reference``; by default the one it was made with. **Not private**.
 
     Example:
         >>> from discreet import Exponential, PermuteAndFlip
@@ -192,8 +192,8 @@ def _least_epsilon(family: Family, goal: _Goal) -> float:
         )
 
     def excess(log_epsilon: float) -> float:
-        # Logarithms, because errors fall like e^−ε; the target is above zero here. They steer, and the
-        # comparison itself decides the sign.
+        # Errors fall like e^−ε, so their logarithms guide the search (the target is above zero here). The
+        # sign comes from comparing the figures themselves.
         figure = goal.figure(member(family, math.exp(log_epsilon)))
         steering = math.log(max(figure, 5e-324)) - math.log(goal.target)
         return max(steering, 5e-324) if figure > goal.target else min(steering, 0.0)
@@ -207,7 +207,7 @@ def _least_epsilon(family: Family, goal: _Goal) -> float:
 
 
 def _with_scale(family: Family, scale: object) -> Mechanism:
-    """Return the family's member at a noise scale: no noise at zero, a blind choice at the far end."""
+    """Return the member of the family with this noise scale."""
     mechanism = member(family, 1)
     rest = {k: v for k, v in mechanism.parameters().items() if k not in ("epsilon", "scale")}
     return type(mechanism)(scale=scale, **rest)

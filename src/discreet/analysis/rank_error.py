@@ -1,7 +1,8 @@
-"""How far private quantiles are off, in people, before any data is read; and the ε for a given error.
+"""The error of private quantiles in people, and the ε for a given error, before any data is read.
 
-The rank error of an answer is the least e such that the level's rank lies within e of the people at or below
-the answer: none for a true quantile. The bounds are those of ``docs/proofs/quantiles.md``, for any data.
+The rank error of an answer is the distance, in people, from the rank of the level to the ranks that the
+answer covers: from the number of people below the answer to the number at or below it. It is zero for a true
+quantile. The bounds hold for any data (``docs/proofs/quantiles.md``).
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from discreet.neighbours import REPLACE, Neighbours
 FINEST, USUAL = 10, 6
 """People who share a value are spread over at most 2¹⁰ places, or 2⁶ on long lines."""
 LINE, LARGEST_LINE = 1 << 20, 1 << 22
-"""If each point has more than 2⁶ places, the lines of all groups together have at most 2²⁰ places. A single
-line has at most 2²², unless the grid itself has more points.
+"""If each point has more than 2⁶ places, the lines of all groups together have at most 2²⁰ places.
+
+A single line has at most 2²² places, unless the grid itself has more points.
 """
 
 
 def fineness(points: int, groups: int = 1) -> int:
-    """Return how many fair coins separate people who share a grid point, for several quantiles.
+    """Return the number of fair coins that spread people who share a grid point, for several quantiles.
 
     Example:
         >>> fineness(121), fineness(121, groups=50), fineness(65_536), fineness(10**7)
@@ -42,10 +44,10 @@ def fineness(points: int, groups: int = 1) -> int:
 
 
 def most_sharing(people: int, *, points: int, groups: int = 1, fails: Fraction) -> int:
-    """Return the most people who share a place, except with probability ``fails``.
+    """Return a bound on the number of people who share a place; it fails with probability at most ``fails``.
 
-    c people of N are all at one of M places with a chance of at most (N choose c)/M^c ≤ (eN/(cM))^c, and
-    there are M places for each point.
+    Some c of N people all meet at a given one of M places with probability at most
+    (N choose c)/M^c ≤ (eN/(cM))^c, and there are M places for each point.
 
     Example:
         >>> most_sharing(4_000_000, points=121, fails=Fraction(1, 40))
@@ -73,12 +75,12 @@ def rank_error(
     neighbours: str = "add-remove",
     sharing: object = 0,
 ) -> float:
-    """Return the rank error not exceeded with this probability, on any data with this much sharing.
+    """Return a bound on the rank error that holds with this probability, on any data with this ``sharing``.
 
     Args:
-        points: how many points the public grid has.
-        sharing: for several quantiles: the most people who share one of the places of a grid point, of which
-            there are up to 1024.
+        points: the number of points of the public grid.
+        sharing: for several quantiles: the most people who share one place; each grid point has up to 1024
+            places.
 
     Example:
         >>> rank_error([0.5], points=121, epsilon=1)
@@ -99,7 +101,7 @@ def epsilon_for_rank_error(
     neighbours: str = "add-remove",
     sharing: object = 0,
 ) -> float:
-    """Return an ε for which ``rank_error`` is at most this, on any data.
+    """Return an ε for which ``rank_error`` is at most ``at_most``, on any data.
 
     Example:
         >>> round(epsilon_for_rank_error([0.5], points=121, at_most=10), 3)
@@ -118,7 +120,7 @@ def epsilon_for_rank_error(
 def _factor(
     at: Sequence[object], points: int, with_probability: object, neighbours: str, sharing: object
 ) -> tuple[Fraction, Fraction]:
-    """Return ε times the part of the error that falls with ε, and the part that does not."""
+    """Return the part of the error that is proportional to 1/ε, times ε, and the part that is constant."""
     if isinstance(at, str) or not isinstance(at, Sequence) or not at:
         raise refuse("at", at, "a list of levels, such as [0.1, 0.5, 0.9]")
     levels = [probability("at", level) for level in at]
@@ -133,7 +135,7 @@ def _factor(
     twice = 2 if Neighbours.named(neighbours) == REPLACE else 1
     least, lumps = _summed(sorted(levels), Fraction(0), Fraction(1), _NONE, _NONE)
     if depths == 1:
-        # One quantile is moved by its own distance: 2·max(α, 1 − α), or 2 under replacement.
+        # A single quantile has its own range distance: 2·max(α, 1 − α), or 2 under replacement.
         widest = least if twice == 1 else Fraction(2)
         odds = number / failing
     else:
@@ -150,10 +152,10 @@ _NONE = (Fraction(0), Fraction(0))
 def _summed(
     levels: Sequence[Fraction], low: Fraction, high: Fraction, before: _Sum, after: _Sum
 ) -> _Sum:
-    """Return the largest sums of distances and of shared places, over the choices of a stretch.
+    """Return the largest sums of distances and of shared places over the choices of a stretch.
 
-    ``before`` and ``after`` are those of the cuts where the stretch for the levels from ``low`` to ``high``
-    begins and ends: a choice inherits both in proportion.
+    The stretch covers the levels from ``low`` to ``high``. ``before`` and ``after`` are the sums at the cuts
+    where it begins and ends; a choice inherits a weighted average of the two.
     """
     if not levels:
         return _NONE

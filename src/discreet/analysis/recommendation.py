@@ -1,8 +1,8 @@
-"""Which mechanism to use for a budget and a number of releases, and why.
+"""Recommend a mechanism for a budget and a number of releases, with reasons.
 
 For one release under pure DP, permute-and-flip is never worse than the exponential mechanism. When many
-releases are composed under zCDP or (ε, δ), the exponential mechanism costs about a quarter of the ρ, may
-run at about twice the ε, and wins. Where the two cross is computed here, not guessed.
+releases are composed under zCDP or (ε, δ), the exponential mechanism costs about a quarter of the ρ, so it
+can run at about twice the ε, and wins. This module computes the number of releases at which the two cross.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from discreet.scores import Scores
 
 _ANY = Fraction(1)  # a mechanism built from ε costs the same at every range distance
 _DIGITS = 6
-# Bounds for lists fixed in advance take up to a second each.
+# Bounds for lists fixed in advance take up to a second each, so fewer digits are computed.
 _DIGITS_FOR_LISTS = 3
 _MOST_RELEASES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What one mechanism achieves within the budget.
+    """The result of one mechanism within the budget.
 
     Attributes:
         mechanism: its name.
         epsilon: the ε of each release.
         error: the expected error of each release.
-        composed: what all releases cost together, in the budget's measure.
-        accountant: the accountant of a budget that pays for it; None for a list fixed in advance, whose
-            figure no budget counts on the way.
+        composed: the cost of all releases together, in the budget's measure.
+        accountant: the accountant that a budget needs for this cost; None for a list fixed in advance, whose
+            cost no budget can count release by release.
     """
 
     mechanism: str
@@ -60,14 +60,14 @@ class Recommendation:
     """The mechanism to use, and why.
 
     Attributes:
-        mechanism: the one with the smallest expected error, at the ε it may use.
-        options: all that were considered, the best first.
-        releases: how many releases share the budget.
+        mechanism: the mechanism with the smallest expected error, at the ε that the budget allows.
+        options: all options considered, the best first.
+        releases: the number of releases that share the budget.
         budget: the budget.
         crossover: the least number of releases from which the exponential mechanism has a smaller error than
-            permute-and-flip under this budget, composed adaptively; None if it never has.
-        basis: what the errors are: of the scores given, or the worst for any data.
-        reasons: why, one sentence each.
+            permute-and-flip under this budget, composed adaptively; None if there is no such number.
+        basis: what the errors are measured on: the given scores, or the worst case over any data.
+        reasons: the reasons, one sentence each.
 
     Example:
         >>> advice = recommend(n=100, budget=PureDP(1))
@@ -92,7 +92,7 @@ class Recommendation:
 
     @property
     def advice(self) -> str:
-        """Say in one sentence what to use; its ε is the figure to type."""
+        """One sentence that names the mechanism to use, with the ε to enter."""
         best = self.options[0]
         return f"Use {best.mechanism} with ε = {best.epsilon:.{_DIGITS}g} for each release."
 
@@ -110,14 +110,14 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """What the errors are measured on, and how releases add up."""
+    """The data that errors are measured on, and the way that releases add up."""
 
     budget: Guarantee
     adaptive: bool | str
     measured_on: ErrorBasis
 
     def composed(self, mechanism: Mechanism, releases: int) -> tuple[Guarantee, str | None]:
-        """Return what all releases cost under the budget, by the cheapest accountant."""
+        """Return the cost of all releases under the budget by the cheapest accountant, and its name."""
         promise = mechanism.promise_at(_ANY)
         own = promise.exact[1] if isinstance(promise, ApproxDP) else Fraction(0)
         lost = Fraction(math.ceil(own * DELTA_UNIT), DELTA_UNIT) * releases
@@ -126,7 +126,7 @@ class _Setting:
         )
         if isinstance(self.budget, ApproxDP):
             delta = self.budget.exact[1]
-            # A budget that adds up ρ keeps half of its δ for releases with a δ of their own.
+            # A budget that adds up ρ reserves half of its δ for releases that have a δ of their own.
             kept = Fraction(math.floor(delta / 2 * DELTA_UNIT), DELTA_UNIT)
             bounds: list[tuple[Exact, str | None]] = [
                 (
@@ -163,21 +163,21 @@ def recommend(
 ) -> Recommendation:
     """Recommend a mechanism for a number of releases under one budget.
 
-    With ``scores`` the errors are those on these scores, and the advice is **not private**. With ``n`` they
-    are the worst for any data, and nothing is read.
+    With ``scores`` the errors are those on these scores, and the advice is **not private**. With ``n`` the
+    errors are the worst over any data, and no data is read.
 
     Args:
         scores: typical scores of one release.
-        budget: ``PureDP``, ``ZCDP`` or ``ApproxDP``: what all releases may cost together.
-        releases: how many releases share it, each with the same ε.
-        mechanisms: what to consider; by default permute-and-flip, the exponential mechanism and noisy max
-            with Laplace noise.
-        adaptive: whether later releases may depend on earlier answers, as ``discreet.accounting.compose``
-            understands it; matters for ``ApproxDP`` only.
+        budget: ``PureDP``, ``ZCDP`` or ``ApproxDP``: the most that all releases may cost together.
+        releases: the number of releases that share the budget, each with the same ε.
+        mechanisms: the mechanisms to consider; by default permute-and-flip, the exponential mechanism and
+            noisy max with Laplace noise.
+        adaptive: whether later releases may depend on earlier answers, as in ``discreet.accounting.compose``;
+            matters only for ``ApproxDP``.
         n: the number of candidates, instead of ``scores``.
-        sensitivity: with ``n``: Δ; 1 if not given.
+        sensitivity: with ``n``: Δ; by default 1.
         monotonic: with ``n``: whether one person moves all scores in the same direction.
-        gap: with ``n``: how far the runner-up is hoped to lie below the best.
+        gap: with ``n``: assume that the runner-up lies at least this far below the best; by default 0.
 
     Example:
         >>> recommend(n=100, budget=PureDP(1)).mechanism
@@ -234,7 +234,7 @@ def _counted(cost: Exact) -> Exact:
 
 
 def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanism:
-    """The member of a family with the largest ε, to a few digits, that the budget allows."""
+    """Return the member of a family with the largest ε that the budget allows, to a few digits."""
     if not member(family, 1).private:
         raise NotPrivateError(f"{member(family, 1).name} has no guarantee, so no budget allows it")
     limit = _limit(setting.budget)
@@ -265,7 +265,7 @@ def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanis
 
 
 def _cut(epsilon: Fraction, digits: int) -> Fraction:
-    """Round down to this many digits; anything below an affordable ε is affordable."""
+    """Round ε down to this many digits; any ε below an affordable one is affordable."""
     unit = Fraction(10) ** (math.floor(math.log10(epsilon)) + 1 - digits)
     return math.floor(epsilon / unit) * unit
 
@@ -278,7 +278,7 @@ def _unaffordable(mechanism: Mechanism, setting: _Setting) -> ParameterError:
 
 
 def _crossover(setting: _Setting) -> int | None:
-    """The least number of releases at which the exponential mechanism is better; None if none is."""
+    """Return the least number of releases at which the exponential mechanism is better, or None."""
 
     def exponential_wins(releases: int) -> bool:
         errors = [

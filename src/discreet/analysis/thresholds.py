@@ -1,7 +1,8 @@
-"""Thresholds before anything is spent: false alarms, misses, the ε required, and alternatives.
+"""Planning for thresholds, before any budget is spent: false alarms, misses, ε and alternatives.
 
-Among data whose values keep a margin, the hardest is: all values at T − margin and then one at T + margin.
-Lower values before it, or a higher one, only make the right answer more likely.
+Among data whose values all keep a margin to the threshold T, the hardest case is that all values are at
+T − margin, followed by one at T + margin. If the earlier values are lower, or the last one is higher, the
+right answer only becomes more likely.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ _FARTHEST = 60.0
 
 @dataclass(frozen=True, slots=True)
 class ThresholdErrors:
-    """How likely the answer about a threshold is wrong.
+    """The probability that the answer about a threshold is wrong.
 
     Attributes:
-        mechanism: who answers.
-        false_alarm: the chance that a value below is named.
-        miss: the chance that none is named.
-        at_once: whether all values must be known before the first answer.
+        mechanism: the name of the mechanism that answers.
+        false_alarm: the probability that it names a value below the threshold.
+        miss: the probability that it names no value.
+        at_once: whether it must know all values before the first answer.
 
     Example:
         >>> ThresholdErrors("above-threshold", false_alarm=0.25, miss=0.125, at_once=False).wrong
@@ -48,7 +49,7 @@ class ThresholdErrors:
 
     @property
     def wrong(self) -> float:
-        """The chance of either error."""
+        """The probability of either error."""
         return self.false_alarm + self.miss
 
 
@@ -60,10 +61,10 @@ def threshold_errors(
     sensitivity: object = 1,
     monotonic: bool = False,
 ) -> ThresholdErrors:
-    """Return the chances of a false alarm and a miss among ``n`` values that keep the margin.
+    """Return the probabilities of a false alarm and of a miss among ``n`` values that keep the margin.
 
-    A mechanism that chooses the largest value takes part with one more candidate, "none of them", whose
-    score is the threshold; it must know all values at once. A rule brings its own sensitivity.
+    A mechanism that chooses the largest value gets one more candidate, "none of them", whose score is the
+    threshold; it must know all values at once. A rule uses its own sensitivity.
 
     Example:
         >>> rule = CrossingRule(epsilon=1, threshold=500, sensitivity=1, monotonic=True)
@@ -100,7 +101,7 @@ def epsilon_for_threshold(
     sensitivity: object = 1,
     monotonic: bool = False,
 ) -> float:
-    """The least ε at which the answer is right with this probability, if values keep ``margin``. Data-free.
+    """Return the least ε for a right answer with this probability, if values keep ``margin``. Data-free.
 
     Example:
         >>> round(epsilon_for_threshold(n=52, margin=20, monotonic=True), 3)
@@ -140,7 +141,7 @@ def _made(
 
 @dataclass(frozen=True, slots=True)
 class ThresholdAdvice:
-    """Which mechanism answers best about a threshold at one ε, with the figures.
+    """A comparison of mechanisms for a threshold at one ε, with the best one and the figures.
 
     Example:
         >>> print(recommend_threshold(1, n=52, margin=20, monotonic=True).advice[:46])
@@ -152,12 +153,12 @@ class ThresholdAdvice:
 
     @property
     def best(self) -> ThresholdErrors:
-        """The mechanism that is least often wrong among those that need not know all values at once."""
+        """The mechanism that is wrong least often, among those that need not know all values at once."""
         return min((o for o in self.options if not o.at_once), key=lambda option: option.wrong)
 
     @property
     def advice(self) -> str:
-        """Say what to use and why."""
+        """A sentence that names the mechanism to use, with the reason."""
         overall = min(self.options, key=lambda option: option.wrong)
         said = (
             f"On a stream use {self.best.mechanism}: wrong with probability "
@@ -171,7 +172,7 @@ class ThresholdAdvice:
         return said
 
     def records(self) -> list[dict[str, Any]]:
-        """One row for each, as plain values."""
+        """Return one row per mechanism, as plain values."""
         return [{**asdict(option), "wrong": option.wrong} for option in self.options]
 
 
@@ -184,7 +185,7 @@ def recommend_threshold(
     monotonic: bool = False,
     others: Iterable[Family] = (PermuteAndFlip, Exponential),
 ) -> ThresholdAdvice:
-    """Compare rules for a stream with choosing the largest of all values, on the same budget. Data-free.
+    """Compare stream rules with mechanisms that choose the largest value, at the same ε. Data-free.
 
     Example:
         >>> advice = recommend_threshold(1, n=52, margin=10, monotonic=True)

@@ -1,4 +1,4 @@
-"""The largest error that any data can cause: known from n and the noise scale alone.
+"""The largest error that any data can cause, computed from n and the noise scale alone.
 
 ``docs/proofs/worst-case-error.md`` proves that the worst scores have one best candidate and all others
 tied, and gives the maximum in closed form for the exponential mechanism. Data-free: nothing here reads
@@ -36,9 +36,9 @@ class WorstCase:
 
     Attributes:
         error: the expected error at the worst scores.
-        gap: how far the others lie below the best there (for a staircase: one step).
+        gap: how far the others lie below the best at these scores (for a staircase: one step).
         p: exp(−gap/s), the maximiser of equations 7 and 8 of the permute-and-flip paper.
-        proved: whether no scores at all can do worse; otherwise the worst of the shapes searched.
+        proved: whether no scores can be worse; if False, this is the worst of the shapes searched.
         shape: ``"others tied"`` or ``"staircase"``.
 
     Example:
@@ -66,7 +66,7 @@ def worst_case_error(
     *,
     gap: object = 0,
 ) -> float:
-    """The largest expected error that n candidates can have: no data needed.
+    """Return the largest expected error with n candidates on any data. Data-free.
 
     Example:
         >>> from discreet import Exponential, PermuteAndFlip
@@ -86,7 +86,7 @@ def worst_case(
     *,
     gap: object = 0,
 ) -> WorstCase:
-    """``worst_case_error`` with the scores at which it occurs.
+    """Return the worst-case error with the scores that cause it.
 
     Args:
         mechanism: a mechanism with its ε or scale.
@@ -125,10 +125,10 @@ def worst_case_tail(
     *,
     gap: object = 0,
 ) -> float:
-    """The largest Pr[error ≥ t] that any data can cause, for t above zero.
+    """Return the largest Pr[error ≥ t] that any data can cause, for t above zero.
 
-    Attained, for noisy max with any noise, when all others lie exactly t (or the gap, if larger) below
-    the best; for exponential randomized response it is the largest found among tied scores.
+    For noisy max with any noise, the maximum occurs when all others lie exactly t (or the gap, if larger)
+    below the best. For exponential randomized response, it is the largest value found among tied scores.
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -152,7 +152,7 @@ def worst_case_tail(
 def _public(
     mechanism: Mechanism, n: object, sensitivity: object, monotonic: object, gap: object
 ) -> tuple[int, Fraction, Fraction, Fraction]:
-    """Check n, the noise scale, Δ and the least gap."""
+    """Check and return n, the noise scale, Δ and the least gap."""
     count = whole("n", n)
     if not isinstance(monotonic, bool):
         raise ParameterError(f"⟨monotonic⟩{monotonic!r} is not allowed: it must be True or False")
@@ -163,7 +163,7 @@ def _public(
 
 
 def _noiseless(mechanism: Mechanism, n: int, delta: Fraction, least: Fraction) -> WorstCase:
-    """Return the error without noise: only a chain of exponential randomized response is ever wrong."""
+    """Return the error without noise, which only the chain of exponential randomized response can have."""
     chained = (
         isinstance(mechanism, ExponentialRandomizedResponse) and mechanism.variant == "complete"
     )
@@ -182,11 +182,11 @@ def _worst_response(
     delta: Fraction,
     least: Fraction,
 ) -> WorstCase:
-    """Equations 15 and 16 of the exponential randomized response paper, and its staircase.
+    """Apply equations 15 and 16 of the exponential randomized response paper, and its staircase.
 
-    A single best candidate (15) keeps 1 − π of the exponential mechanism's error. With everyone in the
-    top set (16) π·(n−1)/n of the choices are blind. On a staircase of steps Δ the blind choice is n−1
-    times as far off: no bound in ln n exists, whatever the ε.
+    With a single best candidate (15), the error is 1 − π times that of the exponential mechanism. With all
+    candidates in the top set (16), π·(n−1)/n of the choices are blind. On a staircase with steps Δ, the blind
+    choice is n−1 times as far off, so no bound in ln n exists, whatever the ε.
     """
     truth, step, low = float(mechanism.truth), float_up(delta / scale), float_up(least / scale)
     noise = float_up(scale)
@@ -216,7 +216,7 @@ def _worst_response(
 
 
 def _mean_step(n: int, step: float) -> float:
-    """Σ j·x^j / Σ x^j over j < n with x = e^−step: how far down the exponential mechanism steps."""
+    """Return Σ j·x^j / Σ x^j over j < n with x = e^−step: the exponential mechanism's mean step down."""
     if n * step < 1e-4:
         return (n - 1) / 2 - (n * n - 1) * step / 12
     first = 1 / math.expm1(step) if step < 700 else 0.0
@@ -228,9 +228,9 @@ _FAR = Fraction(10) ** 300
 
 
 def missed_chance(mechanism: Mechanism, n: int, *, step: Exact, distance: Exact) -> Chance:
-    """The chance of missing the best, as a function of γ.
+    """Return the probability of missing the best, as a function of γ.
 
-    Most mechanisms depend only on γ; a few also need Δ/s (``step``) or d/s (``distance``).
+    For most mechanisms it depends only on γ; a few also need Δ/s (``step``) or d/s (``distance``).
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -253,7 +253,7 @@ def missed_chance(mechanism: Mechanism, n: int, *, step: Exact, distance: Exact)
 
 
 def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance:
-    """Return the same for any other mechanism, from its probabilities at unit scale."""
+    """Return this function for a mechanism without a closed form, from its probabilities at unit scale."""
     if n > _LARGEST_GENERAL:
         raise refuse(
             "n", n, f"at most {_LARGEST_GENERAL} for {mechanism.name}, which has no closed form"
@@ -264,7 +264,7 @@ def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance
     unit = type(mechanism)(scale=1, **rest)
 
     def missed(gamma: float) -> float:
-        # Beyond this every probability is zero, and infinity is not a score.
+        # Beyond this limit every probability is zero; infinity would not be a valid score.
         values = np.full(n, -min(gamma, 1e300))
         values[0] = 0.0
         return float(
@@ -278,7 +278,7 @@ def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance
 
 
 def _scale(epsilon: object, sensitivity: object, monotonic: bool) -> Fraction:
-    """d/ε."""
+    """Return the noise scale d/ε."""
     delta = positive_distance("sensitivity", sensitivity)
     return (delta if monotonic else 2 * delta) / Fraction(positive_distance("epsilon", epsilon))
 
@@ -286,7 +286,7 @@ def _scale(epsilon: object, sensitivity: object, monotonic: bool) -> Fraction:
 def expected_error_bound(
     epsilon: object, n: int, *, sensitivity: object = 1, monotonic: bool = False
 ) -> float:
-    """(d/ε)·ln n: no data gives the exponential mechanism or permute-and-flip a larger mean error.
+    """Return (d/ε)·ln n, an upper bound on the mean error of the exponential mechanism and permute-and-flip.
 
     Proposition 1 and Corollary 1 of the permute-and-flip paper, Proposition 11 of the noisy-max paper.
 
@@ -306,7 +306,7 @@ def error_bound(
     sensitivity: object = 1,
     monotonic: bool = False,
 ) -> float:
-    """(d/ε)·ln(n/β): with probability 1 − β the error is at most this, for the same mechanisms.
+    """Return (d/ε)·ln(n/β), a bound on the same mechanisms' error that holds with probability 1 − β.
 
     Proposition 1, Corollary 1 and Proposition 11 again.
 
@@ -317,20 +317,22 @@ def error_bound(
     beta = 1 - probability("with_probability", with_probability)
     if beta == 0:
         raise refuse("with_probability", with_probability, "below 1")
-    # There are more tuples and sets than other numbers here may be.
+    # The number of tuples or sets may exceed the limit of ``whole``, so large integers pass unchecked.
     ways = n if type(n) is int and n > 1 else whole("n", n)
     return error_bound_at(_scale(epsilon, sensitivity, monotonic), ways, beta=beta)
 
 
 def error_bound_at(scale: Fraction, n: int, *, beta: Fraction) -> float:
-    """The same at the noise scale s = d/ε; infinite where no float is large enough."""
+    """Return ``error_bound`` at the noise scale s = d/ε; infinite if no float is large enough."""
     return float_up(scale * Fraction(math.log(n) - math.log(beta)))
 
 
 def worst_case_lower_bound(
     epsilon: object, n: int, *, sensitivity: object = 1, monotonic: bool = False
 ) -> float:
-    """(d/4ε)·ln n: some data gives both mechanisms a mean error at least this large (Proposition 5).
+    """Return (d/4ε)·ln n, a lower bound on the worst mean error (Proposition 5).
+
+    On some data, the exponential mechanism and permute-and-flip have at least this mean error.
 
     Example:
         >>> round(worst_case_lower_bound(1, 1024), 3)

@@ -1,4 +1,4 @@
-"""Adapters: how a mechanism of another library is found, named and audited."""
+"""Adapters, which find, name and audit mechanisms of other libraries."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _PACKAGES = {"wrong": "discreet"}
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """How one mechanism of one library is audited.
+    """An audit of one mechanism of one library.
 
     Attributes:
-        library: the library's name, as before the colon.
-        mechanism: the mechanism's name, as after it.
-        module: the module to import; the adapter runs if it is installed.
-        run: what is audited, a function of an input and of ``cost``, the ε.
-        claim: from ε to what the library claims.
-        epsilon: the ε at which the observatory looks.
-        sampled: whether the code can only be run.
-        tables: for a pipeline, the schema of the tables that it is recorded on.
+        library: the library's name, the part before the colon in ``library:mechanism``.
+        mechanism: the mechanism's name, the part after the colon.
+        module: the module to import; the adapter runs only if this module is installed.
+        run: the function to audit; it takes an input and ``cost``, the ε.
+        claim: a function from ε to the guarantee that the library claims.
+        epsilon: the ε that the observatory uses.
+        sampled: whether the mechanism can only be sampled.
+        tables: for a pipeline, the schema of the tables used to record it.
         options: further options of the audit.
         about: what the claim is and who makes it.
 
@@ -58,7 +58,7 @@ class Adapter:
 
     @property
     def name(self) -> str:
-        """As on the command line."""
+        """The name used on the command line."""
         return f"{self.library}:{self.mechanism}"
 
     @property
@@ -75,7 +75,7 @@ class Adapter:
             package = importlib.metadata.distribution(_PACKAGES.get(self.library, self.library))
         except importlib.metadata.PackageNotFoundError:
             return "a checkout"
-        # The imported module may come from another place than the installed package.
+        # The imported module may not be the one that the installed package provides.
         place = Path(str(package.locate_file(self.module))).resolve()
         editable = self.module == "discreet"
         return package.version if editable or place in origin.parents else "a checkout"
@@ -94,5 +94,5 @@ class Adapter:
 def adapter(
     library: str, mechanism: str, module: str | None = None, **told: Any
 ) -> Callable[[Callable[..., Any]], Adapter]:
-    """Make an adapter from a function of an input and of ``cost``; the module has the library's name."""
+    """Make an adapter from a function of an input and ``cost``; by default ``module`` is ``library``."""
     return lambda run: Adapter(library, mechanism, module or library, run, **told)

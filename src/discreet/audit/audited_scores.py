@@ -14,7 +14,7 @@ _VALUES: Any = vars(Scores)["values"]
 
 
 def _noted(name: str) -> Any:
-    """Return an attribute of scores that records that it was read."""
+    """Return a property that reads this attribute of the scores and records the access."""
     slot = vars(Scores)[name]
 
     def read(scores: Scores) -> Any:
@@ -39,11 +39,11 @@ class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):
 
     @property
     def looked(self) -> bool:
-        """Whether the subject has read how neighbours move: ``monotonic`` or the distance."""
+        """Whether the subject has read ``monotonic`` or the distance, which describe how neighbours move."""
         return getattr(self, "_looked", False)
 
     def with_values(self, row: Floats) -> AuditedScores:
-        """Return the same scores with other finite values; nothing else is checked again."""
+        """Return the same scores with other values, which must be finite; nothing is checked again."""
         other = object.__new__(AuditedScores)
         for slot in _SLOTS:
             slot.__set__(other, slot.__get__(self))
@@ -55,7 +55,7 @@ class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):
 
     @property
     def __array_struct__(self) -> Any:
-        # NumPy asks for this first; providing it is faster than being refused.
+        # NumPy tries this attribute first; providing it is faster than letting the lookup fail.
         return self.values.__array_struct__
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:

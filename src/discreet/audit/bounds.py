@@ -1,7 +1,7 @@
 """Lower confidence bounds on ε, δ or ρ from the counts of two neighbours.
 
-A privacy loss limits what any event or any pair of answers can show (post-processing), so each event gives
-a bound. A bound exceeds the truth with probability at most ``error``.
+By post-processing, a privacy guarantee also holds for any single event or pair of answers, so each event
+gives a lower bound on the loss. A bound exceeds the true loss with probability at most ``error``.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class LossBound(Protocol):
     """A lower confidence bound, from counts, on the loss that a claim limits."""
 
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
-        """Return the value that the counts suggest, and roughly its standard deviation."""
+        """Return an estimate of the loss from the counts, and its approximate standard deviation."""
         ...
 
     def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
-        """Return a value that the truth exceeds, except with probability at most ``error``."""
+        """Return a lower bound on the loss, which is wrong with probability at most ``error``."""
         ...
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
@@ -54,25 +54,24 @@ def _chosen(counts: Counts, event: AnswerSet) -> int:
 
 
 def _ends(first: Counts, second: Counts, event: AnswerSet, error: float) -> tuple[float, float]:
-    """Return a lower bound on P(S) and an upper one on Q(S), true except with probability ``error``."""
+    """Return a lower bound on P(S) and an upper bound on Q(S), valid except with probability ``error``."""
     low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
     return low, upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
 
 
 def _ranking(first: Counts, second: Counts) -> list[int]:
-    """Return the answers that were seen, and always the first two, most informative first."""
+    """Return all answers that were seen, and the first two in any case, most informative first."""
     seen = np.flatnonzero((first + second > 0) | (np.arange(len(first)) < 2))
     ratios = (first[seen] + 0.5) / (second[seen] + 0.5)
     return list(seen[np.argsort(-ratios, kind="stable")].tolist())
 
 
 _MOST_SETS = 64
-"""The largest number of sets of each kind; if there are more answers, this many evenly spaced ones are tried.
-"""
+"""The largest number of sets of each kind. If there are more, only this many are tried."""
 
 
 class _OfSets:
-    """A bound on sets of answers: single ones, and all answers from the most informative down."""
+    """A bound on sets of answers: single answers, and the k most informative answers for several k."""
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
         ranking = _ranking(first, second)
@@ -141,7 +140,7 @@ class _Divergence(_OfSets):
         p = (_chosen(first, event) + 0.5) / (first.sum() + 1)
         q = (_chosen(second, event) + 0.5) / (second.sum() + 1)
         slope = abs(math.log(p * (1 - q) / (q * (1 - p))))
-        # An event that is more likely under the second tally proves nothing, however far apart the two are.
+        # An event that is more likely under the second tally proves nothing, however large the difference.
         return _bernoulli(p, q) if p > q else 0.0, slope * math.sqrt(
             p * (1 - p) / first.sum() + q * (1 - q) / second.sum()
         )
@@ -159,7 +158,7 @@ def _bernoulli(p: float, q: float) -> float:
 
 
 def bound_for(claim: Guarantee) -> tuple[LossBound, float]:
-    """Return how the claim is bounded, and the figure that must not be exceeded."""
+    """Return the bound that tests the claim, and the value that the loss must not exceed."""
     if isinstance(claim, PureDP | LaplaceDominated):
         return _Ratio(), claim.epsilon
     if isinstance(claim, BoundedRange):
@@ -174,5 +173,5 @@ def bound_for(claim: Guarantee) -> tuple[LossBound, float]:
 
 
 def frequencies(counts: Counts) -> Floats:
-    """Return counts as shares."""
+    """Return counts as fractions of their total."""
     return np.asarray(counts / max(1, int(counts.sum())), dtype=np.float64)

@@ -33,13 +33,13 @@ def headline(verdict: Verdict) -> str:
 
 
 def figures(verdict: Verdict) -> str:
-    """The measured and the claimed figure."""
+    """The measured and the claimed loss."""
     found, claimed = (measured(value, digits=6) for value in (verdict.measured, verdict.claimed))
     return f"largest {verdict.symbol} found {found}, claimed {claimed}"
 
 
 def explanation(verdict: Verdict) -> str:
-    """Return what the status does and does not mean."""
+    """Return a sentence about what the status means and does not mean."""
     if verdict.status == "refuted" and verdict.witness is not None:
         return f"The witness is certain by {verdict.witness.certainty}."
     if verdict.status == "suspect" and verdict.witness is not None:
@@ -50,7 +50,7 @@ def explanation(verdict: Verdict) -> str:
 
 
 def bars(witness: Witness) -> list[tuple[str, str, str]]:
-    """Return the label of each answer shown, with its two probabilities as small bars."""
+    """Return, for each answer shown, its label and its two probabilities as small bars."""
     shown = list(range(len(witness.probabilities)))
     if len(shown) > _MOST_BARS:
         largest = np.maximum(witness.probabilities, witness.neighbour_probabilities)

@@ -8,12 +8,12 @@ from discreet._exact.numbers.balls import precision
 from discreet._exact.numbers.exact import refuse
 from discreet._exact.numbers.searches import bisected
 
-# Enough for counts in the millions; otherwise the balls show it.
+# This precision is enough for counts in the millions; beyond that, wider balls give looser bounds.
 _BITS = 96
 
 
 def error_rate(value: object) -> float:
-    """Check the largest probability of a false alarm."""
+    """Check and return the allowed probability of a false alarm."""
     if not isinstance(value, float | int) or not 0 < value < 1:
         raise refuse("false_alarm", value, "a probability between 0 and 1")
     return float(value)
@@ -47,14 +47,14 @@ def lower_tail(successes: int, trials: int, chance: float) -> float:
         >>> round(lower_tail(0, 2, 0.5), 12)
         0.25
     """
-    # As Pr[trials − X ≥ trials − successes]; 1 − chance is rounded up, which only widens.
+    # Equal to Pr[trials − X ≥ trials − successes]. 1 − chance is rounded up, which only loosens the bound.
     if chance <= 0:
         return 1.0
     return upper_tail(trials - successes, trials, min(1.0, math.nextafter(1.0 - chance, 2.0)))
 
 
 def lower_confidence(successes: int, trials: int, error: float) -> float:
-    """Return the largest p that lies below the true probability, except with probability ``error``.
+    """Return a lower bound on the true probability; it is wrong with probability at most ``error``.
 
     Example:
         >>> 0.47 < lower_confidence(5000, 10000, 1e-6) < 0.48
@@ -71,7 +71,7 @@ def lower_confidence(successes: int, trials: int, error: float) -> float:
 
 
 def upper_confidence(successes: int, trials: int, error: float) -> float:
-    """Return the least p that lies above the true probability, except with probability ``error``.
+    """Return an upper bound on the true probability; it is wrong with probability at most ``error``.
 
     Example:
         >>> upper_confidence(0, 1000, 1e-9) < 0.021

@@ -1,7 +1,7 @@
 """Crowds: score vectors with few levels, each with any number of candidates, and their neighbours.
 
-A property that holds with a handful of candidates can fail with many: a mechanism's chance of choosing one
-of a crowd falls with the crowd's size, but what it adds to the leader does not.
+A property that holds for a handful of candidates can fail for many: as a crowd grows, the probability of
+choosing any one member falls, but the advantage that a mechanism gives the leader does not.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ import numpy as np
 from discreet.audit.relations import Floats, Relation, ScoreGrid
 
 LARGEST = 10_000
-"""The most candidates in a crowd."""
+"""The largest number of candidates in a crowd."""
 
 TOTALS = (7, 30, 300, LARGEST)
 FEW_TOTALS = (30, LARGEST)
 
 Block = tuple[float, float, int]
-"""A score, the neighbour's score, and the number of candidates that have them."""
+"""A score, the same candidates' score in the neighbour, and the number of these candidates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """A pair of neighbours in blocks."""
+    """A pair of neighbouring score vectors, stored as blocks."""
 
     blocks: tuple[Block, ...]
 
     @property
     def size(self) -> int:
-        """How many candidates."""
+        """The number of candidates."""
         return sum(count for *_, count in self.blocks)
 
     def rows(self) -> tuple[Floats, Floats]:
@@ -42,7 +42,7 @@ class Crowd:
         return np.repeat(first, counts), np.repeat(second, counts)
 
     def around(self, step: float, grow: float) -> Iterator[Crowd]:
-        """Return crowds with one block moved (before, after or both), or with another size."""
+        """Return crowds with one block moved (in either vector or in both) or resized."""
         for place, (here, there, count) in enumerate(self.blocks):
             rest = self.blocks[:place], self.blocks[place + 1 :]
             for move in (step, -step):
@@ -57,7 +57,7 @@ class Crowd:
                     yield Crowd((*rest[0], (here, there, many), *rest[1]))
 
     def clipped(self, relation: Relation, delta: float) -> Crowd:
-        """Return the nearest pair of neighbours."""
+        """Return the nearest crowd whose two vectors are neighbours."""
         here = np.array([block[0] for block in self.blocks])
         there = relation.clip(here, np.array([block[1] for block in self.blocks]), delta)
         counts = [block[2] for block in self.blocks]
@@ -65,7 +65,7 @@ class Crowd:
 
 
 def crowds(total: int, grid: ScoreGrid, gaps: list[float], relation: Relation) -> Iterator[Crowd]:
-    """Return the catalogue: outsiders, two and three blocks, ladders, each with neighbours of every kind."""
+    """Return the catalogue of outsiders, two or three blocks, and ladders, with neighbours of every kind."""
     seen = set[tuple[tuple[float, int], ...]]()
     for gap in gaps:
         for levels in _shapes(total, gap):
@@ -129,26 +129,26 @@ def merged(blocks: list[Block]) -> Crowd:
 # ---- far out -----------------------------------------------------------------------------------
 
 _OVERFLOWS = (30.0, 90.0, 350.0, 700.0, 712.0, 750.0, 1500.0)
-"""Around these exponents float32 and float64 powers of e overflow and underflow."""
+"""Exponents near which powers of e overflow or underflow in float32 or float64."""
 
 _POWERS = (10, 17, 24, 31, 40, 50)
 _HUGE = (1e4, 2.0**31, 2.0**53, 1e16, 1e39, 1e100, 8e307, 1.7e308)
 
 
 def offsets(noise_scale: float, delta: float) -> list[float]:
-    """Return common offsets to try, in increasing order: near overflow of exponentials, and powers of two."""
+    """Return common offsets to try, in increasing order: where exponentials overflow, and powers of two."""
     far = {round(part * noise_scale / delta) * delta for part in _OVERFLOWS}
     far |= {delta * 2.0**power for power in _POWERS} | {700 * delta, 1000 * delta}
     return [-value for value in sorted(far, reverse=True)] + [0.0, *sorted(far)]
 
 
 def far_bases(size: int, grid: ScoreGrid) -> list[Floats]:
-    """Return the vectors that are moved far out: a tie, and a lead of Δ."""
+    """Return the vectors to which large offsets are added: a tie, and a lead of Δ."""
     return [np.zeros(size), np.eye(1, size)[0] * grid.delta]
 
 
 def far_rows(size: int, grid: ScoreGrid, noise_scale: float) -> Floats:
-    """Return bases at all common offsets, nearest first, and vectors with enormous scores."""
+    """Return the base vectors at all common offsets, nearest first, and vectors with enormous scores."""
     far = sorted(offsets(noise_scale, grid.delta), key=abs)
     moved = [base + offset for offset in far for base in far_bases(size, grid)]
     return np.concatenate([moved, _lopsided(size, grid.delta)])
@@ -157,7 +157,7 @@ def far_rows(size: int, grid: ScoreGrid, noise_scale: float) -> Floats:
 def narrowed(
     low: float, high: float, delta: float, change: Callable[[float, float], float]
 ) -> tuple[float, float]:
-    """Halve the way between two offsets, where the law changes more, down to one Δ."""
+    """Bisect between two offsets, always keeping the half where the law changes more, down to one Δ."""
     while high - low > delta:
         middle = low + max(1.0, (high - low) / delta // 2) * delta
         low, high = (low, middle) if change(low, middle) >= change(middle, high) else (middle, high)

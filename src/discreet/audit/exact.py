@@ -1,4 +1,4 @@
-"""The exact audit: does a claimed guarantee hold for every pair of neighbouring score vectors?"""
+"""The exact audit: search for neighbouring score vectors that refute a claimed guarantee."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from discreet.mechanisms.mechanism import facts_of
 from discreet.scores import Scores
 
 SIZES = (2, 3, 4, 5)
-"""The numbers of candidates that are tried by default."""
+"""The numbers of candidates tried by default."""
 
 _MOST_STEPS = 64
 
@@ -45,24 +45,24 @@ def audit(
     """Search neighbouring inputs for a pair that refutes the claim.
 
     The subject is a mechanism, a class (built with the claim's ε), an object with
-    ``probabilities(scores)`` or a function of scores that returns the probabilities: one per candidate, or
-    a mapping from answers of any kind to theirs. The scores it is given are :class:`~discreet.Scores`
-    that also behave as a NumPy array. An exception or a NaN is an answer like any other. A watch or
-    its rule, which answers a stream, is audited by all lists of answers, with its own sensitivity and
-    ``n`` values. What the three statuses mean, where it looks and how a witness is certified is in
-    ``docs/proofs/auditing.md``.
+    ``probabilities(scores)``, or a function of scores that returns probabilities: one per candidate, or
+    a mapping from answers of any kind to their probabilities. It receives :class:`~discreet.Scores`
+    that also behave as a NumPy array. An exception or a NaN is an answer like any other. For a watch or
+    its rule, which answers a stream, the audit tries all lists of answers to ``n`` values, with the
+    rule's own sensitivity. ``docs/proofs/auditing.md`` explains the three statuses, what is searched,
+    and how a witness is certified.
 
     Args:
         subject: what to audit.
         claim: ``PureDP``, ``BoundedRange``, ``ZCDP``, ``ApproxDP``, ``LaplaceDominated`` or ``Regular()``.
-        sensitivity: Δ, the most that one person changes any one score; or a list with one for each
-            candidate, which says how many there are.
+        sensitivity: Δ, the most that one person changes any one score; or a list with one Δ for each
+            candidate, whose length is the number of candidates.
         monotonic: whether all scores move in one direction; None tries both.
-        n: how many candidates, a number or several; None tries 2 to 5, and crowds of up to 10,000.
-        neighbours: your own neighbour relation, from a score vector to the neighbours to try.
-        inputs: the tables that the subject is a function of, if not of scores.
-        effort: ``"quick"``, ``"usual"`` or ``"thorough"``, which looks several times as long and in more
-            places. The same audit gives the same verdict each time.
+        n: the number of candidates, or several; None tries 2 to 5, and crowds of up to 10,000.
+        neighbours: your own neighbour relation: a function from a score vector to the neighbours to try.
+        inputs: the tables to try, if the subject is a function of tables instead of scores.
+        effort: ``"quick"``, ``"usual"`` or ``"thorough"``, which takes several times as long and searches
+            more inputs. The same audit gives the same verdict each time.
         progress: called with the stage and the fraction done.
 
     Example:
@@ -123,7 +123,7 @@ def audit(
     def kinds() -> Iterator[Kind]:
         for relation in relations:
             if relation.monotonic and len(relations) > 1 and not prepared.sees_relation:
-                return  # the law is the same, and monotonic neighbours are among the general ones
+                return  # same law, and the general neighbours include the monotonic ones
             yield from scored(
                 prepared,
                 loss,
@@ -151,7 +151,7 @@ def _steps_of(
     inputs: Tables | None,
     claim: Guarantee | Regular,
 ) -> tuple[Fraction, ...] | None:
-    """Return one sensitivity for each candidate if they differ; None if there is a single number."""
+    """Return one sensitivity for each candidate if a list was given; None for a single number."""
     if not isinstance(sensitivity, list | tuple):
         return None
     steps = Scores([0] * len(sensitivity), sensitivity=sensitivity).sensitivity
@@ -168,7 +168,7 @@ def _steps_of(
 
 
 def numbers_of_candidates(n: int | Iterable[int] | None) -> tuple[int, ...]:
-    """Check the numbers of candidates to try."""
+    """Check and return the numbers of candidates to try."""
     if n is None:
         return SIZES
     given = (n,) if isinstance(n, int | np.integer) else tuple(n)
@@ -178,7 +178,7 @@ def numbers_of_candidates(n: int | Iterable[int] | None) -> tuple[int, ...]:
 
 
 def relations_for(monotonic: bool | None, neighbours: Neighbours | None) -> list[Relation]:
-    """Check the neighbour relations to try."""
+    """Check the options and return the neighbour relations to try."""
     if monotonic not in (None, True, False):
         raise refuse("monotonic", monotonic, "True, False or None (both)")
     if neighbours is None:
@@ -198,7 +198,7 @@ def _epsilon_of(claim: Guarantee | Regular) -> Fraction | None:
 
 
 def _noise_scale(subject: Subject, claim: Guarantee, relation: Relation) -> float:
-    """Return the mechanism's own noise scale if it has one, at most 2¹² Δ (the limit of the grid)."""
+    """Return the mechanism's noise scale, or the one the claim implies; at most 2¹² Δ, the grid's limit."""
     mechanism = subject.mechanism
     if mechanism is None or mechanism.scale == 0:
         return claimed_noise_scale(claim, relation, subject.sensitivity)
@@ -210,7 +210,7 @@ def _noise_scale(subject: Subject, claim: Guarantee, relation: Relation) -> floa
 
 
 def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fraction) -> float:
-    """Return roughly the noise scale that the claim implies; much larger gaps behave alike."""
+    """Return the approximate noise scale that the claim implies; all much larger gaps behave alike."""
     figures = claim.figures
     cost = math.sqrt(2 * figures["rho"]) if "rho" in figures else float(figures["epsilon"])
     distance = float(sensitivity) * (1 if relation.monotonic else 2)
@@ -220,7 +220,7 @@ def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fract
 def _proof(subject: Subject, claim: Guarantee, relations: list[Relation]) -> str | None:
     """Return the proof of this class's guarantee, if it implies this claim under every relation."""
     mechanism = subject.mechanism
-    # A subclass may do something else under the same promise.
+    # A subclass may behave differently and still state the same guarantee.
     if mechanism is None or facts_of(mechanism) is None or not mechanism.private:
         return None
     own: Guarantee | None = None

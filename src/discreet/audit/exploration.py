@@ -1,6 +1,6 @@
-"""The pairs of neighbours that a statistical audit looks at: small vectors, crowds, and far out.
+"""The pairs of neighbours that a statistical audit tries: small vectors, crowds, and very large scores.
 
-The few most informative pairs are suspects, to be judged on other draws.
+The few most informative pairs become suspects, which are judged on new draws.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ Proposal = tuple[tuple[float, ...], tuple[float, ...], Relation]
 """Two score vectors and the relation under which they are neighbours."""
 
 FEW = 16
-"""With more candidates than this, a vector is a crowd."""
+"""A vector with more candidates than this is a crowd."""
 
 FAR = 4
-"""Defects far out are obvious, and there are many places to look: each gets a quarter of the draws."""
+"""Divisor of the draws for each pair far out, where there are many pairs and defects are obvious."""
 
 _PAIRS = 96
 _KEPT = (12, 3)
 _STANDS_OUT = 3.0
-"""Standard deviations by which a change of the law far out must show before it is followed."""
+"""A change of the law far out is followed up if it exceeds this many standard deviations."""
 
 
 def proposed(size: int, relation: Relation, grid: ScoreGrid, noise_scale: float) -> list[Proposal]:
-    """Return pairs of this many candidates; if there are very many, some of every kind."""
+    """Return pairs with this many candidates; if there are too many pairs, a sample of every kind."""
     if size > FEW and relation.custom is None:
         outsiders = crowds(size, grid, [2 * grid.delta - grid.step], relation)
         found = [_pair_of(*crowd.rows(), relation) for crowd in outsiders]
@@ -43,7 +43,7 @@ def proposed(size: int, relation: Relation, grid: ScoreGrid, noise_scale: float)
         for row in shapes(size, grid, noise_scale)
         for neighbour in relation.structured(row, grid.delta)
     ]
-    # A stride that divides neither the rows nor the neighbours of a row visits all kinds.
+    # With a stride that divides neither the rows nor the neighbours of a row, every kind is visited.
     stride = len(found) // _PAIRS
     return found[:: stride + (stride % 2 == 0)] if stride > 1 else found
 
@@ -51,9 +51,9 @@ def proposed(size: int, relation: Relation, grid: ScoreGrid, noise_scale: float)
 def far_out(
     size: int, relation: Relation, grid: ScoreGrid, noise_scale: float
 ) -> Iterator[Proposal]:
-    """Return pairs with common offsets and enormous scores, moved together or the first against the rest.
+    """Return pairs with large offsets or enormous scores, moved together or the first against the rest.
 
-    Sums of floats may be rounded there: pairs that are then not neighbours are left out.
+    Such large sums of floats may be rounded; pairs that are no longer neighbours are skipped.
     """
     against = np.full(size, 0.0 if relation.monotonic else -grid.delta)
     against[0] = grid.delta
@@ -72,7 +72,7 @@ def _pair_of(first: Floats, second: Floats, relation: Relation) -> Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A pair of neighbours and the event that tells them apart, the more likely side first."""
+    """A pair of neighbours and the event that tells them apart, which is more likely under the first."""
 
     pair: Proposal
     event: AnswerSet
@@ -80,7 +80,7 @@ class Suspect:
 
 @dataclass(slots=True)
 class Exploration:
-    """The search for the most informative pairs, with few draws each."""
+    """The search for the most informative pairs, with only a few draws for each."""
 
     sampler: Sampler
     bound: LossBound
@@ -90,7 +90,7 @@ class Exploration:
     found: list[tuple[float, Suspect]] = field(default_factory=list)
 
     def look(self, name: str, relation: Relation, pairs: list[Proposal], part: int = 1) -> None:
-        """Add the most informative of these pairs to those found, using this share of the draws."""
+        """Add the most informative of these pairs to ``found``, using 1/``part`` of the draws."""
         ranked, looked = self._ranked(pairs, self.size // part)
         self.found += ranked[: _KEPT[0] // part]
         if looked:
@@ -107,7 +107,7 @@ class Exploration:
             )
 
     def _ranked(self, pairs: list[Proposal], size: int) -> tuple[list[tuple[float, Suspect]], int]:
-        """Return both directions of the pairs, most informative first, and the number there was time for."""
+        """Rank both directions of the pairs, most informative first, and count the pairs compared in time."""
         found = list[tuple[float, Suspect]]()
         for looked, (scores, neighbour, relation) in enumerate(pairs):
             try:
@@ -123,7 +123,7 @@ class Exploration:
         return _sorted(found), len(pairs)
 
     def _best_event(self, first: Counts, second: Counts, claimed: float) -> tuple[float, AnswerSet]:
-        """Return the event that exceeds the claim by most standard deviations, and by how many."""
+        """Return the most standard deviations by which an event exceeds the claim, and that event."""
         ranked = [
             ((value - claimed) / max(spread, 1e-12), event)
             for event in self.bound.events(first, second)
@@ -134,7 +134,7 @@ class Exploration:
     def look_for_boundaries(
         self, candidates: int, relation: Relation, grid: ScoreGrid, far: list[float]
     ) -> None:
-        """Between two offsets where answers differ, find the common move of one Δ at which they change."""
+        """Find the offset at which adding one Δ to all scores changes the answers, and try that pair."""
         try:
             pairs = [
                 self._boundary(base, relation, grid, side)

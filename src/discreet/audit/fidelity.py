@@ -21,12 +21,12 @@ class Fidelity:
 
     Attributes:
         faithful: whether the stated distribution was not rejected.
-        p_value: the probability, at most, of a count at least this unusual if the statement is true.
-        size: how many draws.
-        false_alarm: the largest probability of rejecting a true statement.
-        event: the positions whose joint count is the oddest.
-        expected: that event's stated probability.
-        observed: its share among the draws.
+        p_value: an upper bound on the probability of a count this unusual, if the distribution is as stated.
+        size: the number of draws.
+        false_alarm: the largest probability of rejecting a correct sampler.
+        event: the positions whose joint count is the most unusual.
+        expected: the stated probability of that event.
+        observed: the fraction of draws in that event.
         seconds: how long it took.
 
     Example:
@@ -64,18 +64,18 @@ def fidelity_test(
 ) -> Fidelity:
     """Test a sampler against its stated distribution, with exact binomial tails.
 
-    Looked at are every single answer and every set of the least likely answers, both tails of each; the
-    smallest tail times the number of tails bounds the probability of a false alarm, without any
-    approximation. A probability that is off by more than about seven standard deviations of its share,
-    7·√(p(1−p)/size), is found nearly always at the default false alarm.
+    The test computes both tails of the count of every single answer and of every set of the least likely
+    answers. The smallest tail times the number of tails bounds the probability of a false alarm, without
+    any approximation. At the default ``false_alarm``, the test nearly always detects a probability that
+    is off by more than about seven standard deviations, 7·√(p(1−p)/size).
 
     Args:
         sampler: a mechanism, ``function(scores, size)`` or ``function(scores)``, as for
             :func:`statistical_audit`.
         scores: the scores to draw from.
         probabilities: the stated distribution; by default the mechanism's own.
-        size: how many draws.
-        false_alarm: the largest probability of rejecting a true statement.
+        size: the number of draws.
+        false_alarm: the largest probability of rejecting a correct sampler.
 
     Example:
         >>> from discreet import PermuteAndFlip, Scores
@@ -113,7 +113,7 @@ def fidelity_test(
 
 
 def _tail(counts: Any, stated: Any, event: tuple[int, ...], size: int) -> float:
-    """Return the smaller tail of the event's count; a stated probability is trusted to a relative 10⁻¹²."""
+    """Return the smaller tail of the event's count, allowing a relative error of 10⁻¹² in ``stated``."""
     seen, chance = int(counts[list(event)].sum()), float(stated[list(event)].sum())
     above = upper_tail(seen, size, min(1.0, chance * (1 + 1e-12)))
     return min(above, lower_tail(seen, size, min(1.0, chance) * (1 - 1e-12)))

@@ -1,8 +1,8 @@
-"""Adapters for other libraries' mechanisms, each from the installed library to a verdict.
+"""Adapters that audit the mechanisms of other installed libraries.
 
-An adapter runs the library's own code. If that code computes its probabilities, these are audited as they
-are. If it only draws, the adapter either replaces the random generator and controls every draw (then every
-path is followed, and the law is exact), or samples.
+An adapter runs the library's own code. If that code computes probabilities, the adapter audits them
+directly. If it only draws, the adapter either replaces the random generator and follows every path, which
+gives the exact law, or it samples.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.scores import Scores
 
 _CHECKED: dict[str, Any] = {"n": (2, 3, 100), "effort": "quick"}
-"""Makes diffprivlib check every utility, which takes time."""
+"""Options for slow libraries: few sizes, little effort. (diffprivlib, for example, checks every utility.)"""
 
 # ---- diffprivlib ---------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ def _diffprivlib_exponential(scores: Any, cost: Fraction) -> list[Any]:
     from flint import arb
 
     mechanism = _diffprivlib_on(scores, "Exponential", cost)
-    # It draws against cumulative sums, each of which is rounded.
+    # The library draws by comparing with cumulative sums, each of which is rounded.
     return [arb(float(part), 2.0**-48) for part in np.diff(mechanism._probabilities, prepend=0.0)]
 
 
@@ -72,10 +72,10 @@ _GROUPS = {"A0": "A", "A1": "A", "B0": "B", "B1": "B", "B2": "B"}
     about="one person's value is replaced by any other",
 )
 def _diffprivlib_categorical(table: tuple[str, ...], cost: Fraction) -> dict[str, float]:
-    """Build two groups whose weights are balanced at ε/2, where the library tests for balance."""
+    """Build two groups whose weights are balanced at ε/2, the point where the library checks the balance."""
     epsilon = float(cost)
     near, apart = 0.999999, math.exp(-epsilon / 2)
-    # The same total for every row: 1 + w(A,A) + 3·w(A,B) = 1 + 2·w(B,B) + 2·w(A,B).
+    # Every row has the same total: 1 + w(A,A) + 3·w(A,B) = 1 + 2·w(B,B) + 2·w(A,B).
     weights = {"AA": near, "AB": apart, "BB": (near + apart) / 2}
     utilities = [
         [one, two, -2 / epsilon * math.log(weights["".join(sorted(_GROUPS[one] + _GROUPS[two]))])]
@@ -99,7 +99,7 @@ _VALUES = Schema(_column, value=(0.0, 10.0))
 
 
 def _bounded(name: str) -> Adapter:
-    """Return a tool of diffprivlib that takes public bounds."""
+    """Return an adapter for a diffprivlib tool that takes public bounds."""
 
     @adapter(
         "diffprivlib",
@@ -252,7 +252,7 @@ def _drawing(**functions: Any) -> Any:
     about="a person replaced",
 )
 def _dp_topk_peeling(scores: Any, cost: Fraction) -> dict[Any, Any]:
-    """Choose the largest count under replacement of a person, where two counts move by one each."""
+    """Choose the largest count; replacing a person moves two counts by one each."""
     module = importlib.import_module("dp_topk.baseline_mechanisms")
     values = np.array(scores.values)
 
@@ -288,8 +288,8 @@ def _reported_by_dp_accounting(cost: Fraction) -> ApproxDP:
     about="the exponential mechanism composed a hundred times",
 )
 def _dp_accounting_rdp(scores: Any, cost: Fraction) -> dict[int, Any]:
-    """Run the exponential mechanism a hundred times and report how often the first of two won."""
-    # A lead is cut off far out: neighbours stay neighbours, and the rest is not due to floats.
+    """Run the exponential mechanism a hundred times; return the law of how often the first of two won."""
+    # Clip large leads: neighbours stay neighbours, and any loss found is not a float artefact.
     lead = min(max(float(scores[0]) - float(scores[1]), -50.0), 50.0)
     first, second = Exponential(epsilon=cost).ball_probabilities(
         Scores([lead, 0.0], sensitivity=scores.sensitivity)
@@ -307,7 +307,7 @@ ADAPTERS: dict[str, Adapter] = {
 
 
 def adapter_named(name: str) -> Adapter:
-    """Return the adapter of this name, if its library is installed."""
+    """Return the adapter with this name, if its library is installed."""
     adapter = ADAPTERS[name]
     if adapter.version is None:
         raise ParameterError(

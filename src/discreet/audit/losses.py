@@ -1,8 +1,8 @@
-"""The privacy loss of a pair of neighbours in each measure: in floats for the search, in balls for certainty.
+"""The privacy loss of a pair of neighbours in each measure: in floats to search, in balls to certify.
 
-Every loss considers both directions of a pair. In floats, rows of log-probabilities go in and one number
-per row comes out; it is infinite if one neighbour can give an answer that the other cannot. What balls show
-for a witness is then a proof (docs/proofs/auditing.md).
+Every loss considers both directions of a pair. In floats, a loss takes rows of log-probabilities and returns
+one number per row, which is infinite if one neighbour can give an answer that the other cannot. In balls, the
+lower end of a witness's loss is proved (docs/proofs/auditing.md).
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _LOG_FLOOR = math.log(FLOOR)
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """Which answers cause the loss of one pair.
+    """The answers that cause the loss of one pair.
 
-    ``swapped`` says that the loss is that of the neighbour against the scores.
+    ``swapped`` means that this is the loss of the neighbour against the scores.
     """
 
     outcome: int
@@ -44,32 +44,32 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Loss(ABC):
-    """A measure of loss, and the claim that no pair of neighbours loses more than this."""
+    """A measure of loss, and ``claimed``, the most that any pair of neighbours may lose."""
 
     claimed: Exact
     symbol: ClassVar[str] = "ε"
 
     @abstractmethod
     def values(self, first: Floats, second: Floats) -> Floats:
-        """Return the loss of each pair of rows, the larger of both directions."""
+        """Return the loss of each pair of rows: the larger of the two directions."""
 
     @abstractmethod
     def detail(self, first: Floats, second: Floats) -> Detail:
-        """Return which answers cause the loss of one pair."""
+        """Return the answers that cause the loss of one pair."""
 
     @abstractmethod
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """Return a ball around the loss that ``detail`` names, with a certain lower end; None if infinite.
+        """Return a ball around the loss in ``detail``, with a proved lower end; None if the loss is infinite.
 
-        ``first`` is already the more likely side.
+        The caller has already swapped the two sides if ``detail`` requires it.
         """
 
 
 class _TwoWayLoss(Loss):
-    """A loss of one distribution against another, taken both ways."""
+    """A loss of one distribution against another, computed in both directions."""
 
     def values(self, first: Floats, second: Floats) -> Floats:
-        """The larger of both directions."""
+        """Return the larger of the two directions."""
         return np.maximum(self._one_way(first, second), self._one_way(second, first))
 
     def detail(self, first: Floats, second: Floats) -> Detail:
@@ -84,16 +84,16 @@ class _TwoWayLoss(Loss):
         """The loss of the first rows against the second."""
 
     def _finest(self, first: Floats, second: Floats) -> Any:
-        """Return the same for a single row, as precisely as possible."""
+        """Return the one-way loss of a single row, as precisely as possible."""
         return self._one_way(first, second)
 
     @abstractmethod
     def _shown_by(self, first: Floats, second: Floats) -> Detail:
-        """Return which answers cause it, for a single row."""
+        """Return the answers that cause the one-way loss of a single row."""
 
 
 def log_ratios(first: Floats, second: Floats) -> Floats:
-    """Return the log-ratios ln P − ln Q, with NaN where neither is known to be possible."""
+    """Return the log-ratios ln P − ln Q; NaN for answers not known to be possible under either."""
     with np.errstate(invalid="ignore"):
         ratios: Floats = np.subtract(first, second)
     unknown = (first <= _LOG_FLOOR) & (first == second)
@@ -120,7 +120,7 @@ class PureLoss(Loss):
 
 
 class RangeLoss(Loss):
-    """The distance from the least to the largest log-ratio."""
+    """The difference between the largest and the least log-ratio."""
 
     def values(self, first: Floats, second: Floats) -> Floats:
         """The loss of each pair of rows."""
@@ -145,7 +145,7 @@ class RangeLoss(Loss):
 
 @dataclass(frozen=True, slots=True)
 class HockeyStickLoss(_TwoWayLoss):
-    """The δ that is needed at the claimed ε: the sum of P(r) − e^ε Q(r) where positive."""
+    """The δ needed at the claimed ε: the sum of all positive P(r) − e^ε Q(r)."""
 
     epsilon: Exact
     symbol: ClassVar[str] = "δ"
@@ -162,14 +162,14 @@ class HockeyStickLoss(_TwoWayLoss):
 
 
 def _event(first: Floats, second: Floats, epsilon: float) -> Detail:
-    """Return all answers that are more likely by more than a factor e^ε."""
+    """Return all answers that are more than e^ε times as likely under P."""
     excess = _excess(first, second, epsilon)
     event = tuple(int(place) for place in np.flatnonzero(excess > 0))
     return Detail(int(excess.argmax()), event=event, threshold=epsilon)
 
 
 def _excess(first: Floats, second: Floats, epsilon: float | Floats) -> Floats:
-    # As P·(1 − e^(ε − L)): e^ε by itself could overflow.
+    # Computed as P·(1 − e^(ε − L)), because e^ε by itself could overflow.
     with np.errstate(invalid="ignore", over="ignore"):
         factor = -np.expm1(np.minimum(epsilon - (first - second), 1.0))
         return np.where(first == -np.inf, 0.0, np.exp(first) * np.nan_to_num(factor, nan=0.0))
@@ -180,12 +180,12 @@ def hockey_stick(first: Floats, second: Floats, epsilon: float | Floats) -> Floa
     return np.asarray(np.maximum(_excess(first, second, epsilon), 0.0).sum(axis=-1))
 
 
-# The quotient D_α/α is nearly always largest at order 1; these few catch the rest for the climb.
+# The quotient D_α/α is nearly always largest at order 1; these orders catch the other cases in the search.
 _ORDERS = (1.5, 4.0, 32.0)
 
 
 class RenyiLoss(_TwoWayLoss):
-    """The largest D_α/α over orders α > 1, with the limit α → 1, the divergence of Kullback and Leibler."""
+    """The largest D_α/α over orders α > 1, including the limit α → 1, the Kullback–Leibler divergence."""
 
     symbol: ClassVar[str] = "ρ"
 
@@ -197,7 +197,7 @@ class RenyiLoss(_TwoWayLoss):
         return self._best_order(first, second)[0]
 
     def _shown_by(self, first: Floats, second: Floats) -> Detail:
-        """Return the order with the largest loss; 1 is the limit."""
+        """Return the order with the largest loss; 1 stands for the limit α → 1."""
         ratios = log_ratios(first, second)
         return Detail(int(np.nanargmax(ratios)), order=self._best_order(first, second)[1])
 
@@ -211,7 +211,7 @@ class RenyiLoss(_TwoWayLoss):
         points = np.linspace(math.log(1e-3), math.log(1e4), 60).tolist()
         best = max(range(len(points)), key=lambda place: value(points[place]))
         top = peak(value, points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)])
-        # Near order 1 the sum cancels; the limit has its own formula.
+        # Near order 1 the sum loses its digits to cancellation; the limit has its own formula.
         return max((at_one, 1.0), (value(top) if top > math.log(2e-3) else 0.0, 1 + math.exp(top)))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
@@ -227,7 +227,7 @@ class RenyiLoss(_TwoWayLoss):
             if q.is_zero():
                 return None
             if not p > 0 or not q > 0:
-                # x·ln(x/y) ≥ −y/e, and x^α·y^(1−α) ≥ 0: unknown terms can lower the sum only this far.
+                # x·ln(x/y) ≥ −y/e and x^α·y^(1−α) ≥ 0: this is the most that an unknown term lowers the sum.
                 total = total - (q.upper() if order == 1 else arb(0))
                 continue
             ratio = p / q
@@ -261,7 +261,7 @@ def kullback_leibler(first: Floats, second: Floats) -> Floats:
 
 
 class LaplaceLoss(_TwoWayLoss):
-    """The least ε whose Laplace pair dominates: δ(x) ≤ 1 − e^((x−ε)/2) for every x ≥ 0."""
+    """The least ε at which the Laplace pair dominates: δ(x) ≤ 1 − e^((x−ε)/2) for every x ≥ 0."""
 
     def _one_way(self, first: Floats, second: Floats) -> Floats:
         return self._needed(first, second)[0]
@@ -270,8 +270,8 @@ class LaplaceLoss(_TwoWayLoss):
     def _needed(first: Floats, second: Floats) -> tuple[Floats, Floats]:
         """The least ε and the threshold x that requires it.
 
-        Between two log-ratios δ(x) = P(S) − e^x Q(S) for one set S, so that x − 2 ln(1 − δ(x)) is
-        largest at an end or at e^x = (1 − P(S))/Q(S).
+        Between two adjacent log-ratios, δ(x) = P(S) − e^x Q(S) for a fixed set S. So x − 2 ln(1 − δ(x))
+        is largest at one of the two ends or at e^x = (1 − P(S))/Q(S).
         """
         ratios = np.nan_to_num(log_ratios(first, second), nan=0.0, posinf=np.inf, neginf=-np.inf)
         best = np.zeros(ratios.shape[:-1])
@@ -308,7 +308,7 @@ class LaplaceLoss(_TwoWayLoss):
 
 
 def ball_log_ratio(first: Any, second: Any) -> Any:
-    """Return the log-ratio ln P − ln Q, None for infinity; if Q may be zero, only its upper end is used."""
+    """Return the log-ratio ln P − ln Q; None if infinite. If Q may be zero, use only the upper end of Q."""
     from flint import arb
 
     if second.is_zero() and first > 0:
@@ -328,14 +328,14 @@ def _ball_excess(
 
 
 def exceeds(value: Any, claimed: Any) -> bool:
-    """Whether a loss (None for infinity) is certainly above the claim."""
+    """Return whether a loss (None for infinity) is certainly above the claim."""
     if claimed == math.inf:
         return False
     return value is None or bool(value > ball_of(Fraction(claimed)))
 
 
 def as_float(value: Any) -> float:
-    """Return a loss ball as a figure: its middle, or its lower end if the ball is wide."""
+    """Return a loss ball as a float: its middle, or its lower end if the ball is wide."""
     if value is None:
         return math.inf
     return float(value.mid() if value.rad() < 1e-6 else value.lower())

@@ -1,7 +1,7 @@
-"""Neighbouring tables with unusual values, from a schema or from a table, to try pipelines on.
+"""Neighbouring tables with unusual values for testing pipelines, made from a schema or a table.
 
 A person is added, removed or replaced. An unusual value is one that a column may hold but that the
-pipeline's author may not have thought of: at and beyond the bounds, NaN, infinite, enormous, empty.
+pipeline's author may not have considered: at or beyond the bounds, NaN, infinite, enormous, empty.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Row = dict[Any, Any]
 
 _BASES = {"quick": (0, 3), "usual": (0, 1, 3, 20), "thorough": (0, 1, 3, 20, 200)}
 _MANY = 50
-"""The number of rows of the person with the most rows."""
+"""The number of rows of a made-up person with many rows."""
 
 _NUMBERS = (float("nan"), float("inf"), -float("inf"), 1.7e308, -1.7e308, 5e-324, -0.0, 1e16)
 _WHOLES = (2**53 + 1, 2**63 - 1, -(2**63), 0)
@@ -57,11 +57,11 @@ class Schema:
     """The columns of a table, from which made-up tables are generated.
 
     Args:
-        make: turns a list of rows, each a dictionary, into what the pipeline takes, such as
-            ``pandas.DataFrame``; by default the list itself.
+        make: turns a list of rows, each a dictionary, into the type that the pipeline takes, such as
+            ``pandas.DataFrame``; by default the pipeline gets the list itself.
         missing: whether a value may be None.
-        columns: for each a type (``int``, ``float``, ``str``, ``bool``, ``date``, ``datetime``), two numbers
-            as ``(lowest, highest)``, or a list of labels.
+        columns: for each column a type (``int``, ``float``, ``str``, ``bool``, ``date``, ``datetime``), two
+            numbers as ``(lowest, highest)``, or a list of labels.
 
     Example:
         >>> schema = Schema(age=(0, 120), diagnosis=["flu", "cold"])
@@ -92,10 +92,10 @@ class Schema:
     def pairs(
         self, *, user: str | None = None, neighbours: str = ADD_REMOVE, effort: str = "usual"
     ) -> Iterator[tuple[Any, Any]]:
-        """Return made-up tables of a few people and of more, each with neighbours of every kind.
+        """Return made-up tables of different sizes, each with neighbours of every kind.
 
         Args:
-            user: a further column that says whose row it is.
+            user: the name of an extra column that identifies the person of each row.
             neighbours: ``"add-remove"`` or ``"replace"``.
             effort: ``"quick"``, ``"usual"`` or ``"thorough"``: how large the tables are.
         """
@@ -125,7 +125,7 @@ def _column(name: str, what: Any, blank: tuple[Any, ...]) -> _Column:
 
 
 class _Given:
-    """A table of the caller's, and how to make another one of the same kind."""
+    """A table from the caller, and a function that makes other tables of the same type."""
 
     generated = False
 
@@ -163,10 +163,10 @@ class _Given:
     def pairs(
         self, *, user: Any = None, neighbours: str = ADD_REMOVE, effort: str = "usual"
     ) -> Iterator[tuple[Any, Any]]:
-        """Return the table with neighbours of every kind."""
+        """Return pairs of the table and a neighbour, with neighbours of every kind."""
         checked_effort(effort)
         for first, second in _neighbours(self._rows, self._columns, user, neighbours):
-            # A value that this kind of table cannot hold is skipped.
+            # Skip values that this type of table cannot hold.
             with suppress(TypeError, ValueError, OverflowError):
                 yield self._make(first), self._make(second)
 
@@ -186,7 +186,7 @@ def _bare(row: Any) -> Callable[[Row], Any]:
 
 
 def _seen(values: list[Any]) -> _Column:
-    """Infer a column from its values: their type, the least and the largest."""
+    """Infer a column from its values: their type, and the least and the largest value."""
     kind = next((type(value) for value in values if value is not None), str)
     _, nasty = next(
         (both for one, both in _KINDS.items() if issubclass(kind, one)), ((), _KINDS[str][1])
@@ -204,7 +204,7 @@ def tables_of(data: Any) -> Schema | _Given:
 def _neighbours(
     rows: list[Row], columns: Mapping[Any, _Column], user: Any, neighbours: str
 ) -> Iterator[tuple[list[Row], list[Row]]]:
-    """Return the rows with the same rows where a person is added, removed or changed."""
+    """Return pairs of the rows and a copy in which one person is added, removed or changed."""
     relation = Neighbours.named(neighbours)
     people: dict[Any, list[Row]] = {}
     for place, row in enumerate(rows):
@@ -212,7 +212,7 @@ def _neighbours(
     names = list(people)
     telling = {0, len(names) - 1} & set(range(len(names)))
     for name, column in columns.items():
-        # Without the largest or the least value the bounds of the data move.
+        # Removing the largest or the least value changes the bounds of the data.
         for extreme in column.plain[1:]:
             telling |= {
                 n
@@ -233,7 +233,7 @@ def _neighbours(
 
 
 def _newcomers(columns: Mapping[Any, _Column], user: Any) -> Iterator[list[Row]]:
-    """Return one more person: plain, with one unusual value or only such values, or with many rows."""
+    """Return the rows of one more person: with plain values, one or only unusual values, or many rows."""
     plain = {name: column.plain[0] for name, column in columns.items()}
     if user is not None:
         plain[user] = "another person"

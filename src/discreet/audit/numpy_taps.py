@@ -1,4 +1,4 @@
-"""NumPy's generators as steps of a recording: noise records what it is added to."""
+"""NumPy's generators as steps of a recording, with noise that records what it is added to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet._exact.sampling.seeding import replaced
 from discreet.audit.traces import CURRENT, Step, Trace
 
 _CENTRED = {"laplace": "l1", "normal": "l2", "gumbel": "linf", "logistic": "l1"}
-"""Noise that has a centre, and the norm for what it is added to."""
+"""Noise that takes a centre, and the norm in which its sensitivity is measured."""
 
 _OTHERS = (
     "exponential",
@@ -34,7 +34,7 @@ _BLIND = (
     "permutation",
     "shuffle",
 )
-"""Draws from which any answer may be made, so that what they are compared with is not seen."""
+"""Draws that a pipeline may use in any way, so that a recording cannot see what they are compared with."""
 
 
 _ORDERS = {
@@ -42,11 +42,11 @@ _ORDERS = {
     "exponential": ("scale", "size"),
     **dict.fromkeys(_CENTRED, ("loc", "scale", "size")),
 }
-"""Arguments of a draw by their names; compiled functions cannot be asked for them."""
+"""The argument names of each draw; compiled functions have no signature to inspect."""
 
 
 class WatchedNoise(np.ndarray[Any, Any]):
-    """Noise that records what it is added to; after scaling by plain numbers it is still noise."""
+    """Noise that records what it is added to; scaled by a plain number, it keeps recording."""
 
     step: Step | None
     seen_by: Trace | None
@@ -106,9 +106,9 @@ def _fields(step: Step) -> dict[str, Any]:
 
 
 def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callable[..., Any]:
-    """Record a draw: a draw with a centre is the step itself; otherwise the step is where it is added.
+    """Record a draw. With a centre the draw itself is the step; otherwise the step is the later addition.
 
-    The first ``skip`` arguments do not belong to the draw.
+    The first ``skip`` arguments are not arguments of the draw.
     """
     order = _ORDERS.get(name, ())
 
@@ -136,7 +136,7 @@ def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callabl
             answer = trace.take(Step(**(_fields(step) | {"value": around})), drawn)
             if around.any():
                 return answer
-        # Noise around zero becomes a step when it is added to something.
+        # Noise around zero becomes a step when it is added to a value.
         noise: WatchedNoise = np.array(answer, dtype=np.float64).view(WatchedNoise)
         noise.step, noise.seen_by = step, trace
         return noise
@@ -148,7 +148,7 @@ def _noise(name: str, scale: Any, size: Any) -> Step:
     width = float(np.min(scale)) if np.size(scale) else 0.0
     pure = concentrated = None
     if width > 0 and name in ("laplace", "gumbel", "exponential"):
-        # One of several noisy scores is chosen: two of them can move apart.
+        # Gumbel and exponential noise serve to choose one of several scores, and two scores can move apart.
         pure = (1.0 if name == "laplace" else 2.0) / width
     if width > 0 and name == "normal":
         concentrated = 1 / (2 * width**2)
@@ -168,7 +168,7 @@ _DRAWS = (*_CENTRED, *_OTHERS, *_BLIND, "choice")
 
 
 def watched(generator: Any) -> Any:
-    """Return a watched generator that draws what this one would."""
+    """Return a watched generator that makes the same draws as this one."""
     place = importlib.import_module("numpy.random")
     if hasattr(generator, "bit_generator"):
         return _watched_kind(place.Generator)(generator.bit_generator)

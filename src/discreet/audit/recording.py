@@ -1,8 +1,8 @@
-"""Record and replay: compare what reaches each noise or selection step on neighbouring tables.
+"""Record and replay: compare the inputs of each noise or selection step on neighbouring tables.
 
-The first run is recorded; the second is given the first run's noisy answers, so that both take the same
-path. Any remaining difference is due to the one person: the distance between a step's inputs is compared
-with what the pipeline states, and parameters, steps and answers must not differ at all
+The first run is recorded. The second run gets the first run's noisy answers, so that both take the same
+path. Any remaining difference is due to the one person. The distance between the inputs of a step must not
+exceed the sensitivity that the pipeline states; parameters, steps and answers must not differ at all
 (docs/proofs/auditing.md, record and replay).
 """
 
@@ -27,10 +27,10 @@ from discreet.guarantees import ZCDP, Guarantee, PureDP
 from discreet.neighbours import ADD_REMOVE
 
 _CONTROLS = 8
-"""This many pairs are replayed on the first table too: with the same noise the answer must be the same."""
+"""The number of pairs whose first table is replayed too: the same noise must give the same answer."""
 
 _ROUNDING = 1e-9
-"""The relative difference that a different order of summation can cause in floats."""
+"""The relative difference that summing floats in a different order can cause."""
 
 _NORMS: dict[str, Callable[[Any], Any]] = {
     "l1": lambda moved: np.abs(moved).sum(),
@@ -41,14 +41,14 @@ _NORMS: dict[str, Callable[[Any], Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A difference between two neighbours that must not exist.
+    """A difference between the runs on two neighbours that must not exist.
 
     Attributes:
         what: "distance", "parameters", "steps", "fails", "answer" or "total".
         step: the name of the step, with its number.
-        stated: what was stated: a distance, a number of steps, the claim.
-        found: what was found in its place.
-        words: the finding in words, without any value of the data.
+        stated: the expected value: a distance, a number of steps, or the claimed loss.
+        found: the value found instead.
+        words: the finding in words, without any value from the data.
         rows: the two tables; None if they must not be shown.
         values: the values that differ; None if they must not be shown.
     """
@@ -71,7 +71,7 @@ class Difference:
 
     @property
     def excess(self) -> float:
-        """Return how much more was found than stated; infinite if nothing may differ."""
+        """Return the ratio of found to stated; infinite if nothing may differ."""
         if self.stated is None or self.found is None or not self.stated:
             return math.inf
         return self.found / self.stated
@@ -79,15 +79,15 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """What a pipeline did on all pairs of neighbouring tables.
+    """The result of running a pipeline on pairs of neighbouring tables.
 
     Attributes:
         subject: the pipeline.
         relation: the neighbour relation.
-        pairs: how many pairs of tables it was run on.
-        steps: the names of the steps that were seen.
-        findings: the worst of each kind at each step; empty if nothing was found.
-        notes: what could not be seen.
+        pairs: the number of pairs of tables.
+        steps: the names of the steps seen.
+        findings: the worst finding of each kind at each step; empty if there are none.
+        notes: remarks about what could not be watched.
         seconds: how long it took.
 
     Example:
@@ -106,12 +106,12 @@ class Recording:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was found."""
+        """Whether there are no findings."""
         return not self.findings
 
     @property
     def status(self) -> str:
-        """As of a verdict."""
+        """The status, in the words of a verdict: "refuted" or "not refuted"."""
         return "not refuted" if self.holds else "refuted"
 
     @property
@@ -122,7 +122,7 @@ class Recording:
         return f"{self.subject} on {self.pairs} pairs of neighbouring tables ({self.relation}): {found}"
 
     def as_dict(self) -> dict[str, Any]:
-        """The recording as plain values, ready for JSON; rows only where they may be shown."""
+        """The recording as plain values, ready for JSON; includes rows only if they may be shown."""
         told = [
             {
                 "what": one.what,
@@ -166,25 +166,25 @@ def recording(
     seed: int | None = None,
     show: bool | None = None,
 ) -> Recording:
-    """Run a pipeline on neighbouring tables and compare what reaches its noise with what it states.
+    """Run a pipeline on neighbouring tables and check the sensitivity that it states for each step.
 
-    It watches NumPy's generators, the mechanisms of diffprivlib, PipelineDP, PyDP and discreet, and
-    OpenDP's measurements as called from Python; what happens inside a compiled chain is invisible. A
-    pipeline must draw its noise inside the call: name a generator kept elsewhere with
+    The recording watches NumPy's generators, the mechanisms of diffprivlib, PipelineDP, PyDP and
+    discreet, and OpenDP's measurements called from Python. It cannot see inside a compiled chain. The
+    pipeline must draw its noise inside the call. If a module keeps its own generator, name it with
     ``steps=[step_at("package.module:rng")]``.
 
     Args:
         pipeline: a function of a table.
-        tables: a :class:`Schema` to make tables from, or a table: a list of rows, a NumPy array, a frame.
-        claim: what the whole pipeline claims, ``PureDP`` or ``ZCDP``: what its steps add up to is held
-            against it, each noisy vector taken to be released as a whole. Where only its largest entry is,
-            leave the claim out.
+        tables: a :class:`Schema` to make tables from, or a table: list of rows, NumPy array or data frame.
+        claim: the claim of the whole pipeline, ``PureDP`` or ``ZCDP``. The sum of the losses of all steps
+            is compared with it, as if each noisy vector were released as a whole. If only its largest
+            entry is released, leave the claim out.
         neighbours: ``"add-remove"`` or ``"replace"``.
-        user: the column that says whose row it is; by default every row is a person.
-        sensitivity: what the pipeline states where its steps do not say: a number, or one by a step's name.
+        user: the column that identifies the person of each row; by default every row is a person.
+        sensitivity: for steps that state none: a number, or a mapping from step names to numbers.
         steps: further steps to watch, from :func:`step_at`.
         effort: ``"quick"``, ``"usual"`` or ``"thorough"``: how large the made-up tables are.
-        seed: start the generators of Python and NumPy at this number, so that the recording can be repeated.
+        seed: seeds the generators of Python and NumPy, so that the recording can be repeated.
         show: whether rows and values may be shown; by default only those of made-up tables.
 
     Example:
@@ -219,7 +219,7 @@ def recording(
             if pairs == 1:
                 Trace().run(
                     pipeline, couple[1]
-                )  # what is imported or cached on first use is not recorded
+                )  # warm up: do not record imports and caches of the first run
             first = Trace().run(pipeline, couple[0])
             if pairs <= _CONTROLS and not _alike(
                 first.answer, Trace(first).run(pipeline, couple[0]).answer
@@ -264,7 +264,7 @@ def _told(finding: Difference, couple: tuple[Any, Any] | None, values: Any) -> D
 def _compared(
     first: Trace, second: Trace, sensitivity: Any, claim: Guarantee | None
 ) -> Iterator[tuple[Difference, Any]]:
-    """Return all findings of one pair, each with the two values that differ."""
+    """Return all findings for one pair, each with the two values that differ."""
 
     def finding(what: str, step: str, words: str, **told: Any) -> Difference:
         return Difference(
@@ -322,23 +322,23 @@ def _compared(
 
 
 def _distance(one: Step, two: Step) -> float:
-    """Return how far apart the inputs are, not counting rounding."""
+    """Return the distance between the two inputs, ignoring rounding."""
     if one.norm == "rows":
         return float(((one.value - two.value) + (two.value - one.value)).total())
     here, there = (np.asarray(step.value, dtype=np.float64) for step in (one, two))
     with np.errstate(all="ignore"):
-        # The same infinity, or NaN, on both sides is no distance.
+        # The same infinity, or NaN, on both sides counts as distance zero.
         same = (here == there) | (np.isnan(here) & np.isnan(there))
         moved = np.where(same, 0.0, here - there)
         size = np.abs(here) + np.abs(there)
         moved = np.where(np.abs(moved) <= _ROUNDING * size, 0.0, moved)
         distance = float(_NORMS[one.norm](moved))
-    # NaN on one side only: no bound holds.
+    # With NaN on one side only, no bound holds.
     return math.inf if math.isnan(distance) else distance * (1 - _ROUNDING)
 
 
 def _loss(step: Step, distance: float, claim: Guarantee | None) -> float:
-    """Return what the step may cost at this distance, in the measure of the claim."""
+    """Return the loss of the step at this distance, in the measure of the claim."""
     if distance == 0 or claim is None:
         return 0.0
     if isinstance(claim, PureDP):

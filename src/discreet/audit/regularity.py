@@ -18,16 +18,16 @@ from discreet.mechanisms.mechanism import facts_of
 
 _MOST_ROWS = 32
 _PROOF = "docs/proofs/auditing.md"
-DUST = 2.0**-100  # the log-ratio that 200 bits may leave of zero
+DUST = 2.0**-100  # at 200 bits, a log-ratio of zero may come out this large
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regular:
-    """The claim that a mechanism is regular, or some of its three parts.
+    """The claim that a mechanism has all three properties of regularity, or only some of them.
 
     Symmetric: exchanging two candidates exchanges their probabilities. Shift-invariant: adding the same
-    number to all scores changes nothing. Monotonic: raising a candidate, or lowering another, never
-    makes it less likely.
+    number to all scores changes nothing. Monotonic: improving a candidate's score, or
+    worsening another's, never makes that candidate less likely.
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -49,7 +49,7 @@ class Regular:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Change:
-    """A change of scores after which ``outcome`` must be (at least) as likely as ``image``."""
+    """A change of scores that must make ``image`` as likely as ``outcome`` was, or likelier if one-sided."""
 
     rule: str
     scores: Floats
@@ -61,7 +61,7 @@ class _Change:
 
 @dataclass(slots=True)
 class Changes:
-    """Changes of scores that must not matter to a regular mechanism; the loss is a log-ratio."""
+    """Changes of scores that test whether a mechanism is regular; the loss is a log-ratio."""
 
     subject: Subject
     claim: Regular
@@ -76,7 +76,7 @@ class Changes:
         return self.among.name
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """Each of the three rules, at each number of candidates."""
+        """Return one stage for each of the three rules and each number of candidates."""
         for size in self.sizes:
             rules: dict[str, list[_Change]] = {}
             for row in _rows(size, self.grid):
@@ -87,20 +87,20 @@ class Changes:
                 yield rule, size, [Batch(losses, changes.__getitem__, len(changes))]
 
     def around(self, _pair: _Change, _step: float) -> Iterable[Batch]:
-        """Return nothing: a rule is either broken or not."""
+        """Return nothing, because there is no worse pair to climb to: a rule is either broken or not."""
         return ()
 
     def size(self, pair: _Change) -> int:
-        """How many candidates."""
+        """The number of candidates."""
         return len(pair.scores)
 
     def certified(self, pair: _Change) -> tuple[Witness, bool]:
-        """Return the change in balls."""
+        """Return the change certified in balls, and whether it breaks the rule."""
         return _certified(self.subject, pair, self.among)
 
 
 def regular_by_proof(subject: Subject) -> str | None:
-    """Return the page that proves the subject regular."""
+    """Return the page that proves the subject regular; None if there is no proof."""
     facts = facts_of(subject.audited)
     return _PROOF if facts is not None and facts.regular else None
 
@@ -120,7 +120,7 @@ def _changes(claim: Regular, row: Floats, grid: ScoreGrid, largest: bool) -> Ite
         for place in places[1:]:
             changed = row.copy()
             changed[[0, place]] = row[[place, 0]]
-            # All probabilities must be permuted with them.
+            # All probabilities must be permuted in the same way.
             for outcome in places:
                 image = {0: place, place: 0}.get(outcome, outcome)
                 yield _Change("symmetry", row, changed, outcome, image)
@@ -129,7 +129,7 @@ def _changes(claim: Regular, row: Floats, grid: ScoreGrid, largest: bool) -> Ite
             for outcome in places:
                 yield _Change("shift invariance", row, row + shift, outcome, outcome)
     if claim.monotonic:
-        # Any change that must not hurt r is a sequence of moves of one candidate.
+        # Any change that must not make r less likely is a sequence of moves of single candidates.
         for place, move in product(places, (grid.delta, grid.delta / 2)):
             raised = row.copy()
             raised[place] += move if largest else -move

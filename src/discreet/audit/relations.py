@@ -1,7 +1,7 @@
-"""Which score vectors are neighbours, and which of them an audit tries.
+"""Neighbour relations between score vectors, and the vectors that an audit tries.
 
-Scores move on a dyadic grid, so that sums and differences of float64 are exact and a pair that the
-search calls neighbours *is* one (``docs/proofs/neighbours.md`` has the definitions).
+Scores move on a dyadic grid, so that sums and differences in float64 are exact and every pair that the
+search treats as neighbours really is one (``docs/proofs/neighbours.md`` has the definitions).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Neighbours = Callable[[tuple[float, ...]], Iterable[Sequence[float]]]
-"""A user's own neighbour relation: from one score vector to the neighbours to try."""
+"""A user's own neighbour relation: a function from a score vector to the neighbours to try."""
 
-# A sensitivity with few bits leaves room for a fine grid; any other is rounded down to 32 bits.
+# A sensitivity with few bits leaves room for a fine grid; all others are rounded down to 32 bits.
 _SHORT, _LONG = 20, 32
 _FINE, _COARSE = 20, 12
 _FEW = 8
@@ -26,7 +26,7 @@ _FEW = 8
 
 @dataclass(frozen=True, slots=True)
 class ScoreGrid:
-    """Multiples of ``step``, with ``delta`` (at most the sensitivity) a multiple of it."""
+    """The multiples of ``step``; ``delta``, at most the sensitivity, is one of them."""
 
     sensitivity: Fraction
     delta: float
@@ -58,7 +58,7 @@ class ScoreGrid:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A neighbour relation: every score moves by at most Δ, and if ``monotonic``, all in one direction."""
+    """A neighbour relation: each score moves by at most Δ; if ``monotonic``, all move in one direction."""
 
     monotonic: bool
     custom: Neighbours | None = None
@@ -71,7 +71,7 @@ class Relation:
         return "monotonic" if self.monotonic else "general"
 
     def lattice_moves(self, size: int, reach: int) -> Iterator[tuple[int, ...]]:
-        """Return moves in lattice steps, each pair of neighbours once; a loss considers both directions."""
+        """Return moves in lattice steps, one per pair of neighbours: a loss considers both directions."""
         low = 0 if self.monotonic else -reach
         for move in product(range(low, reach + 1), repeat=size):
             first = next((part for part in move if part), 0)
@@ -79,7 +79,7 @@ class Relation:
                 yield move
 
     def clip(self, scores: Floats, neighbours: Floats, delta: float) -> Floats:
-        """Return the neighbours of ``scores`` nearest to ``neighbours``, row by row."""
+        """Return, row by row, the neighbour of ``scores`` that is nearest to ``neighbours``."""
         low = scores if self.monotonic else scores - delta
         return np.clip(neighbours, low, scores + delta)
 
@@ -89,10 +89,10 @@ class Relation:
         neighbour: Sequence[float],
         bound: Fraction | Sequence[Fraction],
     ) -> bool:
-        """Return whether the two are neighbours, exactly; ``bound`` is one number or one per score."""
+        """Return whether two vectors are neighbours, exactly; ``bound`` is one number or one per score."""
         if self.custom is not None:
             return True
-        # Most are equal in a crowd.
+        # In a crowd most scores are equal.
         if isinstance(bound, Fraction):
             alike = [(*pair, bound) for pair in set(zip(scores, neighbour, strict=True))]
         else:
@@ -105,7 +105,7 @@ class Relation:
     def structured(self, scores: Floats, delta: float) -> Floats:
         """Return the neighbours used in the papers' worst cases, one per row.
 
-        For sets S that are one candidate or the top of the ranking: S up and the rest down, the
+        S is a single candidate or the top of the ranking. The neighbours move S up and the rest down, the
         reverse, and S alone up or down, each as far as allowed.
         """
         if self.custom is not None:
@@ -113,7 +113,7 @@ class Relation:
             return np.array(found, dtype=np.float64).reshape(len(found), len(scores))
         size = len(scores)
         ranking = np.argsort(-scores, kind="stable")
-        # Of many candidates only the first, the last and a middle few are moved.
+        # If there are many candidates, only the first two, the middle and the last two ranks are used.
         ranks = range(size) if size <= _FEW else sorted({0, 1, size // 2, size - 2, size - 1})
         sets = [ranking[: rank + 1] for rank in ranks if rank < size - 1]
         sets += [ranking[rank : rank + 1] for rank in ranks]
@@ -126,7 +126,7 @@ class Relation:
         return rows
 
     def ways(self, delta: float) -> list[tuple[float, float]]:
-        """Return the ways a set of candidates and the rest can move, each as far as allowed."""
+        """Return the moves of a set of candidates and of the rest, each as far as allowed."""
         if self.monotonic:
             return [(delta, 0.0), (0.0, delta)]
         return [(delta, -delta), (-delta, delta), (delta, 0.0), (-delta, 0.0)]
@@ -134,20 +134,20 @@ class Relation:
 
 # ---- the score vectors that audits start from --------------------------------------------------------
 #
-# Ties, two blocks, staircases, and points around their links. All are multiples of the grid's step, best
-# candidate first; the search turns them around as well.
+# Ties, two blocks, staircases, and staircases with one step changed. All scores are multiples of the grid's
+# step, with the best candidate first; the search also tries the reverse order.
 
 _LATTICES = {2: (4, 25), 3: (2, 9), 4: (1, 6), 5: (1, 4), 6: (1, 3)}
 """For each number of candidates: lattice steps per Δ, and points per side."""
 
 
 def lattice_shape(size: int) -> tuple[int, int] | None:
-    """Return steps per Δ and points per side, or None if a lattice would be too large."""
+    """Return the lattice steps per Δ and the points per side; None if a lattice would be too large."""
     return _LATTICES.get(size)
 
 
 def lattice(size: int, grid: ScoreGrid) -> Floats:
-    """All points of the lattice, one per row, the last coordinate moving fastest."""
+    """Return all points of the lattice, one per row; the last coordinate varies fastest."""
     per_delta, side = _LATTICES[size]
     points = np.indices((side,) * size).reshape(size, -1).T
     return np.asarray(points * (grid.delta / per_delta), dtype=np.float64)
@@ -161,10 +161,10 @@ def shapes(
     both_ways: bool = True,
     both_sides: bool = False,
 ) -> Floats:
-    """The structured vectors for ``size`` candidates, one per row, without repetition.
+    """Return the structured vectors for ``size`` candidates, one per row, without duplicates.
 
-    ``both_ways`` adds each in reverse order, for subjects that may treat candidates differently;
-    ``both_sides`` adds each below zero, for subjects that may know a bound.
+    ``both_ways`` adds each vector in reverse order, for subjects that may treat candidates differently;
+    ``both_sides`` adds each vector shifted below zero, for subjects that may use a bound on the scores.
     """
     delta, hair = grid.delta, grid.step
     gaps = [delta, delta + hair, 2 * delta]
@@ -175,7 +175,7 @@ def shapes(
             row = np.zeros(size)
             row[:leaders] = gap
             rows.append(row)
-    # Two contenders and the rest far behind: anything two candidates can show, more can.
+    # Two contenders with the rest far behind: any loss between two candidates also appears among more.
     for lead in (0.0, delta / 2, delta, 2 * delta):
         row = np.zeros(size)
         row[:2] = max(gaps) + lead, max(gaps)
@@ -194,7 +194,7 @@ def _places(size: int) -> list[int]:
 
 
 def _staircases(size: int, step: float, extras: list[float]) -> list[Floats]:
-    """Return a staircase, and the same with one step longer (or closed), where a chain breaks."""
+    """Return a staircase, and copies with one step longer (or closed), which breaks the chain."""
     stairs = step * np.arange(size - 1, -1, -1, dtype=np.float64)
     rows = [stairs]
     for link in _places(size):
@@ -206,7 +206,7 @@ def _staircases(size: int, step: float, extras: list[float]) -> list[Floats]:
 
 
 def scattered(size: int, grid: ScoreGrid, width: float, count: int) -> Floats:
-    """Evenly scattered vectors (a Kronecker sequence), snapped to the grid."""
+    """Return evenly scattered vectors (a Kronecker sequence), snapped to the grid."""
     # The generalised golden ratio gives the most evenly spread additive recurrence.
     ratio = 2.0
     for _ in range(40):

@@ -1,9 +1,9 @@
-"""Does a float implementation leak through its rounding? Adjacent floats must give the same answers.
+"""Test whether a float implementation leaks its input through rounding.
 
-Two inputs that differ in the last bit are closer than any two people's data, so a private mechanism treats
-them alike: every answer is equally likely for both. Floats betray their input in two ways: an answer that
-only one of the two inputs reaches, and the grain of the answers (the last bit that is set), which depends
-on the size of the numbers that were added.
+The test uses pairs of adjacent floats. Two inputs that differ only in the last bit are closer than any two
+people's data, so a private mechanism must treat them alike: every answer is equally likely for both.
+Floats can reveal their input in two ways: by an answer that only one of the two inputs can give, and by the
+grain of the answers (the last bit that is set), which depends on the size of the numbers that were added.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class RoundingVerdict:
     """The result of a rounding test.
 
     Attributes:
-        leaks: whether some event is certainly more likely than the distance of the two inputs allows.
-        inputs: the two inputs that differ most clearly.
-        event: what tells them apart: an answer, or a grain.
-        shares: how often it was seen with each of the two, on fresh draws.
+        leaks: whether a leak was found: ``loss`` exceeds ``allowed``.
+        inputs: the two inputs whose answers differ most clearly.
+        event: the answer or the grain that tells them apart.
+        shares: the fraction of new draws with this event, for each of the two inputs.
         loss: a lower confidence bound on the loss.
-        allowed: what the distance of the two inputs allows.
-        false_alarm: the largest probability of this verdict about an implementation that does not leak.
+        allowed: the loss that the distance between the two inputs allows.
+        false_alarm: the largest probability of reporting a leak in an implementation that does not leak.
 
     Example:
         >>> rounding_test(lambda value, size: [0] * size, size=1000).leaks
@@ -58,15 +58,15 @@ def rounding_test(
     size: int = 20_000,
     false_alarm: float = 1e-9,
 ) -> RoundingVerdict:
-    """Compare the answers to adjacent floats: which can be reached, how often, and with which last bit.
+    """Compare the answers to adjacent floats: their values, their frequencies and their last bits.
 
     Args:
-        sampler: ``sampler(value, size)`` returns this many answers (numbers, positions, labels) to one
+        sampler: ``sampler(value, size)`` returns ``size`` answers (numbers, positions, labels) for one
             value.
         pairs: pairs of inputs; by default some floats and the next float above each.
-        epsilon: the loss that is allowed for each unit of distance between the two inputs.
-        size: draws of each input, as many to find events as to judge them.
-        false_alarm: the largest probability of reporting a leak where there is none (Bonferroni over all
+        epsilon: the loss allowed per unit of distance between the two inputs.
+        size: the number of draws for each input, once to find events and once more to judge them.
+        false_alarm: the largest probability of reporting a leak if there is none (Bonferroni over all
             events).
 
     Example:
@@ -126,7 +126,7 @@ def _judged(
 
 
 def _seen(answers: Any) -> Counter[tuple[str, Hashable]]:
-    """Count every answer, and every grain of an answer that is a float."""
+    """Count each answer, and the grain of each answer that is a float."""
     tally: Counter[tuple[str, Hashable]] = Counter()
     for answer in answers.tolist() if isinstance(answers, np.ndarray) else answers:
         if isinstance(answer, float) and math.isnan(answer):

@@ -1,4 +1,4 @@
-"""Black boxes that can only be sampled: how they are called, and counts of their answers."""
+"""Samplers: call black boxes that can only be sampled, and count their answers."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class OutOfTime(Exception):  # noqa: N818 (it is no error)
 
 
 class Sampler:
-    """Anything that samples, with a tally of its answers for each score vector.
+    """A sampling function, with a tally of its answers for each score vector.
 
-    No draw begins after ``until`` (of ``time.perf_counter``): :class:`OutOfTime` is raised instead. Float
-    answers are rounded down to multiples of ``grain``.
+    No draw begins after ``until`` (a time of ``time.perf_counter``): :class:`OutOfTime` is raised instead.
+    Float answers are rounded down to multiples of ``grain``.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Sampler:
         self._tallies: dict[tuple[bool, tuple[float, ...]], Counts] = {}
 
     def tally(self, row: Sequence[float] | Floats, size: int, *, monotonic: bool) -> Counts:
-        """Return counts of each answer over ``size`` draws in all, remembered and new."""
+        """Count each answer over ``size`` draws; earlier draws are reused, and new ones fill up the rest."""
         key = (monotonic, tuple(float(value) for value in row))
         counts = self._tallies.get(key, np.zeros(len(key[1]), dtype=np.int64))
         missing = size - int(counts.sum())
@@ -76,23 +76,23 @@ class Sampler:
     def both(
         self, first: Sequence[float], second: Sequence[float], size: int, *, monotonic: bool
     ) -> tuple[Counts, Counts]:
-        """Return the tallies of two score vectors, over the same answers."""
+        """Return the tallies of two score vectors, with the same answers in the same order."""
         one = self.tally(first, size, monotonic=monotonic)
         two = self.tally(second, size, monotonic=monotonic)
         nothing = np.zeros(len(first) + len(self._answers.get(len(first), ())), dtype=np.int64)
         return _sum(one, nothing), _sum(two, nothing)
 
     def answers(self, size: int) -> tuple[Any, ...]:
-        """Return the answers that a tally's entries count; empty if they are positions."""
+        """Return the answer that each entry of a tally counts; empty if all answers are positions."""
         known = tuple(self._answers.get(size, ()))
         return (*range(size), *known) if known else ()
 
     def forget(self) -> None:
-        """Drop all tallies, so that what follows is independent of what was seen."""
+        """Drop all tallies, so that later tallies are independent of earlier draws."""
         self._tallies.clear()
 
     def count(self, scores: Any, size: int) -> Counts:
-        """Count each answer over new draws on exactly these scores."""
+        """Count each answer over ``size`` new draws on exactly these scores."""
         counts = np.zeros(len(scores), dtype=np.int64)
         others = self._answers.setdefault(len(scores), {})
         while size > 0:
@@ -103,7 +103,7 @@ class Sampler:
             batch = min(size, self._batch)
             answers = self._draw(scores, batch)
             counts = _sum(counts, _counted(answers, len(scores), batch, others, self._grain))
-            # Batches of a fraction of a second respect the time limit.
+            # Batches that take a fraction of a second keep to the time limit.
             took = _BRIEF if self._steady else time.perf_counter() - began
             if took < _BRIEF and batch == self._batch:
                 self._batch = min(4 * batch, _AT_ONCE)
@@ -117,7 +117,7 @@ class Sampler:
 def _counted(
     answers: Any, candidates: int, expected: int, others: dict[Hashable, int], grain: float
 ) -> Counts:
-    """Count each candidate among answers given as positions; ``others`` numbers the other answers."""
+    """Count the answers: positions by candidate, all others by their number in ``others``."""
     array = np.asarray(answers) if not isinstance(answers, list) else None
     if array is None or array.dtype.kind not in "iu":
         told = answers if array is None or array.ndim != 1 else array.tolist()
@@ -156,7 +156,7 @@ def _counted_others(
 
 
 def _coarse(answer: Any, grain: float) -> Any:
-    """Round floats in an answer to the grain, and treat all NaNs as equal."""
+    """Round floats in an answer down to the grain, and make all NaNs equal."""
     if isinstance(answer, tuple):
         return tuple(_coarse(part, grain) for part in answer)
     if not isinstance(answer, float):
@@ -185,7 +185,7 @@ def _drawing(
     if callable(method) and not isinstance(function, type):
         if randomness is not None and isinstance(function, Mechanism):
             method = partial(method, randomness=randomness)
-        # The default repr is a memory address, which tells nothing.
+        # The default repr contains only a memory address, which is not a useful name.
         kind: Any = type(function)
         name = kind.__name__ if kind.__repr__ is object.__repr__ else repr(function)
         return name, _Answering(method, many=True)
@@ -199,7 +199,7 @@ def _drawing(
 
 
 class _Answering:
-    """Collects a function's answers, errors included; a function that only raises is refused."""
+    """Collects a function's answers, including errors; rejects a function that always raises."""
 
     def __init__(self, function: Callable[..., Any], *, many: bool) -> None:
         self._function = function
@@ -210,7 +210,7 @@ class _Answering:
     @np.errstate(all="ignore")  # overflow shows in the answers
     def __call__(self, scores: Any, size: int) -> Any:
         if self._many and size > 1:
-            # An error in a batch comes from some draw in it; only single draws can show which.
+            # If a batch raises, draw one by one instead: only single draws show which of them raise.
             with suppress(Exception):
                 answers = self._function(scores, size)
                 self._answered = True
@@ -230,7 +230,7 @@ class _Answering:
 
 
 def takes_size(function: Any) -> bool:
-    """Return whether a sampler takes the number of answers to draw."""
+    """Return whether a sampler takes the number of answers as an argument."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

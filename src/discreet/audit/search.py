@@ -1,8 +1,8 @@
-"""The search for the worst pair of neighbours: one loop for every kind of input.
+"""The search for the worst pair of neighbours, in one loop for every kind of input.
 
-A kind of input (score vectors, crowds, tables, streams, changes that a regular mechanism ignores) proposes
-pairs of neighbours in batches, with their losses in floats, and says which pairs are near a given one. The
-loop keeps the worst, climbs from them, and has the decisive ones certified in balls.
+A kind of input (score vectors, crowds, tables, streams, changes that test regularity) proposes pairs of
+neighbours in batches, with their losses in floats, and lists the pairs near a given one. The loop keeps the
+worst pairs, climbs from them, and has the decisive ones certified in balls.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from discreet.audit.verdicts import Stage, Verdict, Witness
 Progress = Callable[[str, float], None]
 
 EFFORTS = {"quick": 1, "usual": 6, "thorough": 18}
-"""The number of climbs for each kind of input, by effort."""
+"""The number of climbs for each kind of input, for each effort."""
 
 _KEPT = 4
 _CERTIFIED = 5
@@ -36,7 +36,7 @@ def silent(_stage: str, _share: float) -> None:
 
 
 def checked_effort(effort: object) -> str:
-    """Check the effort."""
+    """Check and return the effort."""
     if effort not in EFFORTS:
         raise refuse("effort", effort, " or ".join(f'"{each}"' for each in EFFORTS))
     return str(effort)
@@ -47,15 +47,15 @@ class Batch(NamedTuple):
 
     losses: Floats
     pair: Callable[[int], Any]
-    """Return the pair at a position, as a hashable value that the kind of input understands."""
+    """A function from a position to the pair there: a hashable value that the kind of input understands."""
     compared: int
-    """The number of pairs compared, if fewer are listed."""
+    """The number of pairs compared, which may exceed the number listed."""
     magnitude: float = 0.0
-    """The largest score among them."""
+    """The largest score in these pairs."""
 
 
 class Kind(Protocol):
-    """A kind of input: which pairs are tried, which are near, and how one is certified."""
+    """A kind of input: proposes pairs, lists nearby pairs, and certifies a pair."""
 
     @property
     def relation(self) -> str:
@@ -66,22 +66,22 @@ class Kind(Protocol):
     patience: int
     """The number of pairs that a climb compares before it ends."""
     part: int
-    """The divisor of the number of climbs, such as 3 if evaluating a pair takes long."""
+    """The divisor of the number of climbs, such as 3 if evaluating a pair is slow."""
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """Yield what to try: a name, the size of the inputs, and pairs of neighbours."""
+        """Yield the stages to try: a name, the size of the inputs, and pairs of neighbours."""
         ...
 
     def around(self, pair: Any, step: float) -> Iterable[Batch]:
-        """Pairs of neighbours near this one."""
+        """Return pairs of neighbours near this one."""
         ...
 
     def size(self, pair: Any) -> int:
-        """How large the inputs of a pair are."""
+        """Return the size of the inputs of a pair."""
         ...
 
     def certified(self, pair: Any) -> tuple[Witness, bool]:
-        """Return the pair with its loss in balls, and whether that certainly exceeds the claim."""
+        """Return the pair with its loss in balls, and whether the loss certainly exceeds the claim."""
         ...
 
 
@@ -95,7 +95,7 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Search:
-    """What was tried and what was found, over all kinds of input."""
+    """The stages tried and the pairs found, over all kinds of input."""
 
     effort: str = "usual"
     tell: Progress = silent
@@ -115,14 +115,14 @@ class Search:
         self.found += found
 
     def _climb(self, start: Found) -> list[Found]:
-        """Pattern search: move to the worst pair nearby while the loss grows, then use smaller steps."""
+        """Run a pattern search: move to the worst nearby pair while the loss grows, else shorten the step."""
         kind, best, step, total, largest = start.kind, start, 0.5, 0, 0.0
         patience = kind.patience * (4 if self.effort == "thorough" else 1)
         while np.isfinite(best.value) and step >= kind.finest and total < patience:
             kept, compared, magnitude = _worst(kind, kind.around(best.pair, step))
             total, largest = total + compared, max(largest, magnitude)
             if kept and kept[0].value > best.value * (1 + _WORTHWHILE):
-                # If the loss only approaches its supremum, long strides get there.
+                # Longer steps help if the loss only approaches its supremum far away.
                 best, step = kept[0], min(2 * step, 4.0)
             else:
                 step /= 4
@@ -149,7 +149,7 @@ def _worst(kind: Kind, batches: Iterable[Batch]) -> tuple[list[Found], int, floa
     kept, compared, magnitude = list[Found](), 0, 0.0
     for batch in batches:
         compared, magnitude = compared + batch.compared, max(magnitude, batch.magnitude)
-        # Among pairs with equal loss the first is kept.
+        # Of pairs with equal loss, keep the first.
         for place in np.argsort(-batch.losses, kind="stable")[:_KEPT].tolist():
             value = float(batch.losses[place])
             if len(kept) == _KEPT and not value > kept[-1].value * (1 + _WORTHWHILE):
@@ -163,14 +163,14 @@ def _ranked(found: Iterable[Found]) -> list[Found]:
 
 
 def _different(kind: Kind, found: list[Found]) -> list[Found]:
-    """Remove duplicates, keeping the worst of each size first."""
+    """Remove duplicates and sort: first the worst pair of each size, then the rest, worst first."""
     ranked = list({one.pair: one for one in _ranked(found)}.values())
     first = {kind.size(one.pair): one for one in reversed(ranked)}
     leaders = _ranked(first.values())
     return leaders + [one for one in ranked if one not in leaders]
 
 
-@np.errstate(all="ignore")  # what overflows shows in the answers
+@np.errstate(all="ignore")  # overflow shows in the answers
 def verdict_on(
     kinds: Iterable[Kind],
     *,
@@ -188,19 +188,19 @@ def verdict_on(
 ) -> Verdict:
     """Search all kinds of input and return the verdict.
 
-    ``proof`` is used only if nothing above the claim was found, apart from ``dust``: rounding residue of a
-    zero.
+    ``proof`` is used only if no loss above the claim was found. An excess of up to ``dust`` is ignored,
+    because a loss of zero may be rounded to it.
     """
     began = time.perf_counter()
     search = Search(effort, progress or silent)
     for number, kind in enumerate(kinds):
         search.run(kind, begun=1 - 0.5**number, share=0.5 ** (number + 1))
     search.tell("certificate", 1.0)
-    # Rounding can rank a pair first in floats that is second in balls.
+    # Several pairs are certified, because rounding in floats can swap the first and the second.
     checked = [one.kind.certified(one.pair) for one in _doubtful(search.found, claimed)]
     worst, refuted = max(checked, key=lambda pair: (pair[1], pair[0].value), default=(None, False))
     allowed = float_up(claimed)
-    # Above the claim but not certainly so: no proof is named beside such a figure.
+    # If the loss is above the claim, even if not certainly, the verdict names no proof.
     above = refuted or (worst is not None and worst.value > allowed + dust)
     named = None if above else proof()
     return Verdict(
@@ -224,17 +224,17 @@ def verdict_on(
 def _doubtful(found: list[Found], claimed: Exact) -> list[Found]:
     """Return the pairs worth checking in balls, largest float loss first.
 
-    Only a pair at the very edge of the claim can change the verdict. Among pairs with the same loss, the
-    smaller one is easier to read and to certify.
+    Only pairs at or above the edge of the claim can change the verdict. Of pairs with the same loss, smaller
+    ones come first, because they are easier to read and to certify.
     """
     edge, beyond = (float(claimed) * (1 + part) for part in (-1e-12, 1e-12))
 
     def order(one: Found) -> tuple[bool, bool, float, int, float]:
-        # Between the two floats cannot say on which side of the claim a pair is.
+        # For losses between ``edge`` and ``beyond``, floats cannot tell whether they exceed the claim.
         above, near = one.value > beyond, one.value >= edge
         return not above, not near, -float(f"{one.value:.6g}"), one.kind.size(one.pair), -one.value
 
-    # The same pair may lose more under one relation than under another: both are kept.
+    # The same pair may have a larger loss under one relation than under another, so both are kept.
     different = {(one.pair, one.kind.relation): one for one in sorted(found, key=order)}
     ranked = list(different.values())[:_CERTIFIED]
     return [one for one in ranked if one.value >= edge] or ranked[:1]
@@ -250,7 +250,7 @@ def certified(
     shown: Sequence[tuple[Any, ...]],
     relation: str,
 ) -> tuple[Witness, bool]:
-    """A witness with its loss in balls, and whether that certainly exceeds the claim."""
+    """Return a witness with its loss in balls, and whether the loss certainly exceeds the claim."""
     from flint import arb
 
     detail = loss.detail(logs[0], logs[1])
@@ -285,7 +285,7 @@ def certified(
 
 
 def _middles(balls: Sequence[Any]) -> tuple[float, ...]:
-    """Return probabilities for display, zero where they may be zero. Members of a crowd share balls."""
+    """Return probabilities for display; zero if a ball contains zero. Members of a crowd share balls."""
     different = {id(ball): ball for ball in balls}
     shown = {key: float(ball.mid()) if ball > 0 else 0.0 for key, ball in different.items()}
     return tuple(shown[id(ball)] for ball in balls)

@@ -1,9 +1,9 @@
-"""The audit of streams: mechanisms that answer value after value, "below", "above", or with a number.
+"""The audit of streams: mechanisms that answer each value in turn with "below", "above" or a number.
 
-For each list of answers up to six values long, every pair of neighbours on a lattice around the threshold is
-compared: the losses of all pairs are one minimum filter over the lattice. Longer lists are searched as blocks
-of equal values, the best finds climb off the lattice, and what decides is certified in balls
-(docs/proofs/auditing.md).
+For each list of up to six answers, the audit compares every pair of neighbours on a lattice around the
+threshold; a minimum filter over the lattice gives the losses of all pairs at once. Longer lists are searched
+as blocks of equal values. From the worst pairs found, the search climbs off the lattice, and the decisive
+pairs are certified in balls (docs/proofs/auditing.md).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee, PureDP
 
 Answer: TypeAlias = bool | Fraction
-"""False for below, True for above, or the number released in place of "above"."""
+"""False for "below", True for "above", or the number released instead of "above"."""
 
 LENGTHS = (1, 2, 3, 4, 5, 6)
 BLOCKS = (10, 30, 100, 300)
@@ -35,14 +35,14 @@ BLOCKS = (10, 30, 100, 300)
 _BITS = 100
 _DIGITS = 9
 _FAINTEST = -345.0
-"""Lists of answers less likely than e^this on the first data set are left out, as too unlikely to matter."""
+"""Lists of answers with a log-probability below this on the first data set are skipped as too unlikely."""
 
 _STEPS = (-2, -1, 0, 1, 2, 3)
 
 
 @runtime_checkable
 class StreamSubject(Protocol):
-    """The law of a stream's answers, in floats for the search and in balls for certainty.
+    """The law of a stream's answers: in floats to search, in balls to certify.
 
     Example:
         >>> from discreet.mechanisms import CrossingRule
@@ -52,23 +52,23 @@ class StreamSubject(Protocol):
 
     @property
     def sensitivity(self) -> Fraction:
-        """Δ: the most by which one person changes any one value."""
+        """Δ, the most that one person changes any one value."""
 
     @property
     def middle(self) -> Fraction:
-        """The threshold; values around it are tried."""
+        """The threshold; the audit tries values around it."""
 
     @property
     def crossings(self) -> int | None:
         """The number of "above" answers that end the stream; None if it never ends."""
 
     def sequence_logs(self, rows: Floats, answers: Sequence[Any], times: Sequence[int]) -> Floats:
-        """Return log-probabilities of these answers for each row of values, each asked ``times`` in a row."""
+        """Return log-probabilities of these answers for each row; value i is asked ``times[i]`` times."""
 
     def sequence_ball(
         self, values: Any, answers: Sequence[Any], times: Sequence[int] | None = None, *, bits: int
     ) -> Any:
-        """A ball around the probability of these answers; zero only if it is zero."""
+        """Return a ball around the probability of these answers; zero only if they are impossible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +79,8 @@ class StreamWitness(Witness):
         scores: the values of one stream.
         neighbour: the values of the other.
         answers: the answers, in order.
-        times: how often in a row each value was asked.
-        outcome: zero, because these answers are the only outcome considered.
+        times: how many times in a row each value was asked.
+        outcome: always 0, because the list of answers is the only outcome considered.
 
     Example:
         >>> from discreet.audit import audit
@@ -94,7 +94,7 @@ class StreamWitness(Witness):
     times: tuple[int, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the witness as plain values; its answers are listed in order."""
+        """Return the witness as plain values, with its answers in order."""
         told = Witness.as_dict(self)
         del told["outcome"]
         return told
@@ -115,7 +115,7 @@ class StreamWitness(Witness):
 
 
 class _Find(NamedTuple):
-    """A pair of neighbours and the answers; moves are multiples of Δ."""
+    """A pair of neighbours and a list of answers; ``moves`` are multiples of Δ."""
 
     values: tuple[float, ...]
     moves: tuple[int, ...]
@@ -138,9 +138,9 @@ def audit_stream(
     Args:
         subject: a rule such as ``CrossingRule``, or anything with ``sequence_logs`` and ``sequence_ball``.
         claim: ``PureDP``.
-        monotonic: whether all values move in one direction; None takes what the subject says of itself.
-        lengths: how many values, a number or several; None tries one to six.
-        blocks: whether to try blocks of up to 300 equal values; None does so unless lengths are given.
+        monotonic: whether all values move in one direction; None uses the subject's own attribute.
+        lengths: the number of values, or several; None tries one to six.
+        blocks: whether to try blocks of up to 300 equal values; None tries them unless lengths are given.
         effort: how many pairs to climb from: ``"quick"``, ``"usual"`` or ``"thorough"``.
         progress: called with the stage and the fraction done.
     """
@@ -216,13 +216,13 @@ class Streams:
         self._sizes = sizes
         self._blocks = blocks
         self._step = float(subject.sensitivity)
-        # A number near the threshold in place of "above", if the subject releases one.
+        # If the subject releases numbers, try numbers near the threshold instead of "above".
         released = getattr(subject, "releases_numbers", False)
         middle, step = subject.middle, subject.sensitivity
         self._above: tuple[Answer, ...] = (middle, middle + step) if released else (True,)
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """One for each list of answers."""
+        """Return one stage for each list of answers."""
         for size in self._sizes:
             for answers in self._lists(size):
                 yield "lattice", size, [self._nearby(answers, (1,) * size)]
@@ -230,7 +230,7 @@ class Streams:
             yield "blocks", sum(times), [self._nearby(answers, times)]
 
     def _lists(self, size: int) -> Iterator[tuple[Answer, ...]]:
-        """Return all lists of answers to this many values, up to their order if that does not matter."""
+        """Return all lists of answers to this many values; if order does not matter, one order of each."""
         seen = set()
         for answers in product((False, *self._above), repeat=size):
             ended = [place for place, answer in enumerate(answers) if answer is not False]
@@ -247,7 +247,7 @@ class Streams:
             yield answers
 
     def _long_lists(self) -> Iterator[tuple[tuple[Answer, ...], tuple[int, ...]]]:
-        """Return lists of many "below" followed by as many "above" as allowed, or the two alternating."""
+        """Return long lists: a block of "below", or a single one, then as many "above" as allowed."""
         most = self.subject.crossings
         for many in self._blocks:
             ends = many if most is None else min(most, many)
@@ -257,7 +257,7 @@ class Streams:
                 yield (False, above), (1, ends)
 
     def _nearby(self, answers: tuple[Answer, ...], times: tuple[int, ...]) -> Batch:
-        """Return the worst pair of neighbours on the lattice, for one list of answers."""
+        """Return the worst pairs of neighbours on the lattice, for one list of answers."""
         places = len(answers)
         steps = np.array(_STEPS if places <= 4 else _STEPS[1:5] if places <= 6 else _STEPS[2:5])
         lattice = float(self.subject.middle) + self._step * steps
@@ -269,7 +269,7 @@ class Streams:
             least, taken = _least_nearby(logs, moves)
             with np.errstate(invalid="ignore"):
                 found = np.where(logs < _FAINTEST, -np.inf, logs - least)
-            best = int(np.argmax(found.round(_DIGITS)))  # the first of equal ones, on any machine
+            best = int(np.argmax(found.round(_DIGITS)))  # the same choice on any machine
             place = np.unravel_index(best, logs.shape)
             moved = tuple(taken[(slice(None), *place)].tolist())
             losses.append(float(found[place]))
@@ -278,7 +278,7 @@ class Streams:
         return Batch(np.array(losses), finds.__getitem__, pairs)
 
     def around(self, pair: _Find, step: float) -> Iterator[Batch]:
-        """Move the values by a step: all together in every way, or one by one if there are many."""
+        """Move the values by a step: in all combinations, or one value at a time if there are many."""
         values = np.array(pair.values)
         ways = np.concatenate([np.eye(len(values)), -np.eye(len(values))])
         if len(values) <= 3:
@@ -296,11 +296,11 @@ class Streams:
         yield Batch(losses, moved, len(tried))
 
     def size(self, pair: _Find) -> int:
-        """How many values."""
+        """The number of values."""
         return sum(pair.times)
 
     def certified(self, pair: _Find) -> tuple[StreamWitness, bool]:
-        """The pair in balls."""
+        """Return the pair with its loss in balls, and whether the loss certainly exceeds the claim."""
         first = [Fraction(value) for value in pair.values]
         if max(map(abs, pair.moves)) > 1 or (self.monotonic and {-1, 1} <= set(pair.moves)):
             raise AssertionError("the search left the neighbour relation")
@@ -311,7 +311,7 @@ class Streams:
             for values in (first, second)
         ]
         with precision(2 * _BITS):
-            # A zero is exactly zero: any positive probability against it is an infinite loss.
+            # A zero here is exact, so a positive probability against it is an infinite loss.
             value = None if balls[1].is_zero() and balls[0] > 0 else (balls[0] / balls[1]).log()
             refutes = exceeds(value, self.claim.exact)
         return (
@@ -342,14 +342,14 @@ def _said(answer: Answer) -> str:
 
 
 def _least_nearby(logs: Floats, moves: Sequence[int]) -> tuple[Floats, Any]:
-    """Return the least value among the neighbours of each place, and the moves that lead to it."""
+    """Return, for each place, the least value among its neighbours and the moves that lead to it."""
     least = logs
     taken = np.zeros((logs.ndim, *logs.shape), dtype=np.int64)
     for axis in range(logs.ndim):
         shifted = []
         for move in moves:
             rolled, came = np.roll(least, -move, axis), np.roll(taken, -move, axis + 1).copy()
-            # Values that rolled over the edge are not neighbours.
+            # Values that were rolled over the edge are not neighbours.
             edge = [slice(None)] * logs.ndim
             edge[axis] = slice(-move, None) if move > 0 else slice(0, -move)
             if move:

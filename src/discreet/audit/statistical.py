@@ -25,11 +25,13 @@ from discreet.guarantees import Guarantee
 
 SIZES = (2, 3, 5)
 _DRAWS = {"quick": (50_000, 200), "usual": (500_000, 500), "thorough": (2_000_000, 1000)}
-"""Numbers of samples, and of draws for exploring, by effort."""
+"""For each effort, the number of samples and the number of draws for exploring."""
 _CROWD = 30
 _FIRST_ROUND = 20_000
 _UNTIL = (0.3, 0.5, 0.65, 1.0)
-"""Shares of the time limit: for small vectors and crowds, far out, a second look, and judging."""
+"""The parts of the time limit at which these stages end: small vectors and crowds, far out, a second
+look, and judging.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,7 @@ class StatisticalVerdict(Verdict):
     """The outcome of a statistical audit.
 
     ``measured`` is a lower confidence bound: the true loss is larger, except with probability at most
-    ``false_alarm`` over the whole audit. ``estimate`` is what the same draws suggest.
+    ``false_alarm`` over the whole audit. ``estimate`` is a point estimate from the same draws.
 
     Example:
         >>> from discreet import PureDP
@@ -52,7 +54,7 @@ class StatisticalVerdict(Verdict):
 
     def as_dict(self) -> dict[str, Any]:
         """The verdict as plain values, ready for JSON."""
-        # The zero-argument super() does not survive the rebuilding of a class with slots.
+        # super() without arguments fails here, because slots=True rebuilds the class.
         told = Verdict.as_dict(self)
         return told | {name: getattr(self, name) for name in ("draws", "false_alarm", "estimate")}
 
@@ -75,27 +77,27 @@ def statistical_audit(
 ) -> StatisticalVerdict:
     """Test a claim by sampling, with a lower confidence bound on the loss for the worst pairs found.
 
-    Pairs are found with ``explore`` draws for each score vector, small ones, crowds, and far out, where
-    powers of e overflow; the most telling few are then judged on fresh draws only, in rounds of growing
-    size. Every bound is that of Clopper and Pearson, and all bounds of all rounds share ``false_alarm``
-    equally (Bonferroni), so that a true claim is called suspect with at most that probability, however
-    the pairs were found (``docs/proofs/auditing.md``). The word "refuted" is left to exact witnesses.
-    The other arguments are those of ``audit``.
+    The audit first looks for pairs with ``explore`` draws for each score vector: small vectors, crowds, and
+    scores so large that powers of e overflow. It then judges the few most informative pairs on new draws
+    only, in rounds of growing size. Every bound is a Clopper–Pearson bound, and all bounds of all rounds
+    share ``false_alarm`` equally (Bonferroni). So a true claim is called suspect with at most that
+    probability, however the pairs were found (``docs/proofs/auditing.md``). The status "refuted" is
+    reserved for exact witnesses. The other arguments are those of ``audit``.
 
     Args:
         function: a mechanism, ``function(scores, size)`` that returns positions or a list of answers of any
-            kind, or ``function(scores)`` that returns one; an exception or a NaN is an answer like any
-            other, and a float counts as the multiple of half the noise scale below it.
+            kind, or ``function(scores)`` that returns one answer. An exception or a NaN is an answer like
+            any other, and a float is rounded down to a multiple of half the noise scale.
         claim: ``PureDP``, ``BoundedRange``, ``ZCDP`` or ``ApproxDP``.
-        n: how many candidates, a number or several; None tries 2, 3 and 5, and crowds of 30.
+        n: the number of candidates, or several; None tries 2, 3 and 5, and crowds of 30.
         effort: ``"quick"``, ``"usual"`` or ``"thorough"``: 50,000, 500,000 or 2,000,000 samples.
-        samples: the most draws for one score vector; None for what the effort says.
-        false_alarm: the largest probability of calling a claim suspect that is true.
-        explore: draws for each score vector while looking for the worst pairs; None by the effort.
-        seed: start the generators of Python and NumPy, and of our own mechanisms, at this number, so that
-            the audit can be repeated; None leaves them alone.
-        seconds: end after this time, to within about a second and one call of ``function``: half of it
-            goes into looking for pairs, and no more draws are planned than fit; None for no limit.
+        samples: the most draws for one score vector; by default set by ``effort``.
+        false_alarm: the largest probability of calling a true claim suspect.
+        explore: draws for each score vector while looking for the worst pairs; by default set by ``effort``.
+        seed: seeds the generators of Python, NumPy and our own mechanisms, so that the audit can be
+            repeated; None leaves the generators alone.
+        seconds: the time limit, kept to within about a second and one call of ``function``; None for no
+            limit. Half of the time is for looking for pairs, and only as many draws are planned as fit.
 
     Example:
         >>> from discreet import PureDP
@@ -195,7 +197,7 @@ def _symbol(claim: Guarantee) -> str:
 
 
 def _in_time(sampler: Sampler, samples: int, began: float, end: float, finalists: int) -> int:
-    """As many samples for each score vector as there is time for."""
+    """Return the number of samples for each score vector that fits the time left."""
     now = time.perf_counter()
     fits = 0.8 * sampler.draws / (now - began) * (end - now) / (2 * max(1, finalists))
     sampler.cut_short |= fits < samples
@@ -203,7 +205,7 @@ def _in_time(sampler: Sampler, samples: int, began: float, end: float, finalists
 
 
 def _rounds(samples: int) -> list[int]:
-    """Return sizes that grow fourfold up to ``samples``."""
+    """Return the sizes of the rounds, each four times the one before, up to ``samples``."""
     sizes = [samples]
     while sizes[0] // 4 >= _FIRST_ROUND:
         sizes.insert(0, sizes[0] // 4)
@@ -225,7 +227,7 @@ def _witness(
     outcome = max(
         suspect.event.members, key=lambda place: float(shares[0][place] - shares[1][place])
     )
-    # An event chosen on earlier draws may name answers that these draws have not seen.
+    # The event was chosen on earlier draws, so it may contain answers that these draws did not give.
     witness = Witness(
         scores=plain(scores),
         neighbour=plain(neighbour),

@@ -1,8 +1,8 @@
-"""Subjects: a mechanism, anything with ``probabilities``, or a function, and how each is evaluated.
+"""Subjects of an audit: evaluate a mechanism, any object with ``probabilities``, or a function.
 
 A subject returns probabilities of positions, or a mapping from answers of any kind (labels, tuples, sets, a
-winner with a count) to their probabilities. An exception or a NaN is an answer like any other, because the
-caller sees it.
+winner with a count) to their probabilities. An exception or a NaN counts as an answer, because the caller
+sees it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TOLERANCE = 1e-9
 """The relative error allowed in a float probability from other people's code."""
 
 FLOOR = 1e-290
-"""A float probability below this may have lost its digits, so it counts only as "at most this"."""
+"""A float probability below this may have lost its digits, so it is read as "at most this"."""
 
 BITS = 200
 BALLS = "ball arithmetic"
@@ -37,19 +37,19 @@ _TOGETHER = 64
 """Rows of at most this many candidates are evaluated together."""
 
 PATIENCE = 100
-"""A subject that fails on this many inputs and has answered none is considered broken."""
+"""A subject that fails on this many inputs without a single answer is considered broken."""
 
 _LARGE_CROWD = 4096
 """Laws with at least this many candidates are not cached."""
 
 
 _Blocks = tuple[bool, tuple[float, ...], tuple[int, ...]]
-"""Whether neighbours are monotonic, the levels of a crowd, and how many are on each."""
+"""Whether neighbours are monotonic, the levels of a crowd, and the number of candidates on each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure in place of an answer.
+    """A failure, recorded as an answer.
 
     Example:
         >>> Failure("raises ValueError")
@@ -69,8 +69,8 @@ MALFORMED = Failure("no distribution")
 class Subject:
     """The audited subject, with cached evaluations.
 
-    Our own mechanisms depend only on the sorted gaps (which ``Regular()`` audits without this shortcut), so
-    vectors that differ by an order or a shift are evaluated once.
+    Our own mechanisms depend only on the sorted gaps, so vectors that differ only in order or by a shift are
+    evaluated once. ``Regular()`` audits this property without the shortcut.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Subject:
     ) -> None:
         self.audited = _instance(audited, epsilon)
         self.sensitivity = sensitivity
-        # If sensitivities differ, the search sees each score in units of its own sensitivity.
+        # If sensitivities differ, the search measures each score in units of its own sensitivity.
         self.steps = steps
         self._units = None if steps is None else np.array(list(map(_short, steps)))
         self.evaluations = 0
@@ -95,7 +95,7 @@ class Subject:
         self._laws: dict[_Blocks, Floats | None] = {}
         self._answers: dict[int, dict[Hashable, int]] = {}
         facts = facts_of(self.audited)
-        # A subclass of a mechanism inherits its logarithms and its balls, but may have another law.
+        # A subclass inherits the mechanism's logarithms and balls, but may have a different law.
         self._ours = facts is not None
         self._function: Callable[[Any], Any] = getattr(self.audited, "probabilities", self.audited)
         own = getattr(self.audited, "log_probabilities", None)
@@ -120,7 +120,7 @@ class Subject:
         return self.audited if isinstance(self.audited, Mechanism) else None
 
     def scores(self, values: Sequence[float] | Floats, *, monotonic: bool) -> AuditedScores:
-        """Return these values as the scores given to the subject."""
+        """Return these values as the scores to pass to the subject."""
         row = self.in_scores(values)
         return self._template(len(row), monotonic).with_values(row)
 
@@ -133,7 +133,7 @@ class Subject:
         return known
 
     def in_scores(self, values: Sequence[float] | Floats) -> Floats:
-        """Return a row of the search as scores."""
+        """Convert a row of the search to scores."""
         row = np.asarray(values, dtype=np.float64)
         return row if self._units is None else row * self._units
 
@@ -158,7 +158,7 @@ class Subject:
     def _together(
         self, rows: Floats, monotonic: bool, counts: Sequence[int] | None = None
     ) -> Floats | None:
-        """Return the same for all these rows at once; None if the mechanism cannot do it."""
+        """Return the log-probabilities of all rows at once; None if the mechanism cannot compute them."""
         mechanism = self.mechanism
         if mechanism is None or not self.canonical or rows.shape[1] > _TOGETHER:
             return None
@@ -173,9 +173,9 @@ class Subject:
     def log_blocks(
         self, several: Iterable[tuple[Floats, Sequence[int]]], *, monotonic: bool
     ) -> list[Floats | None]:
-        """Log-probabilities of the blocks of crowds, each as a whole, and of all other answers.
+        """Return log-probabilities for each crowd: of each block as a whole, and of all other answers.
 
-        None for a crowd with a block whose members differ: the subject is not symmetric.
+        None for a crowd if the members of a block differ, because the subject is not symmetric.
         """
         asked, unknown = list[tuple[_Blocks, list[int], Floats]](), dict[_Blocks, None]()
         for values, counts in several:
@@ -197,9 +197,10 @@ class Subject:
     def _levels(
         self, values: Floats, counts: Sequence[int]
     ) -> tuple[list[float], list[int], list[int]]:
-        """The different scores, where each block is among them, and how many candidates have each.
+        """Return the distinct scores, the index of each block among them, and how many candidates have each.
 
-        In the order of the candidates; of sorted gaps where the subject sees nothing else.
+        Scores are in the order of the candidates. If the subject depends only on sorted gaps, these are
+        returned instead.
         """
         if self.canonical:
             best = values.max() if self.largest_is_best else values.min()
@@ -220,12 +221,12 @@ class Subject:
     def _of_blocks(
         self, keys: list[_Blocks], monotonic: bool
     ) -> Iterator[tuple[_Blocks, Floats | None]]:
-        """The law of each crowd: one candidate of each level, and the other answers."""
+        """Yield the law of each crowd: the probabilities of one candidate per level and of other answers."""
         sizes: dict[int, list[_Blocks]] = {}
         for key in keys:
             sizes.setdefault(sum(key[2]), []).append(key)
         for size, alike in sizes.items():
-            # Our own mechanisms find the levels of a large crowd without its members.
+            # Our own mechanisms compute the law of a large crowd from its levels, without listing members.
             large = self.canonical and size > _TOGETHER
             at_once = 1 if large else max(1, _LARGE_CROWD // size)
             for start in range(0, len(alike), at_once):
@@ -255,7 +256,7 @@ class Subject:
         return [self._cache[key] for key in keys]
 
     def _in_turn(self, rows: Floats, monotonic: bool) -> list[Floats]:
-        """Evaluate one after the other; results in the usual form are checked together at the end."""
+        """Evaluate the rows one by one; results in the usual form are checked together at the end."""
         many, size = rows.shape
         masses, usual = np.empty(rows.shape), list[int]()
         found = list[Floats]()
@@ -292,19 +293,19 @@ class Subject:
     # ---- one evaluation ------------------------------------------------------------------------
 
     def _columns(self, size: int) -> dict[Hashable, int]:
-        # Positions come first, so that a column number is its own answer.
+        # Positions come first, so that the column of a position is the position itself.
         return self._answers.setdefault(size, {place: place for place in range(size)})
 
     def _logs(self, given: Any, size: int) -> Floats:
         return self._read(self._answer(given), size or len(given) if self._own_logs else size)
 
     def _answer(self, given: Any) -> Any:
-        """Return the subject's answer to this input: its log-probabilities, if it has them."""
+        """Return the subject's result for this input: log-probabilities if it offers them."""
         self.evaluations += 1
         return self._told(self._own_logs or self._function, given)
 
     def _read(self, told: Any, size: int) -> Floats:
-        """Return log-probabilities by column, from the subject's answer."""
+        """Convert the subject's result to log-probabilities by column."""
         if self._own_logs:
             if not isinstance(told, Failure):
                 told = self._well_formed(_checked_logs(told, size))
@@ -327,7 +328,7 @@ class Subject:
         return row
 
     def law(self, given: Any, size: int) -> Mapping[Hashable, Any] | Floats:
-        """Return the possible answers to this input with probabilities in the subject's own numbers.
+        """Return the possible answers to this input, with probabilities in the subject's own number type.
 
         Floats for positions are returned as an array, everything else as a mapping.
         """
@@ -352,7 +353,7 @@ class Subject:
             self.sees_relation |= getattr(given, "looked", True)
 
     def _well_formed(self, told: Any) -> Any:
-        """Return the subject's result or a failure; raise if it has never answered properly."""
+        """Return the subject's result or a failure; raise if it has never returned a valid result."""
         if isinstance(told, ParameterError):
             if not self._answered:
                 raise told
@@ -366,7 +367,7 @@ class Subject:
         return told
 
     def balls(self, given: Any, size: int) -> tuple[list[Any], str]:
-        """Return balls around the probabilities of all answers, by column, and why they are certain."""
+        """Return balls around the probabilities of all answers, by column, and why they can be trusted."""
         from flint import arb
 
         own = getattr(self.audited, "ball_probabilities", None)
@@ -392,7 +393,7 @@ _CONTRACT = (
 
 
 def _short(step: Fraction) -> float:
-    """Return a sensitivity in 16 bits, rounded down, so that its multiples in the search are exact."""
+    """Round a sensitivity down to 16 bits, so that its multiples in the search are exact."""
     if not step:
         return 0.0
     power = Fraction(2) ** (16 - step.numerator.bit_length() + step.denominator.bit_length())
@@ -400,7 +401,7 @@ def _short(step: Fraction) -> float:
 
 
 def _in_levels(law: Floats, counts: Sequence[int]) -> Floats | None:
-    """The law of one candidate of each level, and of the other answers; None where members differ."""
+    """Return the law of one candidate per level and of other answers; None if members of a level differ."""
     size, starts = sum(counts), [0, *accumulate(counts[:-1])]
     levels = np.minimum.reduceat(law[:size], starts)
     if (levels != np.maximum.reduceat(law[:size], starts)).any():
@@ -409,7 +410,7 @@ def _in_levels(law: Floats, counts: Sequence[int]) -> Floats | None:
 
 
 def stacked(rows: Sequence[Floats]) -> Floats:
-    """Stack rows to one width; answers unknown to an earlier row have probability zero in it."""
+    """Pad rows to the same width and stack them; answers missing from a row have probability zero."""
     width = max(map(len, rows))
     result = np.full((len(rows), width), -np.inf)
     for place, row in enumerate(rows):
@@ -420,7 +421,7 @@ def stacked(rows: Sequence[Floats]) -> Floats:
 def _instance(audited: Any, epsilon: Fraction | None) -> Any:
     """Make an instance of a class, with the claim's ε if it takes one."""
     if isinstance(audited, type):
-        # Another library's class gets a float: it may not accept fractions.
+        # Pass a float to another library's class, which may not accept fractions.
         cost = epsilon if epsilon is None or issubclass(audited, Mechanism) else float(epsilon)
         try:
             return audited(epsilon=cost) if cost is not None else audited()
@@ -450,7 +451,7 @@ def _is_exact(value: Any) -> bool:
 
 def _float(part: Any) -> float:
     if _is_ball(part):
-        # The middle of a ball below the range of floats is not a number to NumPy; it is nearly zero.
+        # A ball below the range of floats has NaN as its middle; the value is nearly zero.
         middle = float(part.mid())
         return 0.0 if math.isnan(middle) and part.is_finite() else middle
     return float(part)

@@ -1,4 +1,4 @@
-"""The fixture ``audited``: audit, add to the report, and fail with the witness."""
+"""The fixture ``audited``: audits, adds to the report, and fails the test with the witness."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Audited:
 
     Attributes:
         test: the name of the test.
-        effort: how long audits look.
-        seed: of the whole suite; each test's own seed is derived from it.
-        false_alarm: this test's share of the error rate; its audits by sampling get a half, a quarter, ….
-        suspects_fail: whether a claim that sampling makes suspect fails the test.
-        tell: is given the properties of the test, for the report and for JUnit.
+        effort: the effort of the audits.
+        seed: the seed of the whole suite; each test derives its own seed from it.
+        false_alarm: this test's share of the error rate; its sampling audits get a half, a quarter, … of it.
+        suspects_fail: whether a claim that sampling finds suspect fails the test.
+        tell: a function that receives the properties of the test, for the report and for JUnit.
 
     Example:
         >>> from discreet import PermuteAndFlip, PureDP
@@ -60,14 +60,14 @@ class Audited:
         suspects_fail: bool | None = None,
         **options: Any,
     ) -> Verdict:
-        """Audit a mechanism's probabilities, or what it draws; fail where the claim is refuted.
+        """Audit a mechanism's probabilities or its draws; fail the test if the claim is refuted.
 
         Args:
             subject: as for :func:`discreet.audit.audit` or :func:`discreet.audit.statistical_audit`.
             claim: the guarantee.
-            sampled: whether the subject only samples; None finds out by its form.
-            suspects_fail: whether a suspect claim fails; None for ``--audit-suspects``.
-            options: those of the audit, such as ``sensitivity`` and ``n``.
+            sampled: whether the subject only samples; None detects this.
+            suspects_fail: whether a suspect claim fails the test; by default as ``--audit-suspects`` says.
+            options: the options of the audit, such as ``sensitivity`` and ``n``.
         """
         __tracebackhide__ = True
         given: dict[str, Any] = {"effort": self.effort, **options}
@@ -101,13 +101,13 @@ class Audited:
         claim: Guarantee | None = None,
         **options: Any,
     ) -> Recording:
-        """Record a pipeline on neighbouring tables; fail where one person moves more than it states.
+        """Record a pipeline on neighbouring tables; fail the test if there is a finding.
 
         Args:
             run: the pipeline, a function of a table.
             tables: a :class:`~discreet.audit.Schema`, or a table.
-            claim: what the whole pipeline claims.
-            options: those of :func:`discreet.audit.recording`.
+            claim: the guarantee that the whole pipeline claims.
+            options: the options of :func:`discreet.audit.recording`.
         """
         __tracebackhide__ = True
         given = {"effort": self.effort, "seed": self._own_seed("pipeline"), **options}
@@ -127,7 +127,7 @@ class Audited:
         return recorded
 
     def _own_seed(self, what: object) -> int:
-        """Return a seed for this audit of this test, independent of what runs before it."""
+        """Return a seed for this audit of this test, which does not depend on the tests before it."""
         digest = hashlib.sha256(f"{self.seed} {self.test} {what}".encode()).digest()
         return int.from_bytes(digest[:4])
 
@@ -150,14 +150,14 @@ _TOLD = (
     *("subject", "claim", "status", "measured", "claimed"),
     *("symbol", "witness", "findings", "seconds"),
 )
-"""The parts of a verdict or a recording that come first in its record."""
+"""The fields of a verdict or a recording that come first in its record."""
 
 
 def only_samples(subject: Any, options: Mapping[str, Any]) -> bool:
     """Return whether the subject draws answers rather than returning their probabilities.
 
-    A function of scores alone is tried on two of them: its result is a law if it is a mapping, or as many
-    numbers as candidates that sum to one.
+    A function that takes only scores is tried on two candidates. It returns probabilities if its result is a
+    mapping, or numbers that sum to one.
 
     Example:
         >>> only_samples(lambda scores: [0.5, 0.5], {}), only_samples(lambda scores: 0, {})
@@ -186,7 +186,7 @@ def _failure(summary: str, told: list[str], lines: list[str]) -> str:
 
 
 def _imported(subject: Any, words: str) -> tuple[str, str]:
-    """Return a subject's name in three lines of Python, and its import line."""
+    """Return the subject's name and the line that defines it, for the script that reproduces a failure."""
     name, module = getattr(subject, "__qualname__", ""), getattr(subject, "__module__", "")
     if isinstance(subject, Mechanism):
         return "subject", f"subject = {subject!r}"

@@ -1,7 +1,7 @@
-"""Tables as a kind of input: a whole question is audited from rows to answer.
+"""Tables as a kind of input, to audit a whole question from the rows to the answer.
 
-A table is a bag of people, each with one of a few values (a label, a number, or the tuple of all the rows of
-one person), and neighbours are tables with a person added or removed, or replaced.
+A table is a multiset of people. Each person has one of a few values: a label, a number, or the tuple of all
+rows of that person. Neighbours are tables with one person added or removed, or replaced.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _AT_ONCE = 256
 
 
 Choose = Callable[[Any], Any]
-"""Takes probabilities and returns a position, or takes a mapping and returns a key, on one of all paths."""
+"""A function that makes one random choice: from probabilities a position, or from a mapping a key."""
 
 
 class Tables:
-    """All tables of a few people, then larger ones by climbing.
+    """The tables to try: all tables of a few people, then larger ones by climbing.
 
     Args:
-        values: what a person can have.
+        values: the values that a person can have.
         rows: all tables of up to this many people are tried.
-        most: the most people in a table that a climb reaches.
+        most: the most people in a table during a climb.
         neighbours: ``"add-remove"`` or ``"replace"``.
 
     Example:
@@ -73,7 +73,7 @@ class Tables:
         self.relation = neighbours
 
     def small(self, *, thorough: bool) -> Iterator[tuple[int, Iterable[Couple]]]:
-        """All tables of each size, against all their neighbours of at most that size."""
+        """Yield all tables of each size, paired with all their neighbours of at most that size."""
         for size in range(1, self._rows + 1 + thorough):
             yield size, self._all(size)
 
@@ -84,12 +84,12 @@ class Tables:
                 if self.relation == ADD_REMOVE:
                     yield table, rest
                 else:
-                    # Each pair once: the replaced person's new value comes later in the list.
+                    # To yield each pair once, the new value comes later in the list than the old one.
                     for other in self._values[self._rank[one] + 1 :]:
                         yield table, self._with(rest, other)
 
     def around(self, couple: Couple) -> Iterator[Couple]:
-        """Return the same two tables with a person added, removed or changed, or with everyone twice."""
+        """Return the two tables with the same person added, removed or changed, or with everyone doubled."""
         first, second = couple
         both = [one for one in dict.fromkeys(first) if one in second]
         changed: list[Couple] = [
@@ -107,7 +107,7 @@ class Tables:
         yield from (pair for pair in changed if max(map(len, pair)) <= self._most)
 
     def contains(self, couple: Couple) -> bool:
-        """Whether the two tables differ by one person."""
+        """Return whether the two tables differ by one person."""
         first, second = map(list, couple)
         for one in list(first):
             if one in second:
@@ -127,7 +127,7 @@ class Tables:
 
 @dataclass(slots=True)
 class OfTables:
-    """One subject, one loss, and tables, for the search."""
+    """The search for one subject and one loss among tables."""
 
     subject: Subject
     loss: Loss
@@ -141,20 +141,20 @@ class OfTables:
         return self.tables.relation
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """All tables of each size, against all their neighbours of at most that size."""
+        """Yield all tables of each size, paired with all their neighbours of at most that size."""
         for size, couples in self.tables.small(thorough=self.thorough):
             yield "all tables", size, self._batches(couples)
 
     def around(self, pair: Couple, _step: float) -> Iterator[Batch]:
-        """Two tables changed alike."""
+        """Return pairs in which both tables are changed in the same way."""
         return self._batches(self.tables.around(pair))
 
     def size(self, pair: Couple) -> int:
-        """How many people are in the first of the two."""
+        """Return the number of people in the first table."""
         return len(pair[0])
 
     def certified(self, pair: Couple) -> tuple[Witness, bool]:
-        """The pair in balls."""
+        """Return the pair with its loss in balls, and whether the loss certainly exceeds the claim."""
         if not self.tables.contains(pair):
             raise AssertionError("the search left the neighbour relation")
         logs = self.subject.log_laws(pair)
@@ -171,11 +171,11 @@ class OfTables:
 
 
 def unrolled(run: Callable[[Any, Choose], Hashable]) -> Callable[[Any], dict[Hashable, Any]]:
-    """Return the exact law of a program that makes all its random choices through ``choose``.
+    """Return the exact law, as a function of the input, of a program that draws only through ``choose``.
 
     ``run(given, choose)`` runs once for every path of choices. ``choose`` takes probabilities (fractions
-    and balls stay exact) and returns a position, or a mapping's key. An exception is the answer of its
-    path.
+    and balls stay exact) and returns a position, or takes a mapping and returns a key. If a path raises, the
+    exception is its answer.
 
     Example:
         >>> from fractions import Fraction
@@ -205,7 +205,7 @@ def unrolled(run: Callable[[Any, Choose], Hashable]) -> Callable[[Any], dict[Has
 
 
 class _Path:
-    """One run: the choices fixed for it, the further choices it made, and their probability."""
+    """One run: the choices fixed in advance, the choices made, and their joint probability."""
 
     def __init__(self, forced: tuple[int, ...]) -> None:
         self.probability: Any = 1
@@ -231,7 +231,7 @@ class _Path:
 
 
 def _product(first: Any, second: Any) -> Any:
-    # Balls cannot be multiplied with fractions.
+    # A ball cannot be multiplied by a fraction.
     if isinstance(first, Fraction) and not isinstance(second, int | float | Fraction):
         return ball_of(first) * second
     if isinstance(second, Fraction) and not isinstance(first, int | float | Fraction):
@@ -240,5 +240,5 @@ def _product(first: Any, second: Any) -> Any:
 
 
 def _impossible(part: Any) -> bool:
-    # A ball that contains zero is neither equal to it nor different.
+    # For a ball that contains zero, == and != are both False.
     return bool(part == 0)

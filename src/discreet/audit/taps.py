@@ -1,7 +1,7 @@
-"""Where the steps of a pipeline are watched: NumPy, other libraries, discreet's mechanisms, and user code.
+"""Taps that watch the steps of a pipeline in NumPy, other libraries, discreet's mechanisms and user code.
 
-A tap replaces a function while a recording runs. It reads the step's input and stated parameters, and
-leaves the drawing to the library.
+A tap replaces a function while a recording runs. It reads the input and the stated parameters of the step;
+the library still does the drawing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from discreet.errors import ParameterError
 
 Watching = AbstractContextManager[Any]
 Read = Callable[..., Step]
-"""Returns the step for the arguments of a call."""
+"""A function from the arguments of a call to the step."""
 
 
 def _tapped(function: Callable[..., Any], read: Read) -> Callable[..., Any]:
@@ -40,17 +40,17 @@ def _tapped(function: Callable[..., Any], read: Read) -> Callable[..., Any]:
 
 
 def _module(name: str) -> ModuleType | None:
-    """Return a module that is imported or can be; None if the library is not installed."""
+    """Import a module and return it; None if the library is not installed."""
     if name in sys.modules:
         return sys.modules[name]
     try:
         return importlib.import_module(name)
     except Exception:
-        return None  # a library that fails to import cannot be called either
+        return None  # if a library cannot be imported, a pipeline cannot call it
 
 
 def _methods(module: ModuleType, method: str, read: Callable[[Any, str], Read]) -> Watching:
-    """Return every class of a module that defines this method itself."""
+    """Watch this method in every class of a module that defines it directly."""
     stack = ExitStack()
     for kind in {each for each in vars(module).values() if isinstance(each, type)}:
         if callable(vars(kind).get(method)):
@@ -151,16 +151,16 @@ def _opendp() -> Watching | None:
 
 
 _OF_TABLES = ("Symmetric", "InsertDelete", "ChangeOne", "Hamming")
-"""Metrics of OpenDP that count rows."""
+"""OpenDP metrics that count rows."""
 
 
 def _counted(table: Any) -> Any:
-    """Return how often a table has each row; None if its rows cannot be counted."""
+    """Count how often each row occurs in a table; None if its rows cannot be counted."""
     return Counter(map(repr, table)) if isinstance(table, list | tuple | np.ndarray) else None
 
 
 def _map_of(measurement: Any) -> Any:
-    """Return the loss at distance 1 that the measurement states; it must not depend on the data."""
+    """Return the loss that the measurement states for distance 1, which must not depend on the data."""
     for one in (1, 1.0):
         try:
             return measurement.map(one)
@@ -208,12 +208,12 @@ def step_at(
     """Name a noise or selection step in your own code, for the ``steps`` of a recording.
 
     Args:
-        place: a function or method, as in ``"package.module:Class.method"``; or a generator of NumPy that
+        place: a function or method, as in ``"package.module:Class.method"``; or a NumPy generator that
             a module keeps, as in ``"package.module:rng"``.
-        value: the argument with what is made noisy, or with the scores.
-        sensitivity: the argument or the attribute of the object with the stated sensitivity; or a number.
+        value: the argument that holds the value to make noisy, or the scores.
+        sensitivity: the argument or attribute that holds the stated sensitivity; or a number.
         norm: how distances are measured: "l1", "l2" or "linf".
-        scale: the argument or attribute with the scale of Laplace noise, if there is one.
+        scale: the argument or attribute that holds the scale of Laplace noise, if there is one.
 
     Example:
         >>> step_at("statistics:fmean", value="data", sensitivity=None)() is not None

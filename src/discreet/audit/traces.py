@@ -13,15 +13,15 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One noise or selection step as the run reached it.
+    """One noise or selection step of a run.
 
     Attributes:
         name: the library's name for it.
-        value: what the noise is added to, or the scores that are selected from; None if it is not visible.
+        value: the value that noise is added to, or the scores to select from; None if it is not visible.
         stated: the sensitivity that the pipeline states, or None.
         norm: how distances are measured: "l1", "l2", "linf", or "rows" for tables, which are counted.
-        pure: ε for each unit of distance, where the step is purely private.
-        concentrated: ρ for each squared unit of distance.
+        pure: ε per unit of distance, if the step satisfies pure DP.
+        concentrated: ρ per squared unit of distance.
         parameters: the step's other parameters, which must not depend on the data.
     """
 
@@ -35,7 +35,7 @@ class Step:
 
 
 class Trace:
-    """One run: the steps that it took and what they answered."""
+    """One run: its steps and their answers."""
 
     def __init__(self, first: Trace | None = None) -> None:
         self.steps: list[Step] = []
@@ -50,7 +50,7 @@ class Trace:
     def take(self, step: Step, draw: Callable[[], Any]) -> Any:
         """Record a step and answer it: by drawing, or with the first run's answer."""
         if self.inside:
-            return draw()  # a step inside a step belongs to the library
+            return draw()  # a step inside another step is the library's own
         place = len(self.steps)
         self.steps.append(step)
         first = self._first
@@ -82,4 +82,7 @@ class Trace:
 CURRENT: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
 Tap = Callable[[], Any]
-"""Starts watching some steps: returns a context manager, or None if the library is not installed."""
+"""A function that starts watching some steps.
+
+It returns a context manager, or None if the library is not installed.
+"""

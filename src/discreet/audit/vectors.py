@@ -1,4 +1,4 @@
-"""Score vectors as a kind of input: lattices, shapes, far out, scattered, and crowds of equal scores."""
+"""Score vectors as a kind of input: lattices, shapes, enormous or scattered scores, and crowds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Row = tuple[float, ...]
 Pair = tuple[Row, Row]
 
 _FEW = 64
-"""A vector with more candidates than this is a crowd: few levels."""
+"""A vector with more candidates than this is treated as a crowd, which has few levels."""
 _DEEPEST = -1e5
 _FARTHEST = 2**20
 
@@ -60,13 +60,13 @@ class Scored:
         return self.among.name
 
     def masses(self, rows: Floats, *, plainly: bool = False) -> Floats:
-        """Log-probabilities, one row per row of scores."""
+        """Return log-probabilities, one row per row of scores."""
         logs = self.subject.log_masses(rows, monotonic=self.among.monotonic, plainly=plainly)
-        # A logarithm beyond this is rounded too coarsely for differences to mean anything.
+        # Logarithms below this are rounded too coarsely for their differences to mean anything.
         return np.where((logs < _DEEPEST) & (logs > -np.inf), _DEEPEST, logs) if plainly else logs
 
     def in_balls(self, rows: Floats) -> tuple[Witness, bool]:
-        """Return two rows with their loss in balls, and whether that certainly exceeds the claim."""
+        """Return two rows with their loss in balls, and whether the loss certainly exceeds the claim."""
         subject, monotonic = self.subject, self.among.monotonic
         shown = [_shown(subject.in_scores(row).tolist()) for row in rows]
         if not self.among.contains(shown[0], shown[1], subject.steps or subject.sensitivity):
@@ -89,14 +89,14 @@ class Vectors(Scored):
     finest, patience, part = 2.0**-10, 180, 1
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """Lattices, structured vectors, far out, and scattered vectors."""
+        """Yield the stages: lattices, structured vectors, scores far out, and scattered vectors."""
         sizes, anything = self.sizes, not self.subject.canonical
         for size in sizes:
             if lattice_shape(size) is not None:
                 yield "lattice", size, self._lattice(size)
-            # Our own mechanisms depend only on sorted gaps; the lattice suffices for their middle sizes.
+            # Our own mechanisms depend only on sorted gaps, so in the middle sizes the lattice is enough.
             if anything or size in (sizes[0], sizes[-1]) or lattice_shape(size) is None:
-                # A subject that uses a bound shows it with few candidates.
+                # A subject that uses a bound on the scores shows it already with few candidates.
                 sides = anything and (self.thorough or size == sizes[0])
                 rows = shapes(
                     size, self.grid, self.noise_scale, both_ways=anything, both_sides=sides
@@ -104,7 +104,7 @@ class Vectors(Scored):
                 signed = rows if self.subject.largest_is_best else -rows
                 yield "structured vectors", size, [self._near(signed)]
         far = {sizes[0], sizes[-1]} if self.thorough else {min(sizes[0], 8)}
-        # With different units there is no common offset, and large products would be rounded.
+        # If candidates have different units, no offset is common to all, and large products are rounded.
         for size in sorted(far) if self.subject.steps is None else ():
             yield "far out", size, self._far_out(size)
         for size in sizes:
@@ -121,7 +121,7 @@ class Vectors(Scored):
         still = np.zeros_like(moves)
         here = scores + np.concatenate([moves, still, moves])
         there = neighbour + np.concatenate([still, moves, moves])
-        # Beyond a dozen noise scales only the number of digits changes.
+        # Beyond a dozen noise scales, larger gaps only make probabilities smaller.
         reach = max(12 * self.noise_scale + 4 * size * delta, float(np.ptp(scores)))
         near = np.ptp(here, axis=1) <= reach
         if self.among.custom is not None:
@@ -131,11 +131,11 @@ class Vectors(Scored):
             yield self._batch(here, self.among.clip(here, there[near], delta))
 
     def size(self, pair: Pair) -> int:
-        """How many candidates."""
+        """Return the number of candidates."""
         return len(pair[0])
 
     def certified(self, pair: Pair) -> tuple[Witness, bool]:
-        """Return the pair in balls."""
+        """Return the pair with its loss in balls, and whether the loss certainly exceeds the claim."""
         return self.in_balls(np.array(pair))
 
     def _lattice(self, size: int) -> Iterator[Batch]:
@@ -165,7 +165,7 @@ class Vectors(Scored):
         for row in rows:
             neighbours = self.among.structured(row, self.grid.delta)
             if plainly:
-                # Far out, sums of floats are rounded: pairs that are then not neighbours are left out.
+                # Far out, sums of floats are rounded; skip pairs that are no longer neighbours.
                 neighbours = neighbours[[self._is_neighbour(row, other) for other in neighbours]]
             here += [row] * len(neighbours)
             there += list(neighbours)
@@ -188,7 +188,7 @@ class Vectors(Scored):
         )
 
     def _far_out(self, size: int) -> Iterator[Batch]:
-        """Common offsets, enormous scores, and the places between offsets where the law changes."""
+        """Yield common offsets, enormous scores, and the boundaries between offsets where the law changes."""
         rows = far_rows(size, self.grid, self.noise_scale)
         if self.subject.canonical and not self.thorough:
             rows = rows[::7]  # the law provably ignores offsets; only floats could depend on them
@@ -218,7 +218,7 @@ class Vectors(Scored):
 
 
 def _shown(row: list[float]) -> tuple[Any, ...]:
-    """Return scores as people write them; most are equal in a crowd."""
+    """Return scores as people write them, converting each distinct score once."""
     different = list(set(row))
     short = dict(zip(different, plain(different), strict=True))
     return tuple(map(short.__getitem__, row))
@@ -237,19 +237,19 @@ class Crowds(Scored):
     finest, patience, part = 2.0**-8, 100, 3
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """The catalogue of crowds, at each number of candidates."""
+        """Yield the catalogue of crowds for each number of candidates."""
         delta, hair = self.grid.delta, self.grid.step
         wide, wider = (self.grid.snap(min(part * self.noise_scale, 256 * delta)) for part in (2, 8))
         every = [2 * delta - hair, wide, delta, 2 * delta + hair, wider]
         known = self.subject.canonical and not self.thorough
         for total in self.sizes:
-            # Large crowds take time: only two gaps are tried, and for our own proved laws only a part.
+            # Large crowds are slow: only two gaps are tried, and only some crowds for our own proved laws.
             gaps = every if self.thorough or total == TOTALS[1] else every[:2]
             several = list(crowds(total, self.grid, every[:2] if known else gaps, self.among))
             yield "crowds", total, [self._batch(several[:: 5 if known else 1])]
 
     def around(self, pair: Crowd, step: float) -> Iterator[Batch]:
-        """Scores of the blocks moved, before and after, and other numbers of candidates."""
+        """Return crowds with one block moved (in either vector or in both) or resized."""
         grow = min(4.0, max(1.25, 4 * (2 * step) ** 0.5))
         near = [
             moved.clipped(self.among, self.grid.delta)
@@ -258,11 +258,11 @@ class Crowds(Scored):
         yield self._batch([one for one in near if one.size <= LARGEST])
 
     def size(self, pair: Crowd) -> int:
-        """How many candidates."""
+        """Return the number of candidates."""
         return pair.size
 
     def certified(self, pair: Crowd) -> tuple[Witness, bool]:
-        """Return the pair in balls."""
+        """Return the pair with its loss in balls, and whether the loss certainly exceeds the claim."""
         return self.in_balls(self._sign * np.stack(pair.rows()))
 
     @property
@@ -287,7 +287,7 @@ class Crowds(Scored):
                 pairs.append((members[0], members[1]))
             else:
                 pairs.append((first, second))
-        # Blocks that a crowd does not have are answers that never come.
+        # Blocks missing from a crowd are padded as answers with probability zero.
         losses = self.loss.values(*map(stacked, zip(*pairs, strict=True)))
         return Batch(losses, several.__getitem__, len(several), magnitude)
 
@@ -303,7 +303,7 @@ def scored(
     usual: tuple[int, ...],
     thorough: bool,
 ) -> Iterator[Kind]:
-    """Return small vectors and crowds of these sizes; None for the default ones."""
+    """Return the searches among small vectors and crowds; ``sizes=None`` uses the default sizes."""
     custom = relation.custom is not None
     few = tuple(size for size in sizes or usual if size <= _FEW or custom)
     if few:

@@ -1,4 +1,4 @@
-"""What an audit reports: a verdict, the witness, and what was searched."""
+"""The result of an audit: the verdict, the witness, and the stages searched."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from discreet._exact.numbers.printing import jsonable
 
 _MOST_TOLD = 6
-"""More candidates than this are shown block by block."""
+"""A witness with more candidates than this is shown block by block."""
 
 
 def plain(values: Any) -> tuple[Any, ...]:
@@ -30,22 +30,22 @@ class Witness:
     Attributes:
         scores: the first score vector; or the first input of another kind, such as the rows of a table.
         neighbour: the second, a neighbour of the first under ``relation``.
-        relation: which neighbours: "general", "monotonic", "custom", those of a table, or the rule of
-            regularity broken.
-        outcome: the place of the telling answer among ``answers``, which is its position if positions are
-            answered; for a sum over answers, the one that adds most.
+        relation: the neighbour relation: "general", "monotonic", "custom", that of a table, or the rule of
+            regularity that was broken.
+        outcome: the index in ``answers`` of the answer that shows the loss, or its position if answers are
+            positions; for a loss that sums over answers, the answer that contributes most.
         probability: that answer's probability under ``scores``.
-        neighbour_probability: and under ``neighbour``.
+        neighbour_probability: that answer's probability under ``neighbour``.
         value: the loss of this pair, in the measure of the claim.
-        certainty: what makes the value certain.
-        probabilities: of all answers under ``scores``.
-        neighbour_probabilities: of all answers under ``neighbour``.
+        certainty: the reason why the value is certain.
+        probabilities: the probabilities of all answers under ``scores``.
+        neighbour_probabilities: the probabilities of all answers under ``neighbour``.
         other: for a range, the answer at the other end.
-        order: for zCDP, the order α (1 is the limit of Kullback and Leibler).
+        order: for zCDP, the order α (1 stands for the limit, the Kullback–Leibler divergence).
         event: for (ε, δ), the set of answers.
-        answers: what each of the probabilities is of; empty where answers are positions.
-        multiplicities: in a crowd, how many candidates have each of the scores; a probability is then that
-            of one of them.
+        answers: the answer that each probability belongs to; empty if answers are positions.
+        multiplicities: in a crowd, how many candidates have each of the scores; each probability is then
+            that of a single candidate.
 
     Example:
         >>> from discreet import BoundedRange, PermuteAndFlip
@@ -72,7 +72,7 @@ class Witness:
     multiplicities: tuple[int, ...] = ()
 
     def answer(self, place: int) -> str:
-        """An answer in words."""
+        """Return an answer in words."""
         if self.answers and place < len(self.answers):
             return repr(self.answers[place])
         if self.multiplicities:
@@ -139,11 +139,11 @@ class Stage:
     """One part of the search and how much it covered.
 
     Attributes:
-        name: what was done.
-        relation: which neighbours.
-        size: how many candidates, or rows.
-        pairs: how many pairs were compared.
-        largest: the largest loss among them.
+        name: the name of the stage.
+        relation: the neighbour relation.
+        size: the number of candidates or rows.
+        pairs: the number of pairs compared.
+        largest: the largest loss among these pairs.
         magnitude: the largest score in absolute value; 0 if inputs are not scores.
 
     Example:
@@ -165,23 +165,23 @@ class Verdict:
 
     Attributes:
         subject: what was audited.
-        claim: what was claimed of it.
-        status: "refuted" (with an exact witness), "suspect" (by draws, with a stated error rate), "not
-            refuted" (nothing found in what was searched), or "proved" (nothing found, and a proof page
+        claim: the guarantee claimed.
+        status: "refuted" (with an exact witness), "suspect" (by sampling, with a stated error rate), "not
+            refuted" (nothing found in the inputs searched), or "proved" (nothing found, and a proof page
             covers the claim).
         measured: the largest loss found, in the measure of the claim.
         claimed: the loss that the claim allows.
-        symbol: the letter of both.
+        symbol: the letter of the measure, such as ε.
         witness: the pair that refutes the claim or makes it suspect, else None.
-        worst: the pair with the largest loss found, whether it refutes or not.
-        proof: the page that proves the claim, where status is "proved", and which theorem Coq has checked,
-            or that it is proved on paper.
+        worst: the pair with the largest loss found, whether or not it refutes the claim.
+        proof: if the status is "proved", the page that proves the claim, and either the theorem that Coq
+            has checked or a note that the proof is on paper.
         stages: what was searched.
-        evaluations: how many inputs were evaluated.
+        evaluations: the number of inputs evaluated.
         seconds: how long it took.
         notes: further remarks.
-        counted: what the sizes of the stages count.
-        covered: what was searched, if it was not a search among candidates.
+        counted: what the sizes of the stages count, such as candidates.
+        covered: a description of what was searched, if it was not a search among candidates.
 
     Example:
         >>> from discreet import BoundedRange, PermuteAndFlip
@@ -209,17 +209,17 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """False when the claim is refuted or suspect."""
+        """Whether the claim is neither refuted nor suspect."""
         return self.status not in ("refuted", "suspect")
 
     @property
     def pairs(self) -> int:
-        """How many pairs of neighbours were compared."""
+        """The number of pairs of neighbours compared."""
         return sum(stage.pairs for stage in self.stages)
 
     @property
     def coverage(self) -> str:
-        """What was searched, in one sentence."""
+        """A description of what was searched, in one sentence."""
         if self.covered:
             return self.covered
         sizes = sorted({stage.size for stage in self.stages})
@@ -256,7 +256,7 @@ _TOLD = (
     *("subject", "claim", "status", "holds", "measured", "claimed", "symbol", "witness", "worst"),
     *("proof", "coverage", "stages", "evaluations", "pairs", "seconds", "notes"),
 )
-"""The parts of a verdict in its JSON, in this order."""
+"""The fields of a verdict in its JSON, in this order."""
 
 
 def _told(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Mechanisms known to be wrong, with their exact laws; the audit must refute every one.
 
-Each states the guarantee that its author believed.
+Each states the guarantee that its author believed it to have.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _randomized_response(scores: Any, cost: Fraction) -> Any:
     options={"inputs": Tables("ab", rows=2, most=4)},
 )
 def _with_its_maximum(table: tuple[str, ...], cost: Fraction) -> dict[Any, Any]:
-    """One-sided geometric noise on two counts; the winner is released with its noisy count."""
+    """Add one-sided geometric noise to two counts, and release the winner with its noisy count."""
     from flint import arb
 
     ratio = (-ball_of(cost)).exp()
@@ -55,7 +55,7 @@ def _with_its_maximum(table: tuple[str, ...], cost: Fraction) -> dict[Any, Any]:
         for place, label in enumerate("ab"):
             if value >= counts[place]:
                 alone = (1 - ratio) * ratio ** (value - counts[place])
-                # A tie goes to the first.
+                # The first wins a tie.
                 found[label, value] = alone * below(1 - place, value + (place == 0))
     found["either", f"{_CAP} or more"] = 1 - sum(found.values(), arb(0))
     return found
@@ -83,7 +83,7 @@ def _delta_for_passing(cost: Fraction) -> ApproxDP:
     options={"inputs": Tables(["rare"], rows=2, most=_THRESHOLD)},
 )
 def _delta_without_the_threshold(table: tuple[str, ...], cost: Fraction) -> dict[Any, Any]:
-    """An unlisted value is shown if its noisy count reaches T, but δ was computed for exceeding T."""
+    """Show an unlisted value if its noisy count reaches T, although δ was computed for exceeding T."""
     shown = _passes(len(table), _THRESHOLD, cost) if table else ball_of(0)
     return {"rare": shown, NOTHING: 1 - shown}
 

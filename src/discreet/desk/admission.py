@@ -82,13 +82,13 @@ class Desk:
         self._requests: dict[str, deque[float]] = defaultdict(deque)
         self.observe: Callable[[str, str, str, float | None], None] = lambda *_: None
 
-    # ---- life ------------------------------------------------------------------------------------
+    # ---- starting and stopping -------------------------------------------------------------------
 
     async def open(self) -> None:
         """Settle what a crash left open, and start the workers."""
         await asyncio.to_thread(self._settle)
-        # One more than work at once: who is ended is replaced at once, so that a question which failed
-        # takes nothing from those who wait.
+        # Start one spare worker. It replaces a worker that is ended, so that a failed question does not
+        # delay those who wait.
         hired = await asyncio.gather(*(self._hire() for _ in range(self.owner.desk.workers + 1)))
         self._spare, *idle = hired
         for worker in idle:
@@ -105,7 +105,7 @@ class Desk:
         self.store.close()
 
     def _settle(self) -> None:
-        with locked(self.store.till):  # a worker whose desk was killed may be paying still
+        with locked(self.store.till):  # a worker whose desk was killed may still be paying
             for question in self.store.unfinished():
                 self._settled(question)
 
@@ -123,7 +123,7 @@ class Desk:
     def _entry_for(self, question: AskedQuestion) -> int | None:
         """Return the ledger's entry that paid for a question whose worker has ended, if any."""
         for dataset in self._datasets(question):
-            with suppress(NoBudgetError):  # an analyst who has none of this one
+            with suppress(NoBudgetError):  # the analyst has no part of this budget
                 part = part_of(dataset, question.analyst)
                 self.ledger.await_payments(part)  # a commit may outlive its worker
                 for entry in self.ledger.history(part):
@@ -180,7 +180,7 @@ class Desk:
     def require_calm(self, who: str, *, requests: int = 1) -> None:
         """Refuse an analyst's requests beyond the owner's limit per minute; some count as several."""
         now = time.monotonic()
-        if len(self._requests) > _STRANGERS:  # so many addresses at once are not kept for ever
+        if len(self._requests) > _STRANGERS:  # forget addresses without recent requests
             recent = {name: times for name, times in self._requests.items() if times[-1] > now - 60}
             self._requests = defaultdict(deque, recent)
         times = self._requests[who]
@@ -229,7 +229,7 @@ class Desk:
             question=question,
             terms=table.terms(question.kind),
         )
-        # The client may disconnect: what is paid is finished and kept all the same.
+        # Even if the client disconnects, a paid question is finished and its answer is kept.
         task = self._background(
             self._work(
                 worker,
@@ -252,14 +252,14 @@ class Desk:
         raise DeskError(409, "this question is being worked on", retry_after=1)
 
     async def _admitted(self) -> Worker:
-        """Wait for a worker, unpaid, at once or in the queue."""
+        """Return an idle worker, waiting in the queue if necessary; nothing is paid yet."""
         if self._idle.empty() and self._waiting >= self.owner.desk.queue:
             raise DeskError(503, "the desk is full; nothing was spent", retry_after=5)
         self._waiting += 1
         try:
             async with asyncio.timeout(self.owner.desk.patience):
                 while not (worker := await self._idle.get()).alive:
-                    self._give_back(worker)  # the system ended it while it was idle
+                    self._give_back(worker)  # the system killed it while it was idle
                 return worker
         except TimeoutError:
             raise DeskError(
@@ -317,17 +317,17 @@ class Desk:
         return self.store.one(name)
 
     async def _slot_over(self, until: float) -> None:
-        """Return when a slot is over, by the loop's clock."""
+        """Wait until a slot is over, by the loop's clock."""
         await asyncio.sleep(until - asyncio.get_running_loop().time())
 
     def _failed(self, name: str, part: str, paid: int | None, reason: str | None) -> DeskError:
         """Return the one error for a question that was paid and has no answer."""
         try:
-            if paid is None:  # ended before the ledger had answered, or while it did
+            if paid is None:  # its worker ended before it reported a payment
                 paid = self._entry_for(self.store.one(name))
         except LedgerError as error:
             tell_owner(f"question {name}: {error}")
-            # It is settled when it is asked again with its key, or when the desk starts again.
+            # The question is settled when it is asked again with its key, or when the desk starts again.
             return DeskError(503, UNKNOWN)
         if paid is None:
             self.store.record(name, REFUSED, reason=reason)
@@ -348,7 +348,7 @@ class Desk:
 
 
 def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
-    """Return a job for each table and kind of question, with everything except payment and reading rows."""
+    """Return dry jobs for each table, one per kind of question; they do everything but pay and read rows."""
     return {
         name: [
             Job(
@@ -367,7 +367,7 @@ def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
 
 
 async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], float]:
-    """Return the seconds of a slot that pass for each table and kind of question, however few the rows.
+    """Return, for each table and kind of question, the seconds of a slot that pass however few the rows are.
 
     Payment and reading rows come on top.
     """
@@ -390,5 +390,5 @@ def _stays_paid(said: str, question: AskedQuestion) -> DeskError:
 
 
 def tell_owner(what: str) -> None:
-    """Report something to the owner where the desk was started, never to an analyst."""
+    """Log something for the owner, where the desk was started; an analyst never sees it."""
     _LOG.error("%s", what)

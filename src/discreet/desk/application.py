@@ -2,7 +2,7 @@
 
 A program sends its token in a header, a browser in a cookie that no script can read. Every request must
 name a host on the owner's list; a request with a cookie must come from the desk's own page. Replies contain
-public facts, released answers, or one of a few texts.
+public facts, released answers, or one of a few fixed texts.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ class DoorKeeper:
             return _problem(421, "the desk is not known by that host name")
         origins = headers.getlist("origin")
         own = not origins or (len(origins) == 1 and origins[0].lower() in self._origins)
-        # The provider's page sends the browser back; what it brings is good once, and for this browser.
-        # The page that it is then sent to is the same for everybody.
+        # The provider's page sends the browser back with a code that is valid once, for this browser only.
+        # The page to which the browser is then sent is the same for everybody.
         back = method == "GET" and path in ("/", SIGNED_ON) and not origins
         near = headers.get("sec-fetch-site", "none") in ("same-origin", "none")
         if not own or not (near or back):
@@ -108,10 +108,10 @@ class DeskApplication:
         self.studies = StudyPlanner(desk)
         self.provider = None if desk.owner.desk.sign_on is None else Provider(desk.owner)
 
-    # ---- who -------------------------------------------------------------------------------------
+    # ---- authentication --------------------------------------------------------------------------
 
     async def _analyst(self, request: Request) -> str:
-        """Return the analyst of a request; one with a browser's cookie must come from the page itself."""
+        """Return the analyst who sent a request; a request with a cookie must come from the page itself."""
         given = request.headers.get("authorization", "")
         scheme, _, token = given.partition(" ")
         if given and not hmac.compare_digest(scheme.lower().encode(), b"bearer"):
@@ -130,7 +130,7 @@ class DeskApplication:
         return analyst
 
     def _require_calm_stranger(self, request: Request) -> None:
-        """Count a request without a valid token, by its source address."""
+        """Refuse requests without a valid token beyond the limit per minute for their source address."""
         self.desk.require_calm(
             f"?{connections.network(request.client.host if request.client else '')}"
         )
@@ -176,7 +176,7 @@ class DeskApplication:
         )
 
     async def sign_on(self, request: Request) -> Response:
-        """Send a browser to the office's provider; a cookie binds what comes back to this browser."""
+        """Send a browser to the organisation's provider; a cookie binds the sign-in to this browser."""
         provider = self._provider()
         self._require_calm_stranger(request)
         try:
@@ -228,10 +228,10 @@ class DeskApplication:
         response.delete_cookie(COOKIE, httponly=True, samesite="strict")
         return response
 
-    # ---- what ------------------------------------------------------------------------------------
+    # ---- requests --------------------------------------------------------------------------------
 
     async def about(self, request: Request) -> Response:
-        """Reply with what this analyst may ask, and what is left."""
+        """Reply with what this analyst may ask, and what is left of the budget."""
         analyst = await self._analyst(request)
         return JSONResponse(await self.desk.look(lambda: described(self.desk, analyst)))
 
@@ -242,7 +242,7 @@ class DeskApplication:
         return JSONResponse(await self.desk.look(lambda: planned(self.desk, analyst, question)))
 
     async def ask(self, request: Request) -> Response:
-        """Ask, and pay."""
+        """Ask a question, and pay for it."""
         analyst = await self._analyst(request)
         key = request.headers.get("idempotency-key")
         if key is not None:
@@ -263,7 +263,7 @@ class DeskApplication:
         return JSONResponse(await self.desk.look(lambda: suggested(self.desk, analyst, question)))
 
     async def rehearse(self, request: Request) -> Response:
-        """Ask invented rows, at no cost."""
+        """Reply with an answer from invented rows, at no cost."""
         analyst = await self._analyst(request)
         question = await _question(request)
         return JSONResponse(await self.desk.look(lambda: rehearsed(self.desk, analyst, question)))
@@ -284,7 +284,7 @@ class DeskApplication:
         )
 
     async def health(self, request: Request) -> Response:
-        """Reply whether a question could be asked now: the ledger and the store respond."""
+        """Reply whether a question could be asked now: whether the ledger and the store respond."""
         self._require_calm_stranger(request)
         ready = await is_ready(self.desk)
         return JSONResponse({"ready": ready}, status_code=200 if ready else 503)
@@ -360,7 +360,7 @@ class DeskApplication:
         host, port = listening.address
         shown = f"[{host}]" if ":" in host else host
         hosts = {f"{shown}:{port}", f"localhost:{port}", *map(str.lower, listening.hosts)}
-        if listening.tls is not None:  # browsers name the port, unless it is the usual one
+        if listening.tls is not None:  # browsers name the port, unless it is the default
             hosts |= {f"{name.lower()}:{port}" for name in listening.hosts if ":" not in name}
         app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
         return Watched(
@@ -388,7 +388,7 @@ def _static(name: str) -> tuple[bytes, str] | None:
     ending = "." + name.rpartition(".")[2]
     if ending not in _MEDIA:
         return None
-    for room in ("desk", "explore"):  # one style and one icon for both pages
+    for room in ("desk", "explore"):  # both pages share the style and the icon
         file = resources.files(f"discreet.{room}").joinpath("static", name)
         if file.is_file() and (room == "desk" or name in ("page.css", "icon.svg")):
             return file.read_bytes(), _MEDIA[ending]
@@ -434,7 +434,8 @@ async def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, DeskError):
         return _problem(error.status, str(error), retry_after=error.retry_after)
     if isinstance(error, ParameterError) and not isinstance(error, LedgerError):
-        # Of the question and the owner's file alone; somebody at the page knows fields by their labels.
+        # This error depends only on the question and the owner's file. Users of the page know fields by
+        # their labels.
         at_page = request.headers.get("x-discreet-desk") == "page"
         kind = error.kind if isinstance(error, RequestError) else request.scope.get("kind")
         names = form_names(kind) if at_page else {}

@@ -32,7 +32,7 @@ person you work for before you spend. Cite the guarantee and the rules that come
 
 
 def assistant_server(desk: RemoteDesk) -> MCPServer[Any]:
-    """The tools, for one analyst's desk."""
+    """Return the server with the tools for one analyst's desk."""
     server: MCPServer[Any] = MCPServer(
         "discreet-desk", instructions=_INSTRUCTIONS, version=__version__, log_level="ERROR"
     )

@@ -1,7 +1,7 @@
 """The analyst's side of a desk: ask its tables as if they were local, without seeing a row.
 
-Needs only Python's own library. If the reply to a question was lost, it is asked again under its key, at no
-further cost.
+This module needs only Python's own library. If the reply to a question was lost, it is asked again under its
+key, at no further cost.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PATIENCE = 3700  # the longest slot plus a margin
 
 
 def require_key(key: str) -> str:
-    """Check a key that goes with a question."""
+    """Check a key that is sent with a question."""
     if not _KEY.fullmatch(key):
         raise ParameterError(
             "the key (Idempotency-Key) must be 1 to 200 printable ASCII characters"
@@ -47,7 +47,7 @@ def connect(url: str | None = None, *, token: str | None = None) -> RemoteDesk:
 
     Args:
         url: its address, such as ``"https://desk.example.org:8443"``; by default $DISCREET_DESK.
-        token: what the desk's owner gave you; by default $DISCREET_DESK_TOKEN.
+        token: the token that the desk's owner gave you; by default $DISCREET_DESK_TOKEN.
     """
     address = url or os.environ.get("DISCREET_DESK")
     shown = token or os.environ.get("DISCREET_DESK_TOKEN")
@@ -68,17 +68,17 @@ def connect(url: str | None = None, *, token: str | None = None) -> RemoteDesk:
 
 
 class RemoteDesk:
-    """A connected desk; ``connect`` makes it."""
+    """A connection to a desk, returned by ``connect``."""
 
     def __init__(self, url: str, token: str) -> None:
         self._url = url
         self._token = token
-        # Unencrypted traffic goes to this machine and not to a proxy.
+        # Unencrypted traffic is only for this machine, so it must not go to a proxy.
         inside = [] if url.startswith("https") else [urllib.request.ProxyHandler({})]
         self._opener = urllib.request.build_opener(_NoRedirect(), *inside)
 
     def about(self) -> dict[str, Any]:
-        """What may be asked, and what is left: public facts."""
+        """Return what may be asked, and what is left of the budget; these are public facts."""
         found: dict[str, Any] = self.call("/api/desk")
         return found
 
@@ -88,7 +88,7 @@ class RemoteDesk:
         return tuple(self.about()["tables"])
 
     def table(self, name: str) -> RemoteTable:
-        """A table, to ask."""
+        """Return the table of this name, to ask questions about it."""
         known = self.about()["tables"]
         if name not in known:
             raise refuse("name", name, f"one of {', '.join(known)}")
@@ -119,14 +119,14 @@ class RemoteDesk:
                 return json.load(reply)
         except urllib.error.HTTPError as error:
             problem = _problem(error)
-        except (OSError, ValueError, HTTPException):  # not reached, cut off, or no desk
+        except (OSError, ValueError, HTTPException):  # unreachable, cut off, or not a desk
             problem = DeskUnreachableError(f"no desk answers at {visible(self._url)}")
         raise problem
 
     def ask(self, question: Mapping[str, Any], *, key: str | None = None) -> TableRelease:
-        """Ask, and pay; ask again under the same key if the reply was lost.
+        """Ask a question and pay for it; if the reply is lost, ask again under the same key.
 
-        Your own key gives the same answer again, at no further cost, whenever it is used.
+        If you give your own key, asking again with it returns the same answer, at no further cost.
         """
         key = key or f"{SecureBits().integer(128):032x}"
         for attempt in range(_TRIES):
@@ -136,7 +136,7 @@ class RemoteDesk:
                 if attempt == _TRIES - 1:
                     raise
             except DeskRefusalError as refusal:
-                if refusal.status != 409 or not attempt:  # else: the first try is still worked on
+                if refusal.status != 409 or not attempt:  # else the first try is still in progress
                     raise
             time.sleep(2**attempt)
         raise DeskUnreachableError("the reply was lost; the answer will stand in answers()")
@@ -184,7 +184,7 @@ else:  # without the owner's fields in their signatures, and only the kinds that
 
 
 def as_sent(table: str, question: Question) -> dict[str, Any]:
-    """Return a question as a desk's table is asked it, or an error that names what the owner decides."""
+    """Return a question as it is sent to a desk; raise an error if it sets what the owner decides."""
     sent = question.to_dict()
     own = {each.name for each in fields_of(type(question)) if each.metadata["analyst"]}
     for name in sent.keys() - own - {"kind"}:
@@ -203,12 +203,12 @@ class RemoteTable(_Methods):
         self.name = name
 
     def plan(self, question: Question) -> dict[str, Any]:
-        """Return what a question would cost, whether that is left, and how good its answer will be; free."""
+        """Return a question's cost, whether enough is left, and how good its answer will be; at no cost."""
         found: dict[str, Any] = self._desk.call("/api/plan", self.request(question))
         return found
 
     def rehearse(self, question: Question) -> TableRelease:
-        """Ask invented rows, at no cost; the answer is marked as such, and says nothing about the data."""
+        """Ask about invented rows, at no cost; the answer is marked so, and says nothing about the data."""
         return release_from(self._desk.call("/api/rehearse", self.request(question)))
 
     def invented(self, rows: int = 1000) -> dict[str, list[str]]:
@@ -217,7 +217,7 @@ class RemoteTable(_Methods):
         return dict(found["columns"])
 
     def ask(self, question: Question, *, key: str | None = None) -> TableRelease:
-        """Ask, and pay; under a key that was used before, at no further cost."""
+        """Ask a question and pay for it; with a key that was used before, there is no further cost."""
         return self._desk.ask(self.request(question), key=key)
 
     def request(self, question: Question) -> dict[str, Any]:
@@ -226,7 +226,7 @@ class RemoteTable(_Methods):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns that may be asked about, with what is public of them."""
+        """The columns that may be asked about, with their public facts."""
         columns: dict[str, Any] = self._facts()["columns"]
         return columns
 

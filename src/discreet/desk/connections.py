@@ -1,7 +1,7 @@
 """Connections to a desk: how long a request may take to arrive, and which connections keep their place.
 
 Anyone who reaches the desk can open connections and send nothing. A connection over which a valid token was
-shown keeps its place. The number of all others is limited, in all and from one address, and a new one takes
+shown keeps its place. The number of all others is limited, in total and per address, and a new one takes
 the place of the oldest, so that an analyst can always show a token. TLS is begun here, not by the server,
 because connections that never finish their handshake count as well.
 """
@@ -18,18 +18,18 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 ARRIVAL = 15.0
-"""Seconds for the headers of a request to arrive, as many for its body, and as many between two requests."""
+"""The time limit, in seconds, for the headers of a request, for its body, and between two requests."""
 MOST = 800
-"""Connections of all kinds: fewer than the 1,024 files that many systems let a program open."""
+"""The most connections of all kinds: fewer than the 1,024 files that many systems let a program open."""
 STRANGERS = 400
-"""Connections over which no token was shown yet."""
+"""The most connections over which no token was shown yet."""
 PER_ADDRESS = 100
-"""Those of them that come from one address."""
+"""The most connections from one address over which no token was shown yet."""
 _CONNECTION = "discreet.connection"
 
 
 class Places:
-    """The connections without a token, the oldest first."""
+    """The connections over which no token was shown yet, oldest first."""
 
     def __init__(self, *, strangers: int, per_address: int) -> None:
         self._strangers: dict[Connection, str] = {}
@@ -67,7 +67,7 @@ class Connection(H11Protocol):
         self._waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
-        """Wait for the first request, by TLS if the desk speaks it."""
+        """Wait for the first request, over TLS if the desk uses it."""
         self.transport = transport
         self._places.enter(self, (transport.get_extra_info("peername") or ("",))[0])
         self._wait()
@@ -80,7 +80,7 @@ class Connection(H11Protocol):
     async def _begin_tls(self, transport: asyncio.Transport, tls: ssl.SSLContext) -> None:
         try:
             secured = await self.loop.start_tls(transport, self, tls, server_side=True)
-        except OSError:  # dropped, late, or no TLS
+        except OSError:  # dropped, late, or not TLS
             secured = None
         if secured is None:
             self._end()
@@ -147,7 +147,7 @@ def keep_place(scope: Scope) -> None:
 
 
 def network(host: str) -> str:
-    """Return the address by which unauthenticated clients are counted; for IPv6, the provider's half."""
+    """Return the address by which unauthenticated clients are counted; for IPv6, the network of 64 bits."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

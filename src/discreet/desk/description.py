@@ -1,6 +1,6 @@
-"""What a desk tells before anything is asked: tables, rights, what is left, and plans of questions.
+"""What a desk shows before a question is asked: tables, rights, what is left, and plans of questions.
 
-All of it follows from the owner's file, the ledger and the declared columns of a table; no row is read.
+All of this follows from the owner's file, the ledger and the declared columns of a table; no row is read.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from discreet.questions.private_table import PrivateTable
 
 
 def described(desk: Desk, analyst: str) -> dict[str, Any]:
-    """Return what an analyst may ask, and what is left."""
+    """Return what an analyst may ask, and what is left of the budget."""
     rights = desk.owner.analyst[analyst]
     return {
         "version": __version__,
@@ -166,7 +166,7 @@ def form_names(kind: type[Question] | None) -> dict[str, str]:
 
 
 def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
-    """Return what a question will cost, whether that is left, and how good its answer will be."""
+    """Return what a question will cost, whether enough is left, and how good its answer will be."""
     shared, question = permitted(desk.owner, analyst, request)
     part = part_of(shared.dataset, analyst)
     with _of_the_question():
@@ -194,7 +194,7 @@ def suggested(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
         setting = Setting(data=shared.source, **shared.terms(question.kind), kept={})
         for epsilon in _round_amounts(rights.least, most):
             accuracy = question.changed(epsilon=epsilon).plan(setting).accuracy
-            if accuracy is None:  # nothing is known of it: the least is as good a beginning as any
+            if accuracy is None:  # the accuracy is unknown: suggest the least amount
                 return {"epsilon": figure(rights.least), "judgement": None}
             if accuracy.judgement == "useful":
                 return {"epsilon": figure(epsilon), "judgement": "useful"}
@@ -213,7 +213,7 @@ def _round_amounts(least: Fraction, most: Fraction) -> Iterator[Fraction]:
 
 
 def rehearsed(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
-    """Return the answer to a question about invented rows, marked as such; nothing is read or paid.
+    """Return the answer to a question about invented rows, marked as invented; nothing is read or paid.
 
     An owner's score or vote is a function that may open the table itself, so it is never rehearsed.
     """
@@ -271,7 +271,7 @@ def _between(column: Column) -> list[Any]:
     """Return evenly spread values between a column's bounds, about a thousand at most."""
     assert column.bounds is not None
     low, high = column.bounds
-    if isinstance(low, date) and isinstance(high, date):  # a moment is one, too
+    if isinstance(low, date) and isinstance(high, date):  # a datetime is a date, too
         return [low + (high - low) * part // 100 for part in range(101)]
     if isinstance(low, time) or isinstance(high, time):
         return [low, high]
@@ -283,7 +283,7 @@ def _between(column: Column) -> list[Any]:
 
 
 def openapi() -> dict[str, Any]:
-    """Return the OpenAPI description, from the same definitions that requests are checked by."""
+    """Return the OpenAPI description, from the same definitions by which requests are checked."""
     asked = schema(reference="#/components/schemas/{model}")
     schemas = asked.pop("$defs")
     schemas["Question"] = asked

@@ -1,7 +1,7 @@
 """What the owner of a desk sees while it runs: metrics, a request log, and readiness.
 
-None of it contains an answer or a token. Durations and missed slots depend on the data: the metrics say so,
-and stay on an address of the owner's.
+None of this contains an answer or a token. Durations and missed slots depend on the data: the metrics say so,
+and are served only at the owner's own address.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Watched:
         self._strangers: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, and record the status."""
+        """Pass the request on, and record the status of the reply."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -145,7 +145,7 @@ class Watched:
         if self._figures is not None:
             self._figures.replied(status)
         if self._journal is not None and self._is_to_be_written(scope):
-            # A path or a method outside the desk's own routes is a stranger's text, and is not kept.
+            # A path or a method outside the desk's own routes is text from a stranger, and is not logged.
             self._journal.write(
                 method=scope["method"] if scope["method"] in _METHODS else "other",
                 path=scope["path"] if scope["path"] in self._paths else "other",
@@ -154,7 +154,7 @@ class Watched:
             )
 
     def _is_to_be_written(self, scope: Scope) -> bool:
-        """Return whether to log it: analysts are limited elsewhere; others must not fill the disk."""
+        """Return whether to log a request: analysts are limited elsewhere; others must not fill the disk."""
         if scope.get("analyst") is not None:
             return True
         minute = int(time.monotonic() // 60)
@@ -163,7 +163,7 @@ class Watched:
         client = scope.get("client")
         where = network(client[0] if client else "")
         if where not in self._strangers and len(self._strangers) >= _MOST_NETWORKS:
-            where = ""  # all further ones count as one
+            where = ""  # all further networks count as one
         self._strangers[where] += 1
         return self._strangers[where] <= MOST_LINES
 
@@ -173,20 +173,20 @@ async def is_ready(desk: Desk) -> bool:
 
     def look() -> None:
         desk.store.failures(OWNER)
-        # Opened again, as a worker opens it: an open connection survives the file being moved away.
+        # Open it again, as a worker does: an open connection keeps working after the file was moved away.
         with Ledger.open(desk.owner.ledger.place, create=False, wait=2) as ledger:
             for dataset in {table.dataset for table in desk.owner.table.values()}:
                 ledger.show(dataset)
 
     try:
         await desk.look(look)
-    except Exception:  # whatever it is, nothing could be asked now
+    except Exception:  # whatever the error, nothing can be asked now
         return False
     return True
 
 
 class MetricsServer(LocalServer):
-    """The metrics, on the owner's address, for the owner's token."""
+    """A server of the metrics, at the owner's address; a request needs the owner's token."""
 
     def __init__(self, desk: Desk, figures: Figures, listen: str) -> None:
         host, _, port = listen.rpartition(":")

@@ -1,4 +1,4 @@
-"""The owner's file: which tables a desk answers for, what is public of them, and who may ask how much."""
+"""The owner's file: the tables that may be asked, their public facts, and who may spend how much."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class RegisteredScore(_Section):
         sensitivity: the most by which one person changes any one score, or a list with one for each
             candidate.
         monotonic: whether one person moves all scores the same way.
-        optimize: ``"max"``, or ``"min"`` where small scores are good.
+        optimize: ``"max"``, or ``"min"`` if small scores are good.
     """
 
     file: str
@@ -125,7 +125,7 @@ class RegisteredVote(_Section):
         file: the Python file that has the function; a relative path starts at the owner's file.
         function: its name; it is called with the rows of one block, an Arrow table.
         candidates: the possible answers, or the file that lists them.
-        blocks: how many blocks vote; by default what ε, the candidates and the number of people recommend.
+        blocks: how many blocks vote; by default the number recommended for ε, the candidates and the people.
         seconds: how many seconds of processor time a block may use.
         gigabytes: how many gigabytes of memory a block may use.
         columns: the columns that the function needs; by default all.
@@ -154,16 +154,16 @@ class SharedTable(_Section):
     Attributes:
         source: a file, a glob, or a database address; a relative path starts at the owner's file.
         table: the table's name in a database.
-        user: the column that tells people apart.
+        user: the column that identifies people.
         one_row_per_user: instead of ``user``: every row is a different person.
         dataset: the budget's name in the ledger.
         neighbours: the relation that the budget protects.
-        slot: for each kind of question, after how many seconds its answer is sent; five by default.
+        slot: for each kind of question, the seconds after which its answer is sent; five by default.
         where: the columns that a condition may use.
         column: the columns that may be asked about.
         score: the owner's own scores that may be asked about.
         vote: the owner's own functions by which blocks of people may vote.
-        engine: ``spark`` where a cluster reads the files.
+        engine: ``spark`` if a cluster reads the files.
         people: about how many people the table has, if that is public: accuracy is computed for this many.
     """
 
@@ -212,14 +212,14 @@ class SharedTable(_Section):
 
 
 class Analyst(_Section):
-    """Who may ask which tables, and how much.
+    """An analyst: which tables they may ask, and how much they may spend.
 
     Attributes:
         tables: the tables that they may ask.
         epsilon: their part of each data set's budget.
-        subject: who they are to the sign-on provider, its claim ``sub``, exactly.
+        subject: their identity at the sign-on provider, exactly as in its claim ``sub``.
         least_per_question: the least ε of one question, by default a hundredth of their part: it limits how
-            many there can be.
+            many questions there can be.
         most_per_question: the largest ε of one question, by default all of their part.
     """
 
@@ -266,13 +266,13 @@ class SignOn(_Section):
     """Single sign-on (OpenID Connect), besides tokens; its provider is the only address that a desk calls.
 
     Attributes:
-        issuer: the provider's address, exactly as it writes itself into its tokens.
+        issuer: the provider's address, exactly as it appears in its tokens.
         client_id: the name under which the provider knows this desk.
-        client_secret_file: a file with the desk's secret, where the provider gave it one.
-        audience: what a program's token must be made for; the ``client_id`` by default.
+        client_secret_file: a file with the desk's secret, if the provider gave it one.
+        audience: the audience that a program's token must name; the ``client_id`` by default.
         algorithms: how tokens may be signed.
         skew: by how many seconds clocks may differ.
-        introspection: whether the provider is asked about each token whether it was revoked.
+        introspection: whether to ask the provider about each token, in case it was revoked.
         session: how long the page stays signed in.
     """
 
@@ -322,19 +322,19 @@ class Listening(_Section):
 
     Attributes:
         listen: an address and a port.
-        tls: the certificate with which it speaks TLS itself.
+        tls: the certificate, if the desk handles TLS itself.
         behind_proxy: whether a proxy in front of it handles TLS.
         hosts: the names under which it is reached, besides the address that it listens on.
         store: the desk's own file: hashes of tokens, questions asked, released answers.
         workers: how many questions are worked on at once.
         queue: how many may wait for a worker, unpaid.
-        patience: for how many seconds they may wait.
+        patience: for how many seconds a question may wait.
         failures_allowed: an analyst is blocked after this many questions that missed their slot.
-        requests_per_minute: how many requests of one analyst are read in a minute.
+        requests_per_minute: the most requests that one analyst may send in a minute.
         token_days: for how many days a token is valid.
         sign_on: single sign-on.
         metrics: figures about the desk, for its owner.
-        log: a file to which each request adds a line of JSON, without answers and tokens.
+        log: a file to which each request adds a line of JSON, without answers or tokens.
     """
 
     listen: str = "127.0.0.1:8443"
@@ -385,7 +385,7 @@ class Listening(_Section):
 
 
 class OwnerFile(_Section):
-    """Everything that the owner of the data decided, checked.
+    """Everything that the owner of the data decides, after all checks.
 
     Attributes:
         ledger: the ledger's place.
@@ -427,7 +427,7 @@ Listed = TypeVar("Listed", Column, RegisteredScore, RegisteredVote)
 
 
 def part_of(dataset: str, analyst: str) -> str:
-    """The name of an analyst's part of a budget."""
+    """Return the name of an analyst's part of a budget."""
     return f"{dataset}/{analyst}"
 
 
@@ -471,7 +471,7 @@ def read_owner_file(path: str | Path) -> OwnerFile:
 
 
 def _placed(owner: OwnerFile, file: Path) -> OwnerFile:
-    """Return the same with absolute paths, and with the candidates read from their files."""
+    """Return the owner's file with absolute paths, and with the candidates read from their files."""
 
     def place(text: str) -> str:
         scheme, colon, path = text.rpartition(":///")

@@ -1,4 +1,4 @@
-"""What the owner sees on the command line: a month of questions, by analyst and budget."""
+"""The owner's report on the command line: a month of questions, by analyst and budget."""
 
 from __future__ import annotations
 

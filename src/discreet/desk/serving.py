@@ -47,9 +47,9 @@ def problems(owner: OwnerFile) -> list[str]:
 
 
 def short_slots(owner: OwnerFile) -> list[str]:
-    """Return the slots that are barely longer than what passes before a row is read, as measured now.
+    """Return the slots that are barely longer than the time before a row is read, as measured now.
 
-    Nothing is spent and no row is read: statements are tried on no rows, and a few invented rows are asked.
+    Nothing is spent and no row is read: statements are tried on no rows and on a few invented rows.
     """
     found = []
     for (name, kind), seconds in asyncio.run(fixed_parts(owner)).items():
@@ -241,7 +241,7 @@ class DeskServer(LocalServer):
 
     @property
     def url(self) -> str:
-        """Where the desk is."""
+        """The desk's address."""
         host, port = self.owner.desk.address
         shown = f"[{host}]" if ":" in host else host
         return f"http{'s' if self.owner.desk.tls else ''}://{shown}:{port}"

@@ -46,7 +46,7 @@ _ON_THE_WIRE: dict[Any, Any] = {
 }
 """How field types are read from JSON."""
 _REGISTERED = {"score": "score", "vote": "function"}
-"""What an owner registers functions as, and the request field that names one."""
+"""The kinds of functions that an owner registers, and the request field that names one."""
 SUBJECTS = ("column", *_REGISTERED.values())
 """The fields that say what a request is about."""
 
@@ -112,16 +112,16 @@ class Request:
 
     @property
     def about(self) -> str:
-        """The column, score or function that it is about."""
+        """The column, score or function that the request is about."""
         return str(next(self.fields[name] for name in SUBJECTS if name in self.fields))
 
     def as_data(self) -> dict[str, Any]:
-        """The request as plain data."""
+        """Return the request as plain data."""
         return {"kind": self.kind.kind, "table": self.table, **self.fields}
 
     @property
     def digest(self) -> str:
-        """Return a hash that is equal for requests for the same thing."""
+        """Return a hash that is the same for all requests that ask for the same thing."""
         return hashlib.sha256(json.dumps(self.as_data(), sort_keys=True).encode()).hexdigest()
 
 
@@ -164,7 +164,7 @@ _IN_PLAIN_WORDS = {
     "less than or equal to": "at most",
     "a valid integer": "a whole number",
 }
-"""How pydantic's messages are worded for people."""
+"""Phrases of pydantic's messages, and the plain words that replace them."""
 
 ToolRequest: Any = Annotated[AnyRequest, BeforeValidator(_read)]
 """A request as the argument of an assistant's tool, which arrives as a dict."""
@@ -200,7 +200,7 @@ def _said(error: Any) -> tuple[str, str]:
 
 
 def schema(*, reference: str) -> dict[str, Any]:
-    """The JSON schema of a request."""
+    """Return the JSON schema of a request."""
     return _REQUEST.json_schema(ref_template=reference)
 
 
@@ -239,7 +239,7 @@ def examples(table: SharedTable) -> Iterator[Question]:
         for name in getattr(table, declared):
             with contextlib.suppress(
                 ParameterError
-            ):  # the owner declares nothing of it that this needs
+            ):  # the owner does not declare what this kind needs
                 yield _completed(table, Request(kind, "", {**stated, subject: name}))
                 break
 
@@ -295,8 +295,8 @@ def _facts(table: SharedTable, request: Request) -> dict[str, Any]:
                 f"⟨where⟩ names {echo(comparison.column)}; a condition may use these columns: {allowed}"
             )
         _require_listed(table, comparison)
-    # Answers leave at the end of their slot; where one choice is all there is to time, its time is the same
-    # for all data besides.
+    # Answers are sent at the end of their slot. In addition, if a question makes only one choice, that choice
+    # takes the same time for all data.
     if kind.one_choice and not any(name.startswith("with_") for name in request.fields):
         facts = {**facts, "mechanism": PermuteAndFlip(epsilon=1, steady=True)}
     return facts

@@ -94,7 +94,7 @@ class Provider:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
 
     def close(self) -> None:
-        """Stop waiting."""
+        """Stop waiting for the provider."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     # ---- a bearer token ------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ class Provider:
         return jwt.PyJWK(key, algorithm=str(algorithm)).key
 
     def _look_up(self, now: float) -> None:
-        """Read the provider's keys; known keys stay in use while it does not respond."""
+        """Read the provider's keys; if it does not respond, keep the known keys."""
         try:
             listed = self._read(self._address("jwks_uri")).get("keys")
         except SignOnError:
@@ -183,7 +183,7 @@ class Provider:
         with self._lock:
             now = time.monotonic()
             self._logins = {name: one for name, one in self._logins.items() if one.until > now}
-            if len(self._logins) >= _MOST_LOGINS:  # the oldest was begun and left
+            if len(self._logins) >= _MOST_LOGINS:  # drop the oldest, which was abandoned
                 self._logins.pop(next(iter(self._logins)))
             self._logins[state] = Login(nonce, verifier, now + _LOGIN_LASTS)
         query = {

@@ -59,14 +59,14 @@ class AskedQuestion:
     """An admitted question, and its outcome.
 
     Attributes:
-        id: its name in the store and in the ledger's purpose.
+        id: its name in the store, and in the purpose of its ledger entry.
         analyst: who asked.
         key: the key that the analyst gave with it.
         digest: the hash of the request.
         asked: the request.
         state: admitted, paid, answered, failed, refused (nothing was spent) or lost (in a crash).
-        began: when, in seconds since 1970.
-        ended: likewise.
+        began: when it began, in seconds since 1970.
+        ended: when it ended, in seconds since 1970.
         entry: the ledger's entry, once it is paid; not shown to analysts, because its number also counts
             other people's questions.
         answer: the release as plain data, once it is answered.
@@ -92,13 +92,13 @@ _COLUMNS = ", ".join(AskedQuestion.__slots__)
 
 
 class DeskStore:
-    """The store, open."""
+    """The desk's store, opened."""
 
     def __init__(self, path: str | Path) -> None:
         place = Path(path)
         self._lock = threading.Lock()
         try:
-            place.touch(mode=0o600)  # answers are public by then; who asked what need not be
+            place.touch(mode=0o600)  # stored answers are public; who asked what need not be
             self._connection = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
             for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000"):
                 self._connection.execute(f"PRAGMA {pragma}")
@@ -122,9 +122,7 @@ class DeskStore:
         file = Path(f"{self._path}-serving")
         try:
             file.touch(mode=0o600)
-            file.chmod(
-                0o600
-            )  # anyone who can read it can hold its lock, including one made by 0.2.0
+            file.chmod(0o600)  # also if 0.2.0 made it: any reader can hold the lock
             beside = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
         except (OSError, sqlite3.Error):
             raise DiscreetError(f"the desk's file {str(file)!r} cannot be opened") from None
@@ -138,7 +136,7 @@ class DeskStore:
         self._held = beside
 
     def close(self) -> None:
-        """Close it."""
+        """Close the store."""
         self._connection.close()
         if self._held is not None:
             self._held.close()
@@ -182,8 +180,8 @@ class DeskStore:
     def holder(self, token: str) -> str | None:
         """Return the holder of a token, if it is valid now.
 
-        The lookup is by the token's hash: its timing reveals only something about hashes, which lead to no
-        token.
+        The lookup is by the token's hash: its timing reveals only something about hashes, from which no
+        token can be found.
         """
         found = self._rows(
             "SELECT analyst FROM tokens WHERE hash = ? AND revoked IS NULL AND expires > ?",
@@ -222,7 +220,7 @@ class DeskStore:
         """Record that a question is about to be paid."""
         name = f"{SecureBits().integer(96):024x}"
         with self._changing() as connection:
-            if key is not None:  # a question that cost nothing keeps no key
+            if key is not None:  # a refused question cost nothing, so its key is free again
                 connection.execute(
                     "DELETE FROM questions WHERE analyst = ? AND key = ? AND state = ?",
                     (analyst, key, REFUSED),
@@ -265,7 +263,7 @@ class DeskStore:
         return found[0] if found else None
 
     def one(self, name: str) -> AskedQuestion:
-        """The question of this name."""
+        """Return the question of this name."""
         return self._questions("id = ?", name)[0]
 
     def asked(self, analyst: str | None = None, *, most: int = 1000) -> list[AskedQuestion]:

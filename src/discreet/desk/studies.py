@@ -50,7 +50,7 @@ def study_in(given: Any) -> Study:
 
 @dataclass(frozen=True)
 class _SharedTable:
-    """A table of the desk, as one analyst's study plans it."""
+    """A table of the desk, as it is used to plan one analyst's study."""
 
     desk: Desk
     analyst: str
@@ -58,17 +58,17 @@ class _SharedTable:
     go_on: Callable[[], None]
 
     def request(self, question: Question) -> dict[str, Any]:
-        """A question as it will be asked."""
+        """Return a question as it will be asked."""
         return as_sent(self.name, question)
 
     def plan(self, question: Question) -> dict[str, Any]:
-        """What a question will cost."""
+        """Return what a question will cost."""
         self.go_on()
         return planned(self.desk, self.analyst, question_from(self.request(question)))
 
 
 class StudyPlanner:
-    """The studies being planned: one for each analyst, in threads that nothing else waits for."""
+    """The studies being planned: at most one for each analyst, in threads that nothing else waits for."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -97,7 +97,7 @@ class StudyPlanner:
     async def _apart(
         self, work: Callable[[], T], stop: threading.Event, is_gone: Callable[[], Awaitable[bool]]
     ) -> T:
-        """Do something in a thread, which has ended when this returns, so that an analyst never has two."""
+        """Run ``work`` in a thread and wait until it ends, so that an analyst never has two threads."""
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
         while not done.done():
             await asyncio.wait({done}, timeout=0.5)
@@ -106,14 +106,14 @@ class StudyPlanner:
         return done.result()
 
     def close(self) -> None:
-        """Stop between two questions."""
+        """Stop every plan before its next question."""
         for stop in self._stops.values():
             stop.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _until(stop: threading.Event) -> Callable[[], None]:
-    """Stop the plan, before each question, if no one waits for it any more or it takes too long."""
+    """Return a function to call before each question: it stops a plan that is unwanted or takes too long."""
     until = time.monotonic() + SECONDS
 
     def go_on() -> None:
@@ -131,7 +131,7 @@ def _until(stop: threading.Event) -> Callable[[], None]:
 def planned_study(
     desk: Desk, analyst: str, study: Study, *, go_on: Callable[[], None]
 ) -> dict[str, Any]:
-    """Return what each question will cost and how good its answer will be, with the answers kept."""
+    """Return what each question will cost and how good its answer will be, with the answers already kept."""
     tables = _tables(desk, analyst, study, go_on)
     plan = plan_study(study, tables=tables)
     questions = []

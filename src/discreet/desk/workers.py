@@ -1,7 +1,7 @@
 """The processes that read the data: each works on one question, and is stopped when its slot ends.
 
-A worker pays through the ledger before it reads, and reports that at once; then it reads, chooses, and
-hands over the release. What it reads stays in it: it only ever sends an entry's number, a release, or that
+A worker pays through the ledger before it reads, and reports the payment at once; then it reads, chooses, and
+hands over the release. The data stays in the worker: it only ever sends an entry's number, a release, or that
 it failed and why. The reason is for the owner; the analyst sees it only if it is about the question, not
 about the owner's files, addresses or columns.
 """
@@ -72,12 +72,12 @@ class Job:
 
     Attributes:
         ledger: the ledger's address.
-        till: a file; who pays has a part in its lock, and who must know what is paid has all of it.
+        till: a lock file: held shared while paying, and exclusively to find out what has been paid.
         source: the table: a path, a glob, or a database address.
         dataset: the part of the budget that pays.
         question: the question.
         terms: the person column and the other options of the table.
-        dry: whether to stop before paying; what comes before is done, and invented rows are asked.
+        dry: whether to skip the payment: only the steps before it are done, and invented rows are used.
     """
 
     ledger: str
@@ -97,7 +97,7 @@ class Outcome:
         answer: the release.
         refused: whether nothing was spent.
         reason: why there is no release, for the owner.
-        told: what the analyst sees of it, if it is about the question, with parameters between ⟨ and ⟩.
+        told: what the analyst sees, if the reason is about the question, with parameters between ⟨ and ⟩.
         seconds: how long a dry run took.
     """
 
@@ -109,22 +109,22 @@ class Outcome:
 
 
 class _Counting:
-    """The ledger in a worker: reports the payment before anything is read."""
+    """The ledger as a worker uses it: it reports the payment before anything is read."""
 
     def __init__(self, job: Job, line: Connection) -> None:
         self._address = job.ledger
         self._till = job.till
         self._line = line
         self.is_unpaid = True
-        """Return whether it is certain that nothing was spent."""
+        """Whether it is certain that nothing was spent."""
 
     def spend(self, dataset: str, event: Any, *, purpose: str) -> Any:
         with locked(self._till, shared=True):
-            if self._line.poll():  # nothing is ever sent to a worker at work: the desk has ended
+            if self._line.poll():  # a busy worker is sent nothing: the desk has ended
                 raise DiscreetError("the desk has ended")
             try:
                 entry = _ledger(self._address).spend(dataset, event, purpose=purpose)
-            except LostLedgerError:  # perhaps while it was being committed
+            except LostLedgerError:  # the payment may have been committed
                 self.is_unpaid = False
                 raise
         self.is_unpaid = False
@@ -132,7 +132,7 @@ class _Counting:
         return entry
 
     def fail(self, _entry: Any) -> None:
-        """Leave it to the desk at the end of the slot: an entry written now would reveal when it failed."""
+        """Do nothing: the desk records it when the slot ends; an entry now would reveal when it failed."""
 
     def show(self, budget: str) -> Any:
         return _ledger(self._address).show(budget)
@@ -140,7 +140,7 @@ class _Counting:
 
 @contextmanager
 def locked(file: str, *, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of a file, alone or shared; it ends with the process, however that ends."""
+    """Hold the lock of a file, exclusively or shared; it is released even if the process is killed."""
     held = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)  # anyone who can read it can hold its lock
     try:
         until = time.monotonic() + _PATIENCE
@@ -162,7 +162,7 @@ def locked(file: str, *, shared: bool = False) -> Iterator[None]:
 
 @cache
 def _ledger(address: str) -> Ledger:
-    """Return the worker's own connection, which it keeps from its first question on."""
+    """Return the worker's own connection to the ledger, which it keeps from its first question on."""
     from discreet.ledger import Ledger
 
     return Ledger.open(address, create=False)
@@ -183,7 +183,7 @@ def _run(job: Job, line: Connection) -> None:
             outcome = Outcome(answer=asked.ask(job.question).as_data())
     except Exception as error:
         outcome = Outcome(refused=counting.is_unpaid, reason=_reason(error), told=_told(error))
-        _ledger.cache_clear()  # it may have been the ledger's connection
+        _ledger.cache_clear()  # the ledger's connection may be the cause
     line.send(("done", outcome))
 
 
@@ -207,7 +207,7 @@ def _tried(job: Job) -> float:
         reading.try_out()
     if not isinstance(
         getattr(job.question, "score", None), FunctionInFile
-    ):  # it reads the file itself
+    ):  # an owner's score reads the file itself
         asked.rehearse(job.question)
     return time.monotonic() - began
 
@@ -219,7 +219,7 @@ def _reason(error: Exception) -> str:
 
 
 def _told(error: Exception) -> str | None:
-    """Return what an analyst may learn of a refusal: it does not fit, or what the question got wrong."""
+    """Return what an analyst may learn of a refusal: too little budget, or what is wrong in the question."""
     if isinstance(error, BudgetExceededError):
         return str(error)
     return error.args[0] if is_of_the_question(error) else None
@@ -235,11 +235,11 @@ def is_of_the_question(error: Exception) -> bool:
 
 
 def _work(line: Connection, first: Sequence[Job]) -> None:
-    """Run a worker: jobs from the line until it closes."""
+    """Run a worker: do the jobs that arrive on the line until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the desk stops its workers itself
     warnings.simplefilter("ignore")  # candidates that can never match concern only the owner
     for job in first:
-        with suppress(Exception):  # whoever asks will find out, and the owner is told then
+        with suppress(Exception):  # a question would fail the same way, and the owner is told then
             _tried(job)
     line.send(("ready", None))
     while True:
@@ -252,8 +252,8 @@ def _work(line: Connection, first: Sequence[Job]) -> None:
 class Worker:
     """One process, used by one question at a time.
 
-    Before it is ready it runs the dry jobs ``first``, so that a table's first question finds its driver,
-    its engine and the ledger loaded.
+    Before a worker is ready it runs the dry jobs ``first``, so that a table's first question finds its
+    driver, its engine and the ledger loaded.
     """
 
     def __init__(self, first: Sequence[Job] = ()) -> None:
@@ -263,11 +263,11 @@ class Worker:
         theirs.close()
 
     async def ready(self) -> None:
-        """Return when it has loaded what it needs."""
+        """Wait until the worker has loaded what it needs."""
         await self._next(None)
 
     async def run(self, job: Job, *, until: float | None, paid: Callable[[int], None]) -> Outcome:
-        """Work on a job until the loop's clock says ``until``; ``paid`` gets the ledger's entry at once.
+        """Work on a job until the loop's clock reaches ``until``; ``paid`` gets the ledger's entry at once.
 
         A job that is not done by then has failed, and the worker is discarded. Nothing waits forever.
         """
@@ -298,7 +298,7 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether it can work."""
+        """Whether the worker can take a job."""
         return self._process.is_alive() and not self._line.closed
 
     def end(self) -> None:

@@ -1,4 +1,4 @@
-"""The documents that officers, registries and reviewers ask for, written from what the ledger knows.
+"""The documents that officers, registries and reviewers ask for, written from the ledger's records.
 
 Example:
     >>> import tempfile

@@ -13,7 +13,7 @@ from discreet.dossier.facts import Fact
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Rows under headings."""
+    """A table: rows under column headings."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -24,10 +24,10 @@ class Document:
     """A title, and sections of facts and tables.
 
     Attributes:
-        name: what its files are called.
+        name: the name of its files, without the ending.
         title: its heading.
-        about: one sentence under it.
-        sections: by heading.
+        about: one sentence under the title.
+        sections: the contents of each section, by heading.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Document:
     sections: Mapping[str, Sequence[Fact | Listing]]
 
     def in_markdown(self) -> str:
-        """The document in Markdown."""
+        """Return the document in Markdown."""
         parts = [f"# {markdown(self.title)}", markdown(self.about)]
         for heading, items in self.sections.items():
             parts.append(f"## {markdown(heading)}")

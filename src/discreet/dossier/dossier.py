@@ -30,7 +30,7 @@ TESTS = {
     "what is planned is what is paid": "tests/questions/test_plan.py",
     "a spend that was acknowledged survives a crash": "tests/laws/test_ledger_crashes.py",
 }
-"""Test results that matter for an assessment, and where they are."""
+"""Tested properties that matter for an assessment, each with its test file."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,7 +38,7 @@ class Dossier:
     """The documents about one data set.
 
     Attributes:
-        facts: what is known.
+        facts: the known facts about the data set.
 
     Example:
         >>> import tempfile
@@ -54,7 +54,7 @@ class Dossier:
 
     @property
     def title(self) -> str:
-        """What it is about."""
+        """The name of what is published, or else of the budget."""
         typed = self.facts.typed.get("name")
         return str(typed) if typed is not None else self.facts.budget.name
 
@@ -79,7 +79,7 @@ class Dossier:
 
     @property
     def registry(self) -> dict[str, Any]:
-        """Return an entry for the public registry of deployments, up to tier 3 where the facts suffice."""
+        """Return an entry for the public registry of deployments, up to tier 3 if the facts suffice."""
         facts, typed = self.facts, self.facts.typed
         first = facts.spends[0].time[:10] if facts.spends else facts.entries[0].time[:10]
         interactive = bool(facts.parts) or facts.owner is not None
@@ -232,7 +232,7 @@ class Dossier:
             },
         )
 
-    # ---- 3: for a reviewer who is no expert --------------------------------------------------------
+    # ---- 3: for a reviewer who is not an expert ----------------------------------------------------
 
     @property
     def _sure(self) -> Fact:
@@ -360,15 +360,15 @@ def dossier_of(
     owner: OwnerFile | None = None,
     named: bool = False,
 ) -> Dossier:
-    """Write the dossier of a data set.
+    """Make the dossier of a data set.
 
     Args:
         ledger: the ledger.
         dataset: the data set's name in it.
         typed: the file with the facts that only a person knows, ``dossier.toml``.
-        plan: the plan of a study that asks the data set.
+        plan: the plan of a study about the data set.
         owner: the owner's file of the desk that serves it.
-        named: whether analysts are called by their names.
+        named: whether analysts appear under their real names.
 
     Example:
         >>> import tempfile

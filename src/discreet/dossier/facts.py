@@ -93,16 +93,16 @@ def read_typed(path: str | Path | None) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Known:
-    """What the ledger, a study and an owner's file say about one data set.
+    """The facts about one data set from the ledger, a study and an owner's file.
 
     Attributes:
         budget: the budget.
-        entries: its history.
-        problems: what is wrong with the chain of hashes.
+        entries: the budget's history.
+        problems: problems found in the chain of hashes.
         typed: what a person typed.
-        plan: the plan of a study that asks it, if one is given.
+        plan: the plan of a study about the data set, if one is given.
         owner: the owner's file of the desk that serves it, if one is given.
-        named: whether analysts are called by their names.
+        named: whether analysts appear under their real names.
     """
 
     budget: Budget
@@ -115,7 +115,7 @@ class Known:
 
     @staticmethod
     def of(ledger: Ledger, dataset: str, **others: Any) -> Known:
-        """Read a ledger."""
+        """Collect what a ledger records about a data set."""
         return Known(
             budget=ledger.show(dataset),
             entries=ledger.history(dataset),
@@ -123,7 +123,7 @@ class Known:
             **others,
         )
 
-    # ---- what was said and what was done ---------------------------------------------------------
+    # ---- what was typed and what was done --------------------------------------------------------
 
     def said(self, name: str) -> Fact:
         """Return what a person typed, or a mark that it is missing."""
@@ -189,7 +189,7 @@ class Known:
 
     @property
     def unit(self) -> Fact:
-        """Who is protected."""
+        """The people who are protected."""
         users = "; ".join(self.users)
         if not users:
             return Fact(f"One person. Which column tells people apart is {NOT_STATED}.", None)
@@ -198,7 +198,7 @@ class Known:
 
     @property
     def adjacency(self) -> Fact:
-        """Which tables are neighbours."""
+        """The neighbour relation, in words."""
         relation = self.budget.neighbours
         words = relation
         if relation in tuple(Neighbours):
@@ -242,7 +242,7 @@ class Known:
 
     @property
     def access(self) -> Fact:
-        """Who asks, and how the budget is divided among them."""
+        """The people who ask, and how the budget is divided among them."""
         number = len(self.parts)
         if not number:
             return Fact("No part of the budget was set aside for an analyst.", self.where)
@@ -254,7 +254,7 @@ class Known:
 
     @property
     def timing(self) -> Fact:
-        """What protects against timing attacks."""
+        """The protection against timing attacks."""
         if self.owner is None:
             return Fact(
                 "Answers leave when they are ready: how long a question takes is not protected.",
@@ -268,7 +268,7 @@ class Known:
 
     @property
     def arithmetic(self) -> Fact:
-        """What protects against floating-point attacks."""
+        """The protection against floating-point attacks."""
         return Fact(
             "Choices are sampled exactly from their stated law: floats only decide where a bound shows that "
             "they are right, and exact arithmetic decides the rest. In a Spark cluster the noise is a keyed "
@@ -305,7 +305,7 @@ class Known:
 
 
 def _proof_of(mechanism: str, measure: str) -> str:
-    """Return the proof of a mechanism's measure when only its name was kept."""
+    """Return the proof of a mechanism's measure if only the mechanism's name was kept."""
     if mechanism in MECHANISMS and hasattr(guarantees, measure):
         promise = MECHANISMS[mechanism](epsilon=1).promise_at(Fraction(1))
         try:

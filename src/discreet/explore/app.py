@@ -84,7 +84,7 @@ class Explorer:
     # ---- files -----------------------------------------------------------------------------------
 
     async def static(self, request: Request) -> Response:
-        """A file of the page itself."""
+        """Send a file of the page itself."""
         name = request.path_params.get("name") or "index.html"
         if name == "vega.js":
             content = await run_in_threadpool((self._bundle or _shared_bundle()).content)
@@ -126,7 +126,7 @@ class Explorer:
         )
 
     async def specifications(self, request: Request) -> Response:
-        """The charts for the mechanisms compared."""
+        """Send the chart specifications for the mechanisms compared."""
         names = tuple(
             name for name in request.query_params.getlist("mechanism") if name in MECHANISMS
         )
@@ -135,7 +135,7 @@ class Explorer:
     # ---- figures ---------------------------------------------------------------------------------
 
     async def figures(self, request: Request) -> Response:
-        """All figures for the state in the request."""
+        """Send all figures for the state in the request."""
         given = await _json(request)
 
         def compute() -> dict[str, Any]:
@@ -172,11 +172,11 @@ class Explorer:
         return await _answer(make)
 
     async def game(self, request: Request) -> Response:
-        """Rounds of the attacker's game."""
+        """Send rounds of the attacker's game."""
         return await _answer(attack.game, await _json(request))
 
     async def ratios(self, request: Request) -> Response:
-        """The log-ratios of two neighbours' answers."""
+        """Send each answer's log-ratio between two neighbours."""
         return await _answer(attack.ratios, await _json(request))
 
     async def open_file(self, request: Request) -> Response:
@@ -199,14 +199,14 @@ class Explorer:
     # ---- long work -------------------------------------------------------------------------------
 
     async def start_audit(self, request: Request) -> Response:
-        """Begin an audit."""
+        """Start an audit."""
         wanted = tasks.audit_request(await _json(request))
         return JSONResponse(
             {"job": await run_in_threadpool(self.jobs.start, tasks.run_audit, wanted)}
         )
 
     async def job(self, request: Request) -> Response:
-        """New messages of a job, or (by DELETE) its cancellation."""
+        """Send a job's new messages, or cancel it (DELETE)."""
         name = request.path_params["job"]
         if request.method == "DELETE":
             await run_in_threadpool(self.jobs.cancel, name)
@@ -220,7 +220,7 @@ class Explorer:
     # ---- the application -------------------------------------------------------------------------
 
     def application(self) -> Starlette:
-        """The routes, with errors as JSON."""
+        """Return the application: its routes, with errors as JSON."""
 
         @contextlib.asynccontextmanager
         async def lifespan(_app: Starlette) -> AsyncIterator[None]:

@@ -20,15 +20,15 @@ from discreet.guarantees import PureDP
 
 ROUNDS = 20
 _MOST_ROUNDS = 1_000
-# The others voted seven to seven; one person's vote decides, and can be either.
+# All others voted seven to seven, so one person's vote, which can be either, decides.
 _WORLDS = ((8, 7), (7, 8))
 _VOTE = Terms(Fraction(1), monotonic=False, delta=Fraction(1, 10**6))
 _TOUCH = 1e-6
-"""Ratios this close to the edge of the band count as touching it; floats are no more precise."""
+"""Ratios this close to the edge of the band count as touching it; floats are not more precise."""
 
 
 def game(given: object) -> dict[str, Any]:
-    """Play rounds of the game: a fair coin decides Ana's vote, the mechanism publishes a winner."""
+    """Play rounds of the game: a fair coin decides Ana's vote, and the mechanism publishes a winner."""
     asked = Wanted(given)
     epsilon = asked.epsilon()
     rounds = asked.get("rounds", ROUNDS)
@@ -45,7 +45,7 @@ def game(given: object) -> dict[str, Any]:
     bound = disclosure_bound(epsilon, worlds=2) if bounded else 1.0
     return {
         "rounds": [{"vote": v, "answer": a} for v, a in zip(votes, answers, strict=True)],
-        # Guessing the more likely world is right this often; no guess does better on these worlds.
+        # How often guessing the more likely world is right; no strategy does better in these worlds.
         "best": float(np.maximum(first, second).sum()) / 2,
         "bound": bound,
         "luck": luck(rounds, bound),
@@ -55,7 +55,7 @@ def game(given: object) -> dict[str, Any]:
 
 
 def luck(rounds: int, chance: float) -> tuple[int, int]:
-    """Return the range of scores in which 95 of 100 games end, if each guess is right with this chance.
+    """Return the range that holds 95 % of final scores, if each guess is right with this chance.
 
     Example:
         >>> luck(20, 0.5), luck(20, 1.0)

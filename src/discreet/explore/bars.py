@@ -23,9 +23,9 @@ class Bar:
     """One row of the charts.
 
     Attributes:
-        label: its name.
-        start: the first rank it stands for (0 is the best candidate).
-        stop: one past the last.
+        label: the row's name.
+        start: the first rank in the row (0 is the best candidate).
+        stop: one past the last rank.
         place: the candidate's position in the scores, if it is a single one.
         score: its score; for a group, the best in it.
     """

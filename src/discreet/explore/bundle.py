@@ -20,13 +20,13 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
 def cache_folder() -> Path:
-    """Where the script is kept between runs."""
+    """Return the folder in which the script is kept between runs."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "discreet"
 
 
 class Bundle:
-    """The script; its making begins when this object is created."""
+    """The script; creating this object starts making it in the background."""
 
     def __init__(self, folder: Path | None = None) -> None:
         made_by = version("vl-convert-python")
@@ -57,9 +57,9 @@ class Bundle:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = self._path.with_suffix(f".{os.getpid()}")
             unfinished.write_bytes(content)
-            unfinished.replace(self._path)  # all or nothing
+            unfinished.replace(self._path)  # atomically
         except OSError:
-            return  # a read-only home: the script is made again next time
+            return  # for example a read-only home; it is made again next time
 
 
 def _made() -> bytes | None:
@@ -82,6 +82,6 @@ def _make(sender: Connection) -> None:
     import vl_convert
 
     content = vl_convert.javascript_bundle(_SNIPPET).encode()
-    with contextlib.suppress(BrokenPipeError):  # the page ended meanwhile
+    with contextlib.suppress(BrokenPipeError):  # the server has ended meanwhile
         sender.send_bytes(content)
     sender.close()

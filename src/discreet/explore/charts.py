@@ -87,7 +87,7 @@ def _lines(
         layer["encoding"]["x"]["axis"] |= {"values": _TICKS[x[0]], "labelFlush": False}
         if log_y:
             layer["encoding"]["y"]["axis"] |= {"values": _ROUND}
-        if share:  # a chance is shown from none to all, however small it is
+        if share:  # probabilities are always shown from 0 to 1
             layer["encoding"]["y"]["scale"] = {"domain": [0, 1]}
             layer["encoding"]["y"]["axis"] |= {"format": "~%"}
     return {**page, "layer": [*page["layer"], rule], "height": 240}
@@ -122,7 +122,7 @@ def _tell_apart(page: dict[str, Any]) -> dict[str, Any]:
 
 
 def _probabilities(domain: list[str]) -> dict[str, Any]:
-    # The rows come in the order to show.
+    # The rows arrive in the order in which they are shown.
     bars = grouped_bars(alt.NamedData(name="probabilities"), candidates=None, names=domain)
     page = _for_page(bars.to_dict(), "probabilities")
     page["encoding"]["y"]["axis"] = {"labelLimit": 130, "ticks": False}
@@ -147,7 +147,7 @@ def _witness() -> Any:
         ],
     )
     bars = base.mark_bar().encode(color=_told_apart())
-    # A bar may be too low to be seen; its figure is not.
+    # A bar may be too short to see, so its figure is shown too.
     figures = base.mark_text(dy=-7, fontSize=12).encode(text=alt.Text("shown:N"))
     return (bars + figures).properties(height=200)
 
@@ -180,7 +180,7 @@ def _ratios() -> dict[str, Any]:
     chart = alt.layer(allowed, stems, ends, above, below).properties(height=260)
     page = _for_page(chart.to_dict(), "ratios")
     page["layer"][0]["data"] = {"name": "band"}
-    # Figures are placed beyond the end of their bar, above or below.
+    # A figure stands beyond the end of its bar: above or below it.
     page["layer"][3]["mark"] |= {"baseline": "line-bottom", "dy": -20}
     page["layer"][4]["mark"] |= {"baseline": "line-top", "dy": 6}
     return page
@@ -210,7 +210,7 @@ def _for_page(drawn: dict[str, Any], data: str) -> dict[str, Any]:
 
 
 def _parts(page: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The chart and its layers."""
+    """Yield the chart and its layers."""
     yield page
     for layer in page.get("layer", ()):
         yield from _parts(layer)

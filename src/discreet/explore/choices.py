@@ -1,4 +1,4 @@
-"""The page's settings as sent by the page: checked once, then frozen."""
+"""The settings that the page sends: checked once, then frozen."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LONGEST = 40
 
 
 class Wanted:
-    """The JSON object of a request; each part is checked when it is read, and errors name the part."""
+    """The JSON object of a request; each part is checked when it is read, and an error names the part."""
 
     def __init__(self, given: object) -> None:
         if not isinstance(given, Mapping):
@@ -71,7 +71,7 @@ class Wanted:
         return value
 
     def whole(self, name: str, *, least: int = 1, most: int) -> int:
-        """A whole number."""
+        """Return a whole number."""
         value = whole(name, self.get(name), least=least)
         if value > most:
             raise refuse(name, value, f"at most {most:,} on this page")
@@ -92,7 +92,7 @@ class Wanted:
         return value
 
     def mechanism(self, name: str = "mechanism") -> str:
-        """A registered mechanism."""
+        """Return the name of a registered mechanism."""
         return self.one_of(name, MECHANISMS)
 
 
@@ -109,12 +109,12 @@ class Choices:
         epsilon: ε of one release.
         releases: how many releases are planned.
         delta: the δ tolerated for all of them together.
-        mechanisms: names of the mechanisms compared; the one decided for is among them.
-        choice: the mechanism decided for.
+        mechanisms: names of the mechanisms compared, including the chosen one.
+        choice: the chosen mechanism.
         tolerance: the error that is still good enough.
-        level: how often it must be.
+        level: the share of answers that must be within the tolerance.
         worlds: how many data sets the attacker considers possible.
-        steps: how many neighbours apart they are.
+        steps: the number of neighbour steps between any two of them.
         tolerated: how sure an attacker may become.
     """
 

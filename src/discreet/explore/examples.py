@@ -37,13 +37,13 @@ class Example:
 
 @cache
 def examples() -> dict[str, Example]:
-    """The examples by key, in the order of the menu.
+    """Return the examples by key, in the order of the menu.
 
     Example:
         >>> list(examples())
         ['clinic', 'salaries', 'pages', 'worst-case', 'staircase']
     """
-    # The worst gap when all others are tied (Proposition 4).
+    # The gap with the largest error if all other candidates tie (Proposition 4).
     gap = round(worst_case(Exponential(epsilon=1), _WORST_CASE_SIZE).gap, 2)
     listed = (
         Example(
@@ -68,7 +68,7 @@ def examples() -> dict[str, Example]:
             "pages",
             "Page views (1,000 pages)",
             "Distinct visitors per page; one visitor moves each count by at most one: monotonic, Δ = 1.",
-            # Falling as 1/rank: many candidates, so that bars are grouped.
+            # Scores fall as 1/rank; there are many candidates, so bars are grouped.
             {f"/page/{rank}": 5_000 // (rank + 4) for rank in range(1, _PAGES + 1)},
             monotonic=True,
             epsilon="0.05",
@@ -97,7 +97,7 @@ def examples() -> dict[str, Example]:
 
 
 def _salaries() -> dict[str, float]:
-    """The median salary band: −|N − 2A| for A people up to and including the band."""
+    """Return scores for the median salary band: −|N − 2A|, with A people up to and including the band."""
     below = accumulate(_EMPLOYEES)
     return {
         f"up to {25 + 5 * place},000": -abs(sum(_EMPLOYEES) - 2 * count)
@@ -110,7 +110,7 @@ SHAPES = {
     "even": "fall evenly down to zero",
     "close": "stay close behind the second",
 }
-"""How the scores of a look-alike fall off after the second."""
+"""The ways in which the scores of a look-alike fall off after the second."""
 MOST_MADE = 100_000
 _LARGEST_MADE = 10**9
 

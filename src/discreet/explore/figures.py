@@ -39,7 +39,7 @@ _FEWEST = 3
 
 
 _Need = tuple[float | None, str]
-"""The ε at which a mechanism is accurate enough, and the same as a sentence."""
+"""The ε at which a mechanism is accurate enough, and a sentence that states it."""
 
 
 def figures(
@@ -49,9 +49,9 @@ def figures(
 
     Args:
         choices: the state of the page.
-        study: the scores, and what is known about them.
-        seconds: about how long the curves may take, for new scores (while a bar is dragged, something should
-            move soon) and for others.
+        study: the scores, and the results cached for them.
+        seconds: about how long the curves may take, for new scores (short, so that the page follows while a
+            bar is dragged) and for known ones.
     """
     bars = bars_of(study, choices.labels)
     now = {name: _now(choices, study, name) for name in choices.mechanisms}
@@ -157,7 +157,7 @@ def _row(choices: Choices, name: str, now: dict[str, Any], need: _Need | None) -
 
 
 def proof_of(promise: Guarantee) -> str | None:
-    """Return the proof of one release's promise: that of its ε, or if it has no ε, of the promise itself."""
+    """Return the proof of one release's ε; if it has no ε, the proof of its own promise."""
     proof = promise.to(PureDP).proof or promise.proof
     return None if proof is None else str(proof)
 
@@ -223,10 +223,10 @@ def _need(
     known: dict[int, Point],
     passed: Callable[[], bool],
 ) -> _Need | None:
-    """Return the least ε that is accurate enough; None if the search must wait for the next call."""
+    """Return the least ε that is accurate enough; None if there is no time left to search in this call."""
     if not is_private(name):
         return None, "No ε helps: it is not private at any."
-    # The result is a noise scale for any Δ; it is found as its inverse, because ε = d/s.
+    # The cached result is the inverse of a noise scale, 1/s; it serves every Δ, because ε = d/s.
     key = ("need", name, choices.level, choices.tolerance, seen_by(name, choices.setting))
     if passed() and key not in study.answers:
         return None
@@ -269,7 +269,7 @@ def _rival_epsilon(choices: Choices, study: SeenScores) -> Fraction:
     def search() -> float:
         target = study.mean(budget.REFERENCE, scale, choices.setting)
         blind = float(study.errors.mean())
-        # If permute-and-flip is almost certain, or almost blind, there is nothing to match.
+        # If permute-and-flip is almost certain, or almost random, there is no error to match.
         if target <= 1e-12 * max(1.0, float(study.errors[-1])) or target >= blind * (1 - 1e-9):
             return 1.0
 

@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 MOST_RUNNING = 4
 MOST_KEPT = 32
 FORGOTTEN_AFTER = 30.0
-"""Seconds after which a job is stopped if no page asks about it, because its page was closed."""
+"""Seconds after which a job that no page asks about is stopped: its page was closed."""
 
 Work = Callable[[Connection, Any], None]
 """A top-level function that sends ``("progress", ...)`` messages and one ``("done", result)``."""
@@ -41,7 +41,7 @@ class Jobs:
         self._context = multiprocessing.get_context("spawn")
 
     def start(self, work: Work, request: Any) -> str:
-        """Begin the work in a new process and return the job's name."""
+        """Start the work in a new process and return the job's name."""
         with self._lock:
             self._sweep()
             if sum(not job.ended for job in self._jobs.values()) >= MOST_RUNNING:

@@ -15,7 +15,7 @@ from discreet.explore.settings import is_private
 
 
 def recipes_for(choices: Choices) -> dict[str, str]:
-    """The two texts behind the copy buttons."""
+    """Return the two texts that the copy buttons copy."""
     return {"python": _python(choices), "command": _command(choices)}
 
 
@@ -103,7 +103,7 @@ def _named(names: Iterable[str]) -> str:
 
 
 def as_csv(choices: Choices) -> str:
-    """The scores as a file that the command line reads."""
+    """Return the scores as a CSV file that the command line can read."""
     file = io.StringIO(newline="")
     writer = csv.writer(file)
     writer.writerow(["candidate", "score"])
@@ -116,7 +116,7 @@ def _quoted(value: Fraction) -> str:
 
 
 def short(value: Fraction) -> str:
-    """Return the number exactly: as a decimal if it is a short one, else as a ratio.
+    """Return the number exactly: as a decimal if that is short, else as a ratio.
 
     Example:
         >>> short(Fraction(1, 4)), short(Fraction(1, 3))

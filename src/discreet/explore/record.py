@@ -57,7 +57,7 @@ def record_of(
     with_scores: bool,
     date: str = "",
 ) -> dict[str, Any]:
-    """Return the record of one decision, with a hash of everything else in it."""
+    """Return the record of one decision; its hash covers everything else in the record."""
     found = figures(choices, study, seconds=(30.0, 30.0))
     rows = {row["mechanism"]: row for row in found["now"]}
     chosen = rows[choices.choice]
@@ -178,9 +178,9 @@ def entries(record: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def problems(record: object, *, scores: ScoreFile | None = None) -> list[tuple[str, str]]:
-    """Check a record; return each check with the problem found, or nothing.
+    """Check a record; return each check with the problem found, or with an empty text.
 
-    The figures are recomputed from the scores in the record, or from ``scores`` if it has none.
+    The figures are recomputed from the scores in the record, or from ``scores`` if the record has none.
     """
     if not isinstance(record, Mapping) or record.get("format") != FORMAT:
         raise ParameterError("this is no decision record that this version of discreet knows")
@@ -196,7 +196,7 @@ def problems(record: object, *, scores: ScoreFile | None = None) -> list[tuple[s
         if scores is None:
             raise ParameterError("the record has no scores: give the file with --scores")
         uploads = UploadStore()
-        # A record of an older version has no tolerated risk, and none of its figures needs it.
+        # Records of older versions have no tolerated risk, and their figures do not need it.
         given = {
             "risk": "0.9",
             **record["choices"],
@@ -248,7 +248,7 @@ def _choices(choices: Choices) -> dict[str, Any]:
 def _budget(choices: Choices, row: Mapping[str, Any]) -> dict[str, str]:
     """Return the smallest cap that covers the planned releases, as a ledger counts them."""
     pure, approx = row["total_pure"], row["total_approx"]
-    if pure == "inf":  # a δ in every release: both add up
+    if pure == "inf":  # every release has a δ: ε and δ both add up
         return {
             "epsilon": short(choices.epsilon * choices.releases),
             "delta": _multiple(choices.delta / choices.releases, choices.releases, DELTA_UNIT),

@@ -1,4 +1,4 @@
-"""What an attacker could learn: the proved bound at every ε, and the figure for these scores."""
+"""The attacker's risk figures: the proved bound at every ε, and the figure for these scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_CANDIDATES = 250
 
 
 def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
-    """Return the largest belief an answer can cause: the guarantee's bound, and Bayes for one pair."""
+    """Return the strongest belief an answer can cause: by the guarantee, and by Bayes' rule for one pair."""
     worlds, steps = choices.worlds, choices.steps
     chosen = float(choices.epsilon)
     counts = {"one release": 1}
@@ -29,7 +29,7 @@ def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
             bound = disclosure_bound(epsilon * count, worlds=worlds, steps=steps)
             rows.append({"releases": series, "epsilon": epsilon, "risk": bound})
     mechanism = choices.decided
-    # The bound is for pure privacy: with a δ, some answer may reveal everything.
+    # The bound needs pure privacy: with a δ, some answer may reveal everything.
     bounded = mechanism.promise_at(choices.range_distance).to(PureDP).epsilon < math.inf
     return {
         "rows": rows,
@@ -51,7 +51,7 @@ def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
 
 
 def _real(choices: Choices, study: SeenScores) -> dict[str, Any] | None:
-    """Apply Bayes' rule to these scores and those with one supporter of the best removed."""
+    """Apply Bayes' rule to these scores and a neighbour in which the best has lost one supporter."""
     if len(study) > _MOST_CANDIDATES:
         return None
     name = choices.choice
@@ -63,8 +63,8 @@ def _real(choices: Choices, study: SeenScores) -> dict[str, Any] | None:
 def _bayes(choices: Choices, study: SeenScores) -> dict[str, Any]:
     here = study.values.astype(np.float64)
     delta = float(choices.sensitivity)
-    # Proposition 2 of the permute-and-flip paper: the worst neighbour lowers one candidate and, where
-    # scores may move against each other, raises all others.
+    # Proposition 2 of the permute-and-flip paper: the worst neighbour lowers one candidate and, if
+    # scores may move in opposite directions, raises all others.
     there = here.copy() if choices.monotonic else here + delta
     there[0] = here[0] - delta
     found = disclosure_risk(

@@ -28,12 +28,13 @@ from discreet.mechanisms import mechanism_named
 from discreet.mechanisms.facts import Floats
 
 PER_DECADE = 12
-"""Points of a curve for each factor of ten of ε."""
+"""The number of points on a curve for each factor of ten in ε."""
 _MOST_CUTS = 1_024
 _MOST_MASSES = 8
 _MOST_ANSWERS = 500
 _MOST_STUDIES = 16
-# Beyond this many noise scales (plus ln n) all candidates together have probability below 10^-21.
+# All candidates further behind than this many noise scales (plus ln n) together have a probability
+# below 10^-21.
 _NEGLIGIBLE = 50.0
 _ALWAYS_KEPT = 64
 _PRECISION = 2e-4
@@ -53,7 +54,7 @@ Kept = TypeVar("Kept")
 
 
 def after(seconds: float) -> Callable[[], bool]:
-    """Return a function that says whether this many seconds have passed, so that work can stop in time."""
+    """Return a function that returns whether this many seconds have passed, so that work can stop in time."""
     end = time.perf_counter() + seconds
     return lambda: time.perf_counter() > end
 
@@ -70,7 +71,7 @@ class Recent(Generic[Kept]):
         return key in self._kept
 
     def of(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """Return what is cached under this key, computing it if necessary."""
+        """Return the cached result for this key, computing it if necessary."""
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = make()
@@ -116,11 +117,11 @@ class SeenScores:
 
     @property
     def new(self) -> bool:
-        """Whether no point of a curve has been computed yet."""
+        """True if no point of a curve has been computed yet."""
         return not self._points
 
     def masses(self, name: str, epsilon: Fraction, setting: Terms) -> Floats:
-        """The probability of each candidate, best first, of a mechanism at ε."""
+        """Return the probability of each candidate, best first, under a mechanism at ε."""
 
         def compute() -> Floats:
             mechanism = mechanism_at(name, setting.delta, epsilon=epsilon)
@@ -132,7 +133,7 @@ class SeenScores:
     def curves(
         self, names: tuple[str, ...], steps: list[int], setting: Terms, passed: Callable[[], bool]
     ) -> dict[str, dict[int, Point]]:
-        """Return the known points at these grid steps, computing coarse ones for all mechanisms first."""
+        """Return the points known at these grid steps; new ones are computed coarse steps first."""
         keys = {
             (name, step): (name, step, seen_by(name, setting)) for name in names for step in steps
         }
@@ -165,7 +166,7 @@ class SeenScores:
     def _point(self, name: str, scale: Fraction, setting: Terms) -> Point:
         mass = self._mass_at(name, scale, setting)
         tail = np.zeros(len(self))
-        # Summed from the far end, small tails keep their digits.
+        # Summing from the far end keeps the digits of small tails.
         tail[: mass.size - 1] = np.cumsum(mass[:0:-1])[::-1]
         return Point(_dot(mass, self.errors), tail[self.cuts])
 
@@ -183,12 +184,12 @@ class SeenScores:
 
 
 def seen_by(name: str, setting: Terms) -> Terms | None:
-    """Return what a mechanism depends on besides the gaps: nothing, or the whole setting."""
+    """Return the setting if the mechanism depends on more than the gaps, else None."""
     return setting if _law(name) is None else None
 
 
 def grid_steps(range_distance: Fraction, low: float, high: float) -> list[int]:
-    """The steps of the grid whose ε = d/s covers the range, from the smallest ε to the largest."""
+    """Return the grid steps at which ε = d/s lies in the range, from the smallest ε to the largest."""
     distance = math.log10(float(range_distance))
     first = math.ceil((distance - math.log10(low)) * PER_DECADE - 1e-9)
     last = math.floor((distance - math.log10(high)) * PER_DECADE + 1e-9)
@@ -202,9 +203,9 @@ def scale_at(step: int) -> Fraction:
 
 
 def least_positive_root(excess: Callable[[float], float], low: float, high: float) -> float | None:
-    """Return the least x in [low, high] at which the decreasing ``excess`` is at most 0, rounded up.
+    """Return the least x in [low, high] at which the decreasing ``excess`` is at most 0.
 
-    To four digits; None if it is positive even at the high end.
+    The result is rounded up to four digits. It is None if ``excess`` is positive even at ``high``.
     """
     found = root_between(
         lambda place: excess(math.exp(place)), math.log(low), math.log(high), precision=_PRECISION
@@ -213,7 +214,7 @@ def least_positive_root(excess: Callable[[float], float], low: float, high: floa
 
 
 def _dot(mass: Floats, errors: Floats) -> float:
-    # Not @: a threaded library waits for its threads on a busy machine, longer than the sum takes.
+    # Not @: on a busy machine a threaded library waits for its threads longer than this sum takes.
     return float((mass * errors[: mass.size]).sum())
 
 

@@ -21,7 +21,7 @@ def series(name: str) -> str:
 
 
 def figure(value: float) -> str:
-    """Four significant digits, as people write them."""
+    """Return a number with four significant digits, as people write it."""
     if 0 < abs(value) < 1e-4:
         return measured(value, digits=2).replace("e-0", "e-")
     return measured(value) if abs(value) < 1e4 or math.isinf(value) else f"{value:,.0f}"
@@ -54,7 +54,7 @@ def verdicts(choices: Choices, result: dict[str, Any]) -> dict[str, dict[str, st
     Accuracy is good if answers miss the tolerance no more often than allowed; fair if at most twice as
     often and in no more than half of the releases; bad otherwise. Privacy is good if no attacker can be
     surer than tolerated after all releases; fair if that holds after one release; bad otherwise, and if
-    nothing bounds it. The colour of accuracy is computed from the scores, which the page states.
+    there is no bound. The colour for accuracy is computed from the scores, and the page says so.
     """
     row = next(row for row in result["now"] if row["mechanism"] == choices.choice)
     return {
@@ -144,7 +144,7 @@ def _begun(choices: Choices) -> str:
 
 
 def alternatives(choices: Choices, result: dict[str, Any]) -> dict[str, str]:
-    """One or two sentences for each chart."""
+    """Return the text alternative of each chart, in one or two sentences."""
     return {
         "balance": _balance(choices, result),
         "probabilities": _probabilities(choices, result),

@@ -48,9 +48,9 @@ class Guard:
         try:
             await self._app(inner, limited(receive, self._most), send_guarded)
         except asyncio.CancelledError:
-            # Ctrl-C while something is computed: the page gets an error, and the terminal no traceback.
+            # Ctrl-C during a computation: send the page an error, and print no traceback.
             ending = PlainTextResponse("The server is ending.", status_code=503)
-            with contextlib.suppress(RuntimeError):  # the answer had begun
+            with contextlib.suppress(RuntimeError):  # the reply had begun
                 await ending(scope, receive, send_guarded)
 
     def _refusal(self, scope: Scope) -> Response | None:

@@ -31,12 +31,12 @@ class Terms:
         return self.sensitivity if self.monotonic else 2 * self.sensitivity
 
     def scores(self, values: object) -> Scores:
-        """Scores with this Δ."""
+        """Return scores with this Δ."""
         return Scores(values, sensitivity=self.sensitivity, monotonic=self.monotonic)
 
 
 def mechanism_at(name: str, delta: Fraction, **amount: object) -> Mechanism:
-    """Return the named mechanism at an ε or a scale; δ is passed on if the mechanism takes one.
+    """Return the named mechanism at an ε or a scale, with δ if the mechanism takes one.
 
     Example:
         >>> mechanism_at("permute-and-flip", Fraction(0), epsilon=1)
@@ -54,5 +54,5 @@ def takes_delta(name: str) -> bool:
 
 @cache
 def is_private(name: str) -> bool:
-    """Whether the mechanism has a proof."""
+    """Return whether the mechanism has a proof of privacy."""
     return mechanism_named(name, epsilon=1).private

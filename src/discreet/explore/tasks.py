@@ -46,13 +46,13 @@ _CLAIMS: dict[str, tuple[str, Claimed, str]] = {
     "regular": ("regularity", lambda _: Regular(), "regular"),
 }
 CLAIMS = {name: title for name, (title, _, _) in _CLAIMS.items()}
-"""The claims that the page can audit."""
+"""The titles of the claims that the page can audit."""
 MOST_AUDITED = 6
 """The most candidates in an audited score vector."""
 
 
 def audit_request(given: object) -> dict[str, Any]:
-    """A page's request for an audit, checked before a process is started for it."""
+    """Check a page's request for an audit and return it, before a process is started."""
     asked = Wanted(given)
     monotonic = asked.get("monotonic")
     if monotonic not in (None, True, False):

@@ -1,6 +1,6 @@
-"""Uploaded scores: what :mod:`discreet._tables.score_files` reads, within the page's limits.
+"""Uploaded scores, read by :mod:`discreet._tables.score_files` within the page's limits.
 
-The user has declared these scores public; even so, no message quotes one.
+The user has declared these scores public. Even so, no message quotes a score.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ScoreFile:
 
 
 def read_scores(name: str, content: bytes) -> ScoreFile:
-    r"""The scores in a file's bytes.
+    r"""Read scores from a file's bytes.
 
     Example:
         >>> read_scores("visits.csv", b"diagnosis,patients\nflu,412\ncold,398\n").labels
@@ -62,7 +62,7 @@ def read_scores(name: str, content: bytes) -> ScoreFile:
 
 
 def score_file(name: str, scores: Scores) -> ScoreFile:
-    """Return scores with labels and numbers as the page shows them."""
+    """Return scores with the labels and numbers that the page shows."""
     if len(scores) > MOST_CANDIDATES:
         raise ScoresError(f"there are more than {MOST_CANDIDATES:,} candidates")
     values = scores.values.tolist()
@@ -79,7 +79,7 @@ def score_file(name: str, scores: Scores) -> ScoreFile:
 
 
 def _label(text: str) -> str:
-    """Return a label fit to show: short and on one line."""
+    """Return a label that can be shown: short and on one line."""
     shown = " ".join(text.split())[:LONGEST_LABEL]
     return (
         shown if shown.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in shown)
@@ -105,7 +105,7 @@ class UploadStore:
         return name
 
     def get(self, name: str) -> ScoreFile:
-        """The file kept under this name."""
+        """Return the file kept under this name."""
         with self._lock:
             file = self._files.get(name)
             if file is None:
@@ -114,7 +114,7 @@ class UploadStore:
             return file
 
     def keep_draft(self, page: str, source: str, edits: dict[str, float]) -> None:
-        """Keep a page's changes to its scores, for when it is reloaded."""
+        """Keep a page's changes to its scores, in case the page is reloaded."""
         with self._lock:
             self._drafts.pop(page, None)
             self._drafts[page] = (source, edits)
@@ -122,7 +122,7 @@ class UploadStore:
                 self._drafts.popitem(last=False)
 
     def draft(self, page: str, source: str) -> dict[str, float]:
-        """Return the page's changes to these scores; nothing if it had changed others."""
+        """Return the page's changes to these scores; an empty mapping if it changed other scores."""
         with self._lock:
             kept, edits = self._drafts.get(page, ("", {}))
             return edits if kept == source else {}

@@ -118,7 +118,7 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("one-shot", "PureDP"): Proof(_TOP_K, "top_k_one_shot_pure_dp"),
     ("joint", "PureDP"): Proof(_TOP_K, "top_k_joint_pure_dp"),
     ("joint", "BoundedRange"): Proof(_TOP_K, "weighed_bounded_range"),
-    # Any of these, a lead, several quantiles, noisy numbers of people, by group, under hidden coins.
+    # Any of these, and leads, several quantiles, noisy numbers of people, answers by group, hidden coins.
     ("answer", "PureDP"): Proof(_QUESTIONS, "answer_pure_dp"),
     ("answer", "ZCDP"): Proof(_QUESTIONS, "answer_zcdp"),
     # ---- votes of blocks, by one of the three selections ----
@@ -127,7 +127,7 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("votes", "LaplaceDominated"): Proof(_VOTES, "votes_laplace_dominated"),
     ("votes", "AveragedRange"): Proof(_VOTES),
     ("votes", "count"): Proof(_VOTES, "votes_with_number_pure_dp"),
-    # ---- the same in steps: how far one person moves the scores, what else is said beside a choice ----
+    # ---- the same in steps: how far one person moves the scores, what else is released ----
     ("counts", "add-remove"): Proof(_QUESTIONS, "counts_add_remove"),
     ("counts", "replace"): Proof(_QUESTIONS, "counts_replace"),
     ("quantiles", "add-remove"): Proof(_QUESTIONS, "quantiles_add_remove"),

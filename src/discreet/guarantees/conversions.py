@@ -1,6 +1,6 @@
 """Conversions between privacy costs: the proof of each, and formulas rounded up in ball arithmetic.
 
-:mod:`discreet.guarantees` is the only caller that users need.
+Users need only :mod:`discreet.guarantees`, which calls these functions.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Proof:
     """The pages that prove a guarantee, the theorems that Coq has checked, and what is assumed.
 
-    One theorem covers the whole guarantee. Several are steps, each of which Coq has checked; that they fit
-    together is argued on the pages. Without a theorem the proof is on paper.
+    A single theorem covers the whole guarantee. Several theorems are steps, each checked by Coq; the pages
+    argue that they fit together. Without a theorem the proof is on paper.
 
     Example:
         >>> print(Proof("docs/proofs/exponential.md", "exponential_bounded_range"))
@@ -53,7 +53,7 @@ class Proof:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Return where each page can be opened: on the project's site, or in the installed copy.
+        """Return the address of each page: on the project's site, or in the installed copy.
 
         Example:
             >>> [address] = Proof("docs/proofs/exponential.md").addresses
@@ -69,9 +69,9 @@ class Proof:
         return tuple(path.as_uri() for path in found if path is not None)
 
     def then(self, step: Proof, *, shows: bool = False) -> Proof:
-        """This proof and what follows from it by one more step; on paper if either is.
+        """Return this proof followed by one more step; the result is on paper if either is.
 
-        With ``shows`` the step shows what this proof assumes.
+        With ``shows`` the step proves what this proof assumes.
 
         Example:
             >>> first = Proof("docs/proofs/exponential.md", "exponential_bounded_range")
@@ -131,7 +131,7 @@ def _documentation() -> str | None:
 
 
 def shortened(epsilon: Exact, delta: Fraction, survivor: Any) -> Exact:
-    """ε + ln(survivor(ε, δ)), rounded up; zero where nothing survives."""
+    """Return ε + ln(survivor(ε, δ)), rounded up; zero if the survivor is not above zero."""
     assert isinstance(epsilon, Fraction)
     if upper_bound(survivor, epsilon, delta) <= 0:
         return Fraction(0)
@@ -139,7 +139,7 @@ def shortened(epsilon: Exact, delta: Fraction, survivor: Any) -> Exact:
 
 
 def epsilon_of_bounded_range(epsilon: Exact, delta: Fraction) -> Exact:
-    """ε' = ε + 2 ln(1 − √(δ(1 − e^−ε))), from δ(ε') = (1 − e^((ε'−ε)/2))²/(1 − e^−ε).
+    """Return ε' = ε + 2 ln(1 − √(δ(1 − e^−ε))), from δ(ε') = (1 − e^((ε'−ε)/2))²/(1 − e^−ε).
 
     The root stays below one because δ < 1. Proof: ``docs/proofs/conversions.md``.
     """
@@ -147,17 +147,17 @@ def epsilon_of_bounded_range(epsilon: Exact, delta: Fraction) -> Exact:
 
 
 def range_of_flipped_coins(epsilon: Fraction) -> Exact:
-    """2 ln(2e^(ε/2) − 1): the range of permute-and-flip (``docs/proofs/bounded-range-refuted.md``)."""
+    """Return 2 ln(2e^(ε/2) − 1), the range of permute-and-flip (``docs/proofs/bounded-range-refuted.md``)."""
     return upper_bound(lambda e: 2 * (2 * (e / 2).expm1() + 1).log(), epsilon)
 
 
 def zcdp_of_pure(epsilon: Exact) -> Exact:
-    """ε·tanh(ε/2): the ρ of any ε-DP mechanism (``docs/proofs/concentrated.md``)."""
+    """Return ε·tanh(ε/2), the ρ of any ε-DP mechanism (``docs/proofs/concentrated.md``)."""
     return _rho(epsilon, lambda e: e * (e / 2).tanh())
 
 
 def zcdp_of_bounded_range(epsilon: Exact) -> Exact:
-    """The ρ of ε-bounded range: t − 1 − ln t with t = ε/(1 − e^−ε), at most ε²/8.
+    """Return the ρ of ε-bounded range: t − 1 − ln t with t = ε/(1 − e^−ε), at most ε²/8.
 
     Proof: ``docs/proofs/concentrated.md``.
     """
@@ -170,7 +170,7 @@ def zcdp_of_bounded_range(epsilon: Exact) -> Exact:
 
 
 def zcdp_of_laplace(epsilon: Exact) -> Exact:
-    """ε + e^−ε − 1: the ρ of the Laplace pair (``docs/proofs/concentrated.md``)."""
+    """Return ε + e^−ε − 1, the ρ of the Laplace pair (``docs/proofs/concentrated.md``)."""
     return _rho(epsilon, lambda e: e + (-e).expm1())
 
 
@@ -182,7 +182,10 @@ def _rho(epsilon: Exact, formula: Any) -> Exact:
 
 
 def epsilon_of_zcdp(rho: Exact, delta: Fraction) -> Exact:
-    """The least ε found with ρ-zCDP ⇒ (ε, δ)-DP (``docs/proofs/conversions.md``, any order α is valid)."""
+    """Return the least ε found with ρ-zCDP ⇒ (ε, δ)-DP.
+
+    Any order α gives a valid ε (``docs/proofs/conversions.md``).
+    """
     if delta == 1 or rho == 0:
         return Fraction(0)
     if rho == math.inf or delta == 0:

@@ -24,10 +24,10 @@ from discreet.guarantees.measures import (
 
 
 class LaplaceDominated(Epsilon):
-    """As hard to tell apart as Laplace noise of scale 1/ε from the same noise shifted by one, or harder.
+    """Neighbours at least as hard to tell apart as Laplace noise of scale 1/ε and that noise shifted by one.
 
-    Permute-and-flip and Laplace noisy max have this (``docs/proofs/laplace-dominance.md``): ε-DP with a
-    better δ and a better ρ than ε-DP alone implies.
+    Permute-and-flip and Laplace noisy max have this (``docs/proofs/laplace-dominance.md``): it is ε-DP
+    with a better δ and a better ρ than ε-DP alone implies.
 
     Example:
         >>> LaplaceDominated(1).to(ZCDP) < PureDP(1).to(ZCDP)
@@ -46,7 +46,7 @@ class LaplaceDominated(Epsilon):
         return 2 * self._exact if measure is BoundedRange else self._exact
 
     def in_words(self, people: int = 1) -> str:
-        """The promise in one plain sentence."""
+        """Return the promise in one plain sentence."""
         return self.to(PureDP).in_words(people)
 
 
@@ -64,7 +64,7 @@ class FlippedCoins(LaplaceDominated):
     __slots__ = ()
 
     def for_people(self, count: int) -> LaplaceDominated:
-        """For several people only Laplace dominance is kept, not the range."""
+        """Return the promise for several people: Laplace dominance only, without the range."""
         many = whole("people", count)
         return self if many == 1 else self._together(many, LaplaceDominated(self._exact * many))
 
@@ -106,7 +106,7 @@ class AveragedRange(LaplaceDominated):
 class ApproxZCDP(ApproxDP):
     """(ε, δ)-DP that is also ρ-zCDP outside an event of probability ``beyond``.
 
-    What normal noise gives if a group that only one person has may be named with a small probability
+    Normal noise gives this if a group that only one person has may be named with a small probability
     (``docs/proofs/groups-from-the-data.md``). A budget that adds up ρ charges this ρ and ``beyond``, not
     the ρ of its ε (``docs/proofs/composition.md``, Theorem 1 (d)).
 
@@ -131,7 +131,7 @@ class ApproxZCDP(ApproxDP):
 
     @property
     def figures(self) -> Mapping[str, Exact]:
-        """Its numbers by name."""
+        """The numbers by name."""
         return {**super().figures, "rho": self._rho, "beyond": self._beyond}
 
     def __eq__(self, other: object) -> bool:
@@ -141,5 +141,5 @@ class ApproxZCDP(ApproxDP):
         return hash(tuple(self.figures.values()))
 
     def for_people(self, count: int) -> ApproxDP:
-        """For several people only (ε, δ) is kept."""
+        """Return the promise for several people: (ε, δ) only."""
         return self if whole("people", count) == 1 else super().for_people(count)

@@ -101,7 +101,7 @@ two scores further apart than was stated
     def to(self, measure: type[G], *, delta: object = None) -> G:
         """Convert the promise to another measure, rounded up; infinite if nothing follows.
 
-        ``delta`` goes with ``ApproxDP`` only, and is zero by default.
+        ``delta`` is only for ``ApproxDP``, and is zero by default.
         """
         converted = self._to(measure, delta)
         if converted == self:
@@ -110,7 +110,7 @@ two scores further apart than was stated
 
     @abstractmethod
     def exact_in(self, measure: type[Guarantee]) -> Exact:
-        """The number of the same promise in another measure of one number, without its proof.
+        """Return the number of the same promise in another one-number measure, without its proof.
 
         Example:
             >>> BoundedRange("0.5").exact_in(PureDP)
@@ -145,7 +145,7 @@ two scores further apart than was stated
 
     @abstractmethod
     def in_words(self, people: int = 1) -> str:
-        """The promise in one plain sentence, for one person or for a household."""
+        """Return the promise in one plain sentence, for one person or for a household."""
 
     def __str__(self) -> str:
         return self.in_words()
@@ -196,11 +196,11 @@ class _OneNumber(Guarantee):
 
     @abstractmethod
     def _epsilon_at(self, delta: Fraction) -> Exact:
-        """The least ε' such that (ε', δ)-DP follows."""
+        """Return the least ε' such that (ε', δ)-DP follows."""
 
     @property
     def figures(self) -> Mapping[str, Exact]:
-        """Its number by name."""
+        """The number by name."""
         return {self._parameter: self._exact}
 
     def __eq__(self, other: object) -> bool:
@@ -230,17 +230,17 @@ class Epsilon(_OneNumber):
         return float_up(self._exact)
 
     def for_people(self, count: int) -> Epsilon:
-        """Group privacy: ε grows in proportion (``docs/proofs/neighbours.md``)."""
+        """Return the promise for several people: ε grows in proportion (``docs/proofs/neighbours.md``)."""
         return self._together(count, type(self)(self._exact * whole("people", count)))
 
     def exact_in(self, measure: type[Guarantee]) -> Exact:
-        """The number of the same promise in another measure of one number, without its proof."""
+        """Return the number of the same promise in another one-number measure, without its proof."""
         if measure is type(self) or self._exact in (0, math.inf):
             return self._exact
         return self._number_in(measure)
 
     def _epsilon_at(self, delta: Fraction) -> Exact:
-        """The least ε' such that (ε', δ)-DP follows."""
+        """Return the least ε' such that (ε', δ)-DP follows."""
         if delta == 1:
             return Fraction(0)
         if self._exact == math.inf or delta == 0:
@@ -252,7 +252,7 @@ class Epsilon(_OneNumber):
 
     @abstractmethod
     def _number_in(self, measure: type[Guarantee]) -> Exact:
-        """The cost in another one-number measure, for a finite ε above zero."""
+        """Return the cost in another one-number measure, for a finite ε above zero."""
 
 
 class PureDP(Epsilon):
@@ -275,8 +275,8 @@ class PureDP(Epsilon):
         return 2 * self._exact if measure is BoundedRange else zcdp_of_pure(self._exact)
 
     def in_words(self, people: int = 1) -> str:
-        """The promise in one plain sentence."""
-        whose = subject(people)  # which checks the number
+        """Return the promise in one plain sentence."""
+        whose = subject(people)  # this checks the number
         together = self._exact * people
         return (
             f"{whose} the probability of any answer {odds(together)} "
@@ -287,7 +287,7 @@ class PureDP(Epsilon):
 class BoundedRange(Epsilon):
     """ε-bounded range: the log-ratios of all outcomes lie within ε of each other.
 
-    Stronger than ε-DP; what the exponential mechanism gives.
+    It is stronger than ε-DP, and the exponential mechanism gives it.
 
     Example:
         >>> BoundedRange(1).to(PureDP)
@@ -303,7 +303,7 @@ class BoundedRange(Epsilon):
         return self._exact if measure is PureDP else zcdp_of_bounded_range(self._exact)
 
     def in_words(self, people: int = 1) -> str:
-        """The promise in one plain sentence."""
+        """Return the promise in one plain sentence."""
         words = PureDP(self._exact).in_words(people)
         if self._exact == math.inf:
             return words
@@ -331,15 +331,15 @@ class ZCDP(_OneNumber):
         return epsilon_of_zcdp(self._exact, delta)
 
     def exact_in(self, measure: type[Guarantee]) -> Exact:
-        """Its own number, or infinity: no ρ above zero implies a finite ε without a δ."""
+        """Return its own number, or infinity: no ρ above zero implies a finite ε without a δ."""
         return self._exact if measure is ZCDP or self._exact == 0 else math.inf
 
     def for_people(self, count: int) -> ZCDP:
-        """Group privacy: ρ grows with the square (``docs/proofs/neighbours.md``)."""
+        """Return the promise for several people: ρ grows with the square (``docs/proofs/neighbours.md``)."""
         return self._together(count, ZCDP(self._exact * whole("people", count) ** 2))
 
     def in_words(self, people: int = 1) -> str:
-        """The promise in one plain sentence."""
+        """Return the promise in one plain sentence."""
         group = self.for_people(people)
         bound, _delta = group.to(ApproxDP, delta=Fraction(1, 10**6)).exact
         return (
@@ -385,14 +385,14 @@ class ApproxDP(Guarantee):
 
     @property
     def figures(self) -> Mapping[str, Exact]:
-        """Its numbers by name."""
+        """The numbers by name."""
         return {"epsilon": self._epsilon, "delta": self._delta}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ApproxDP) and self.exact == other.exact
 
     def __le__(self, other: object) -> bool:
-        """Whether this promise implies the other (both numbers no larger)."""
+        """Return whether this promise implies the other (neither number is larger)."""
         if not isinstance(other, ApproxDP):
             return NotImplemented
         return bool(self._epsilon <= other._epsilon and self._delta <= other._delta)
@@ -401,7 +401,7 @@ class ApproxDP(Guarantee):
         return hash((ApproxDP, self.exact))
 
     def _to(self, measure: type[G], delta: object) -> G:
-        # A larger δ buys a smaller ε; any measure follows when δ is zero; infinite otherwise.
+        # A larger δ gives a smaller ε. If δ is zero, any measure follows; otherwise the others are infinite.
         target = (
             self._delta if measure is ApproxDP and delta is None else _target_delta(measure, delta)
         )
@@ -413,11 +413,11 @@ class ApproxDP(Guarantee):
         return make(math.inf)
 
     def exact_in(self, measure: type[Guarantee]) -> Exact:
-        """That of its ε where δ is zero, else infinity."""
+        """Return the number that follows from ε if δ is zero, else infinity."""
         return PureDP(self._epsilon).exact_in(measure) if self._delta == 0 else math.inf
 
     def _epsilon_at(self, target: Fraction) -> Exact:
-        """The ε for a δ of at least this promise's own (``docs/proofs/conversions.md``)."""
+        """Return the ε for a δ of at least this promise's own (``docs/proofs/conversions.md``)."""
         if target < self._delta:
             return math.inf
         if target == self._delta:
@@ -426,7 +426,7 @@ class ApproxDP(Guarantee):
         return PureDP(self._epsilon)._epsilon_at(spare)
 
     def for_people(self, count: int) -> ApproxDP:
-        """Group privacy: kε and δ(e^(kε) − 1)/(e^ε − 1), δ at most 1."""
+        """Return the promise for k people: kε and δ(e^(kε) − 1)/(e^ε − 1), δ at most 1."""
         count = whole("people", count)
         if self._epsilon == math.inf or count == 1 or self._delta == 0:
             return self._together(count, ApproxDP(self._epsilon * count, self._delta))
@@ -439,7 +439,7 @@ class ApproxDP(Guarantee):
         return self._together(count, ApproxDP(self._epsilon * count, min(Fraction(1), delta)))
 
     def in_words(self, people: int = 1) -> str:
-        """The promise in one plain sentence."""
+        """Return the promise in one plain sentence."""
         _epsilon, delta = self.for_people(people).exact
         words = PureDP(self._epsilon).in_words(people)
         return f"{words[:-1]}, except for an event of probability at most {figure(delta)} (δ)."

@@ -1,6 +1,6 @@
 """A budget that outlives the process: every release is counted durably before it happens.
 
-What is promised, and what is not: ``docs/proofs/ledger.md``.
+``docs/proofs/ledger.md`` states what is promised and what is not.
 
 Example:
     >>> import tempfile

@@ -1,4 +1,4 @@
-"""A ledger inside an object that is copied or sent to another process: the same ledger, by its address."""
+"""Copying a ledger, or sending it to another process: the copy is the same ledger, by its address."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ class SharedByAddress:
 
 def _opened_again(kind: Any, address: str) -> Any:
     ledger = kind.open(address, create=False)
-    # What unpickling opened is never closed explicitly.
+    # A ledger that was opened by unpickling is never closed explicitly.
     finalize(ledger, ledger._store.close)
     return ledger

@@ -1,4 +1,4 @@
-"""The package's first import: a missing library is reported by its extra, not by a traceback."""
+"""The package's first import: if SQLAlchemy is missing, the error names the extra to install."""
 
 from discreet.errors import missing_extra
 

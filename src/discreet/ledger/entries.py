@@ -35,7 +35,7 @@ class Head:
 
     @staticmethod
     def parse(text: str) -> Head:
-        """Read what ``str`` wrote."""
+        """Parse the text that ``str`` returns."""
         dataset, _, rest = text.strip().rpartition(":")
         dataset, _, sequence = dataset.rpartition(":")
         if not dataset or not sequence.isdecimal() or len(rest) != 64:
@@ -54,11 +54,11 @@ class Entry:
         dataset: the data set.
         budget: the budget it belongs to: the data set, or a part of it such as ``visits/alice``.
         kind: ``create``, ``spend``, ``failed``, ``answer``, ``allot``, ``revoke``, ``renew`` or ``clock``.
-        time: when, in UTC; never before the entry above.
+        time: when it was written, in UTC; never earlier than the previous entry.
         version: the version of discreet that wrote it.
-        details: what belongs to the kind: purpose, mechanism, parameters, guarantee, count, cost, ...
-        previous: the hash of the entry before.
-        state: the digest of the state that it leaves; None in entries of discreet 0.1.0.
+        details: the fields of its kind: purpose, mechanism, parameters, guarantee, count, cost, ...
+        previous: the hash of the previous entry.
+        state: the digest of the state after this entry; None in entries of discreet 0.1.0.
         hash: the hash of this entry.
 
     Example:
@@ -88,11 +88,11 @@ class Entry:
 
     @property
     def head(self) -> Head:
-        """Return the state of the history just after this entry."""
+        """Return the head of the history just after this entry."""
         return Head(self.dataset, self.sequence, self.hash)
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data, for JSON, the details among the rest."""
+        """Return plain data for JSON, with the details among the other fields."""
         told: dict[str, Any] = {}
         for each in fields(self):
             value = getattr(self, each.name)
@@ -107,7 +107,7 @@ def write(entry: Entry) -> str:
 
 
 def read(body: str) -> Entry | None:
-    """Read an entry from a stored text; None if it cannot be one."""
+    """Read an entry from a stored text; None if the text is not an entry."""
     try:
         return Entry(**json.loads(body), hash=digest(body))
     except (AttributeError, RecursionError, TypeError, ValueError):
@@ -120,7 +120,7 @@ def digest(body: str) -> str:
 
 
 def time_in_words(microseconds: int) -> str:
-    """Microseconds since 1970 as ISO 8601 in UTC.
+    """Return microseconds since 1970 as ISO 8601 in UTC.
 
     Example:
         >>> time_in_words(1_000_000)
@@ -130,7 +130,7 @@ def time_in_words(microseconds: int) -> str:
 
 
 def moment_of(time: str) -> int:
-    """Read what ``time_in_words`` wrote.
+    """Parse the text that ``time_in_words`` returns.
 
     Example:
         >>> moment_of("1970-01-01T00:00:01.000000Z")

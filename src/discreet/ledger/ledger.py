@@ -51,7 +51,7 @@ class Ledger(SharedByAddress):
 
     @classmethod
     def open(cls, url: object = None, *, create: bool = True, wait: float = 30) -> Self:
-        """Open a ledger. A read-only one can still be shown, listed and verified.
+        """Open a ledger. A read-only ledger can still be shown, listed and verified.
 
         Args:
             url: a path, ``sqlite:///path``, ``postgresql://...``, or None for the user's own ledger.
@@ -86,7 +86,7 @@ class Ledger(SharedByAddress):
     def __repr__(self) -> str:
         return f"Ledger({str(self._store.place)!r})"
 
-    # ---- for whoever answers for the data ----------------------------------------------------
+    # ---- for the owner of the data -----------------------------------------------------------
 
     def create(
         self,
@@ -142,8 +142,8 @@ class Ledger(SharedByAddress):
 
         Args:
             dataset: its name.
-            cap: the most that may be spent; a budget that is there must have this cap.
-            **terms: the other terms of ``create``; a budget that is there must have these, too.
+            cap: the most that may be spent; an existing budget must have this cap.
+            **terms: the other terms of ``create``; an existing budget must have these, too.
 
         Example:
             >>> import tempfile
@@ -215,7 +215,7 @@ class Ledger(SharedByAddress):
         text("purpose", purpose)
         return self._change(dataset, lambda _, state: (state.name, "clock", {"purpose": purpose}))
 
-    # ---- for whoever asks ----------------------------------------------------------------------
+    # ---- for analysts --------------------------------------------------------------------------
 
     def spend(
         self, dataset: str, event: Event | Guarantee, *, purpose: str = "", group: str | None = None
@@ -225,7 +225,7 @@ class Ledger(SharedByAddress):
         Args:
             dataset: the data set, or a part of its budget such as ``"visits/alice"``.
             event: what will be released: an event, or its guarantee.
-            purpose: what for, in words without data.
+            purpose: what the release is for, in words that contain no data.
             group: the declared group of people that the release depends on, if only one.
         """
         happening = Event.of(event)
@@ -249,7 +249,7 @@ class Ledger(SharedByAddress):
         return self._change(dataset, decide)
 
     def fail(self, entry: Entry, kind: str = "error") -> Entry:
-        """Record that a counted release did not happen. It stays counted; this is a later entry.
+        """Record that a counted release did not happen. It stays counted; the failure is a later entry.
 
         Args:
             entry: what ``spend`` returned.
@@ -261,12 +261,12 @@ class Ledger(SharedByAddress):
         return self._say_of(entry, "failed", {"outcome": kind})
 
     def keep(self, entry: Entry, answer: Mapping[str, Any]) -> Entry:
-        """Keep a released answer in the history, to be read again at no cost; this is a later entry.
+        """Keep a released answer in the history, as a later entry, to be read again at no cost.
 
         Args:
-            entry: what ``spend`` returned, which a release carries.
-            answer: the release as plain data, ``release.as_data()``: only what left the building. An entry
-                has one answer: a second is refused.
+            entry: what ``spend`` returned; a release carries it.
+            answer: the release as plain data, ``release.as_data()``: only what was released. An entry has
+                one answer: a second is refused.
         """
         return self._say_of(entry, "answer", {"release": dict(answer)})
 
@@ -282,7 +282,7 @@ class Ledger(SharedByAddress):
         return self._change(entry.dataset, decide)
 
     def answers(self, dataset: str) -> list[tuple[Entry, Mapping[str, Any]]]:
-        """The answers that were kept, each with the spend that paid for it, oldest first."""
+        """Return the answers that were kept, each with the spend that paid for it, oldest first."""
         history = self.history(dataset)
         spends = {entry.sequence: entry for entry in history}
         return [
@@ -317,18 +317,18 @@ class Ledger(SharedByAddress):
                 self.fail(entry)
             raise
 
-    # ---- for anyone: nothing below writes, and nothing costs -----------------------------------
+    # ---- for anyone: nothing below writes or costs anything ------------------------------------
 
     def show(self, budget: str) -> Budget:
         """Return the state of a budget, as the next spend would find it."""
         return self._look(budget, lambda c, state: budget_report(self._next(c, state), budget))
 
     def budgets(self) -> tuple[Budget, ...]:
-        """The state of every data set's budget."""
+        """Return the state of every data set's budget."""
         return tuple(self.show(name) for name in self._store.read(rows.data_sets))
 
     def history(self, dataset: str) -> History:
-        """Every entry of a data set, or of one part of its budget, oldest first; a table in a notebook."""
+        """Return the entries of a data set or a part of its budget, oldest first; notebooks show a table."""
         state, lines = self._look(dataset, lambda c, state: (state, rows.lines_of(c, state)))
         state.account(dataset)
         return History(
@@ -338,9 +338,9 @@ class Ledger(SharedByAddress):
         )
 
     def await_payments(self, dataset: str) -> None:
-        """Return when no change of a data set is under way, or raise after the ledger's ``wait``.
+        """Wait until no change of a data set is in progress; raise an error after the ledger's ``wait``.
 
-        A server may still be committing what a process that has ended began, for example while it waits for
+        A server may still be committing a change of a process that has ended, for example while it waits for
         a standby. SQLite's changes end with their process.
         """
         if not self._store.place.is_sqlite:
@@ -349,8 +349,8 @@ class Ledger(SharedByAddress):
     def tables(self, dataset: str) -> tuple[str, ...]:
         """Return the names of the tables in the latest questions charged to a budget, sorted.
 
-        Only names, from the last 100 entries: a table in memory has none, and nothing about its content is
-        kept, because a hash of it would confirm who is in it.
+        Only names are returned, from the last 100 entries. A table in memory has no name, and nothing about
+        its content is kept, because a hash of the content would confirm who is in it.
         """
 
         def look(connection: Connection, state: State) -> set[str]:

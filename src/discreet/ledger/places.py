@@ -36,7 +36,7 @@ class Place:
 
     @cached_property
     def is_sqlite(self) -> bool:
-        """Whether it is a SQLite file."""
+        """Whether the ledger is a SQLite file."""
         return self.url.get_backend_name() == "sqlite"
 
     @cached_property
@@ -86,11 +86,11 @@ class Place:
         return all(os.access(part, os.W_OK) for part in (file, file.parent))
 
     def state_without_locks(self) -> tuple[int, int] | None:
-        """Return size and time of a file that must be read without locks; None if SQLite can lock it.
+        """Return the size and time of a file that must be read without locks; None if SQLite can lock it.
 
-        A write-ahead log needs a file of locks beside it, which cannot be created in a read-only folder,
-        and which a reader in another folder would leave behind. Without a log nothing can be missed: the
-        one file is read as it is, and compared afterwards.
+        A write-ahead log needs a lock file beside it. It cannot be created in a read-only folder, and in any
+        other folder a reader would leave it behind. If there is no log, nothing can be missed: the one file
+        is read as it is, and its size and time are compared afterwards.
         """
         found = self.path.resolve()
         with found.open("rb") as file:
@@ -103,8 +103,8 @@ class Place:
     def file_number(self) -> tuple[int, int] | None:
         """Return what identifies the SQLite file, or None if it is gone.
 
-        SQLite finds its journal by the file's *name*: after a crash under one of two names, a process that
-        uses the other does not see that a spend must be undone. Such a file is refused.
+        SQLite finds its journal by the file's *name*. If a file has two names, then after a crash under one,
+        a process that uses the other does not see that a spend must be undone. Such a file is refused.
         """
         try:
             found = self.path.stat()
@@ -138,7 +138,7 @@ class Place:
             )
 
     def check_file(self, *, wait: float) -> None:
-        """Refuse a file that is not a ledger, has two names, or lies beside files of another one.
+        """Refuse a file that is not a ledger, has two names, or has another ledger's files beside it.
 
         The file itself is not opened here, because closing it would release all locks that this process has
         on it.
@@ -154,7 +154,7 @@ class Place:
 
 
 def default_place() -> Path:
-    """The ledger in the user's data directory; ``DISCREET_LEDGER`` overrides it (a path or a URL).
+    """Return the ledger in the user's data directory; ``DISCREET_LEDGER`` overrides it (a path or a URL).
 
     Example:
         >>> default_place().name
@@ -174,7 +174,7 @@ def place_of(address: object) -> Place:
     if address is None:
         address = os.environ.get("DISCREET_LEDGER") or default_place()
     if isinstance(address, str) and _NO_PATH.match(address):
-        # Read as a path, it would be shown with its password, and a file of that name created.
+        # If it were read as a path, it would be shown with its password, and a file of that name created.
         raise ParameterError(
             "a ledger's address is a path, sqlite:///path or postgresql://...; this one looks like a "
             "server's without the :// (it is not shown here, because it may hold a password)"

@@ -33,16 +33,16 @@ class Budget:
 
     Attributes:
         name: the data set, or a part of it such as ``visits/alice``.
-        accountant: what is added up.
+        accountant: the accountant's name, which states what is added up.
         neighbours: the relation the budget protects.
         cap: the cap as its owner stated it, in plain data.
         limit: the cap as the accountant counts it.
-        total: what is spent, parts handed to analysts included.
-        groups: what each declared group has spent besides.
+        total: what is spent, including the parts handed to analysts.
+        groups: what each declared group has spent in addition.
         period: the period after which it renews, or None.
         revoked: whether nothing more can be spent.
         parts: the names of the parts handed out.
-        head: where the data set's history stands.
+        head: the head of the data set's history.
 
     Example:
         >>> import tempfile
@@ -77,7 +77,7 @@ class Budget:
         return self._shown(self.remaining)
 
     def _shown(self, amount: Amount) -> str:
-        """Return an amount as counted; for a sum of ρ under an (ε, δ) cap, first what it means there."""
+        """Return an amount as counted; for a sum of ρ under an (ε, δ) cap, with its ε and δ first."""
         counted = ACCOUNTANTS[self.accountant].shown(amount)
         if self.accountant != "rho-delta" or "delta" not in self.cap:
             return counted
@@ -88,7 +88,7 @@ class Budget:
 
     @property
     def remaining(self) -> Amount:
-        """What can still be spent; nothing once it is revoked."""
+        """What can still be spent; nothing once the budget is revoked."""
         return NOTHING if self.revoked else self.limit - self.total
 
     @property
@@ -97,7 +97,7 @@ class Budget:
         return CLAIMS["ledger", "sum"]
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data, for JSON; amounts are exact decimals in text."""
+        """Return plain data for JSON; amounts are exact decimals in text."""
         return {
             "name": self.name,
             "accountant": self.accountant,
@@ -121,7 +121,7 @@ class Quote:
 
     Attributes:
         budget: the budget asked about.
-        event: what is spent each time; its own count is part of it.
+        event: what is spent each time, including the event's own count.
         count: how many such spends.
         each: what one spend costs.
         cost: what all of them cost.
@@ -163,7 +163,7 @@ class Quote:
         )
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Return plain data for JSON."""
         return {
             "budget": self.budget,
             "accountant": self.accountant,

@@ -29,11 +29,11 @@ _BUDGETS_AND_GROUPS = (
 
 
 def load(connection: Connection, name: str, *, lock: bool = False) -> State:
-    """Load the data set that a budget belongs to; a writer holds it until the transaction ends."""
+    """Load the data set that a budget belongs to; with ``lock``, hold it until the transaction ends."""
     root = name.partition("/")[0]
     query = select(budgets.c.id).where(budgets.c.name == root)
     # PostgreSQL waits here for other writers of this data set; SQLite has waited at BEGIN IMMEDIATE.
-    # Only what is read after that is what the last holder wrote.
+    # Only what is read after this wait includes what the last holder wrote.
     identity = connection.execute(query.with_for_update() if lock else query).scalar_one_or_none()
     if identity is None:
         raise NoBudgetError(
@@ -50,7 +50,7 @@ def load(connection: Connection, name: str, *, lock: bool = False) -> State:
 
 
 def await_writers(connection: Connection, name: str) -> None:
-    """Return when nobody else is changing a data set in PostgreSQL."""
+    """Wait until no one else is changing a data set in PostgreSQL."""
     # Nothing is written, so there is no standby to wait for.
     connection.execute(text("SET LOCAL synchronous_commit TO off"))
     load(connection, name, lock=True)
@@ -118,7 +118,7 @@ def _account(row: RowMapping) -> Account:
 
 
 def _besides(row: RowMapping) -> tuple[Any, ...]:
-    """Return the columns of a row besides its account; those of the data set are in its state."""
+    """Return the columns of a row that are not in its account; the data set's own are in its state."""
     unused = ("period", "period_number", "entries", "head", "last_time")
     names = ("id", "root_id", *(() if row["root_id"] is None else unused))
     return tuple(row[name] for name in names)
@@ -224,7 +224,7 @@ def _entries_of(state: State) -> Select[Any]:
 
 
 def lines_of(connection: Connection, state: State) -> list[tuple[int, str, str]]:
-    """Yield every stored line: its number, its text and its stored hash."""
+    """Return every stored line: its number, its text and its stored hash."""
     return [
         tuple(row) for row in connection.execute(_entries_of(state).order_by(entries.c.sequence))
     ]
@@ -258,7 +258,7 @@ def said_of(connection: Connection, state: State, sequence: int) -> list[str]:
 
 
 def data_sets(connection: Connection) -> list[str]:
-    """The names of all data sets."""
+    """Return the names of all data sets."""
     query = select(budgets.c.name).where(budgets.c.root_id.is_(None)).order_by(budgets.c.name)
     names = list(connection.execute(query).scalars())
     if not all(isinstance(name, str) for name in names):

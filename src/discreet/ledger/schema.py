@@ -15,7 +15,7 @@ from discreet.errors import LedgerError
 from discreet.ledger.store import Store, damaged
 
 CURRENT = 4
-_READABLE = 2  # from here on the tables are the same
+_READABLE = 2  # the tables are the same since this version
 
 _metadata = MetaData()
 
@@ -118,7 +118,7 @@ def _version_2(connection: Connection) -> None:
 
 
 def _version_3(_connection: Connection) -> None:
-    """Change no table, but from now on every entry carries the state that it leaves.
+    """Change no table, but from now on every entry carries the digest of the state after it.
 
     An earlier discreet, which neither writes nor checks the state, must not spend any more: it refuses a
     ledger of this version. The next change replays an older history once.

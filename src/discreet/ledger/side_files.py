@@ -22,7 +22,7 @@ _WAL_MAGIC = {0x377F0682: "<", 0x377F0683: ">"}  # the byte order of its checksu
 _WAL_HEADER, _FRAME_HEADER = 32, 24
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 _JOURNAL_HEADER = 28
-_ONE_FILE = 4  # the version of the schema from which on a ledger is one file
+_ONE_FILE = 4  # since this version of the schema, a ledger is one file
 _TAG = slice(60, 64)  # where the first page of a SQLite file keeps user_version
 
 
@@ -30,7 +30,7 @@ def next_tag(tag: int, file: Path) -> int:
     """Return the tag for a ledger's next change; it follows from the last one and the file's name.
 
     It is kept in ``PRAGMA user_version``, so that the journal of a change holds the tag from before. The
-    journal belongs to a file that still has this tag, or the one that follows it under this name.
+    journal belongs to a file that still has this tag, or has the tag that follows it under this name.
 
     Args:
         tag: the tag before the change.
@@ -49,7 +49,7 @@ def require_own(path: Path, *, wait: float) -> None:
         tag = _asked(file, "PRAGMA user_version")
         if tag in (before[0], next_tag(before[0], file)):
             return
-        if _tag_before(journal) == before or time.monotonic() > until:  # not a writer at work
+        if _tag_before(journal) == before or time.monotonic() > until:  # no writer is at work
             raise LedgerError(
                 f"the journal {journal} does not belong to the ledger {path}, and would undo what was spent "
                 "since: move the journal away. Nothing was spent"
@@ -69,7 +69,7 @@ def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
             sector, page = struct.unpack(">II", header[20:])
             opened.seek(sector)
             record = opened.read(4 + page)
-            # Each change of ours begins with the first page; an earlier discreet's may have it anywhere.
+            # Each change of ours begins with the first page; an earlier discreet may have put it anywhere.
             while len(record) == 4 + page and record[:4] != b"\0\0\0\1":
                 opened.seek(4, os.SEEK_CUR)
                 record = opened.read(4 + page)
@@ -103,7 +103,7 @@ def _require_whole_log(file: Path, until: float) -> None:
             "spent: end any other program that has the ledger open, and move the log away. Nothing was spent"
         )
     while content and not _whole(content):
-        if content == before or time.monotonic() > until:  # not a writer at work
+        if content == before or time.monotonic() > until:  # no writer is at work
             raise _damaged(log)
         time.sleep(0.05)
         content, before = _content(log), content
@@ -138,13 +138,13 @@ def _whole(log: bytes) -> bool:
     checksum = _checksum(order, header[:24], (0, 0))
     if struct.pack(">II", *checksum) != header[24:]:
         return False
-    ended = False  # after the last frame of this log come those of logs before it, with other salts
+    ended = False  # after this log's last frame come frames of earlier logs, with other salts
     for start in range(_WAL_HEADER, len(log) - _FRAME_HEADER - page + 1, _FRAME_HEADER + page):
         frame = log[start : start + _FRAME_HEADER + page]
         same = [frame[8:12] == salts[:4], frame[12:16] == salts[4:]]
         if not all(same):
             ended = True
-            if any(same):  # salts are random: half of them never agree by chance
+            if any(same):  # salts are random: just one half never matches by chance
                 return False
             continue
         checksum = _checksum(order, frame[:8] + frame[_FRAME_HEADER:], checksum)

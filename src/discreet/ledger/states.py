@@ -34,7 +34,7 @@ PERIODS = ("day", "week", "month", "quarter", "year")
 
 
 def period_named(period: object) -> str | None:
-    """Return a period, or None for a budget that never renews."""
+    """Check the name of a period; None means that a budget never renews."""
     if period is not None and period not in PERIODS:
         raise refuse(
             "period", period, "one of " + ", ".join(PERIODS) + ", or left out: it never renews"
@@ -81,7 +81,7 @@ class Account:
     revoked: bool = False
 
     def total(self) -> Amount:
-        """What is spent: common, plus the most expensive group (the two most expensive under replacement).
+        """Return what is spent: common, plus the most expensive group (under replacement, the top two).
 
         A person who is added or removed is in one group. A person who is replaced may leave one group
         and enter another. For any other relation all groups add up.
@@ -89,7 +89,7 @@ class Account:
         return self.common + _dearest(self.groups.values(), self._touched())
 
     def left_for(self, group: str | None = None) -> Amount:
-        """Return what releases that touch only ``group`` (or anyone) can still spend."""
+        """Return what can still be spent on releases that touch only ``group`` (anyone, if it is None)."""
         if group is None:
             return self.limit - self.total()
         own = self._counter(group)
@@ -126,7 +126,7 @@ class Account:
         self.groups = dict.fromkeys(self.groups, NOTHING)
 
     def _touched(self) -> int:
-        """How many groups one step between neighbours can touch."""
+        """Return how many groups one step between neighbours can touch."""
         return {ADD_REMOVE.value: 1, REPLACE.value: 2}.get(self.neighbours, len(self.groups))
 
     def _counter(self, group: str | None) -> Amount:
@@ -180,7 +180,7 @@ def renew(accounts: Mapping[str, Account]) -> None:
 
 
 def _dearest(amounts: Iterable[Amount], count: int) -> Amount:
-    """Sum the ``count`` largest amounts, each number separately, which is never too little."""
+    """Sum the ``count`` largest costs, and separately the largest δ; the sum is never too small."""
     listed = list(amounts)
     costs = sorted((amount.cost for amount in listed), reverse=True)
     deltas = sorted((amount.delta for amount in listed), reverse=True)
@@ -194,10 +194,10 @@ class State:
     Attributes:
         name: the data set.
         count: how many entries its history has.
-        hash: the hash of the last.
-        last_time: its time, in microseconds since 1970.
-        period: after what the budget renews, or None.
-        period_number: the period that has begun last.
+        hash: the hash of the last entry.
+        last_time: the time of the last entry, in microseconds since 1970.
+        period: the period after which the budget renews, or None.
+        period_number: the number of the period that began last.
         accounts: its budgets by name, the data set's own first.
         stored: the other columns of each budget's row: row numbers, and columns that parts leave empty.
     """
@@ -213,11 +213,11 @@ class State:
 
     @property
     def head(self) -> Head:
-        """Where the history stands."""
+        """The head of the history."""
         return Head(self.name, self.count, self.hash)
 
     def account(self, name: str) -> Account:
-        """One budget."""
+        """Return one budget."""
         if name not in self.accounts:
             raise NoBudgetError(f"there is no budget {name!r} in this ledger")
         return self.accounts[name]

@@ -1,8 +1,8 @@
 """A ledger's transactions: durable at commit, one writer at a time per data set.
 
-A user's SQLite file: ``BEGIN IMMEDIATE`` (the default transaction lets two writers read the same total), a
-rollback journal and full synchronisation, so that the one file is complete after each commit. A team's
-PostgreSQL: a row lock per data set, with ``synchronous_commit`` on.
+A user's SQLite file uses ``BEGIN IMMEDIATE`` (the default transaction lets two writers read the same total),
+a rollback journal and full synchronisation, so that the one file is complete after each commit. A team's
+PostgreSQL uses a row lock per data set, with ``synchronous_commit`` on.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ _SIGNS_OF_DAMAGE = (
 
 
 def system_clock() -> int:
-    """Microseconds since 1970."""
+    """Return the microseconds since 1970."""
     return time.time_ns() // 1_000
 
 
 class Store:
-    """An opened place. Safe to share between threads, and usable after a fork."""
+    """A ledger's place, opened. Safe to share between threads, and usable after a fork."""
 
     def __init__(self, place: Place, *, wait: float) -> None:
         self.place = place
@@ -135,7 +135,7 @@ class Store:
             raise
         except (SQLAlchemyError, sqlite3.Error) as error:
             problem = _problem(error, self.place)
-        except UnicodeDecodeError:  # the driver's, of an error that quotes damaged text
+        except UnicodeDecodeError:  # from the driver, if its error quotes damaged text
             problem = damaged(self.place)
         # Raised outside the handler: the driver's own error, which may quote the address, is not attached.
         raise problem
@@ -207,7 +207,7 @@ def _begin_writing(connection: Any, place: Place, wait: float) -> None:
             if not _is_busy(error) or time.monotonic() > until:
                 raise
         time.sleep(_POLL)
-    connection.execute(f"PRAGMA busy_timeout={int(wait * 1000)}")  # for readers to end
+    connection.execute(f"PRAGMA busy_timeout={int(wait * 1000)}")  # wait for readers to end
     if connection.execute("PRAGMA journal_mode").fetchone() != ("delete",):
         raise LedgerError(
             f"another program has given the ledger {place} a write-ahead log, which is lost when the file is "
@@ -234,7 +234,7 @@ def use_one_file(place: Place, *, wait: float) -> None:
                 connection.execute("PRAGMA synchronous=EXTRA")
                 connection.execute("PRAGMA journal_mode=DELETE")
                 return
-        except UnicodeDecodeError:  # the driver's, of an error that quotes damaged text
+        except UnicodeDecodeError:  # from the driver, if its error quotes damaged text
             problem = damaged(place)
         except sqlite3.Error as error:
             if not _is_busy(error):
@@ -246,9 +246,7 @@ def use_one_file(place: Place, *, wait: float) -> None:
                 )
         if problem is not None:
             raise problem
-        time.sleep(
-            10 * _POLL
-        )  # closed in between: two processes opening it at once would wait for each other
+        time.sleep(10 * _POLL)  # closed meanwhile, so that two processes do not wait for each other
 
 
 def _locked(place: Place) -> LedgerError:

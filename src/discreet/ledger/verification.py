@@ -1,6 +1,6 @@
 """Checking a history: the chain, the totals, and a head kept elsewhere.
 
-``docs/proofs/ledger.md`` says what the chain cannot show without such a head.
+``docs/proofs/ledger.md`` states what the chain cannot show without such a head.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Verification:
         return f"{self.dataset}: {counted(self.entries, 'entry', 'entries')}; {agreeing} agree"
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Return plain data for JSON."""
         return {
             "dataset": self.dataset,
             "holds": self.holds,

@@ -1,4 +1,4 @@
-"""Above threshold: find the values of a stream that cross it, with noise on it and on each value."""
+"""Above threshold: find the values of a stream that cross a threshold, with noise on it and on each value."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ NOISES = ("exponential", "laplace")
 class CrossingRule:
     """The public parameters of a noisy threshold, and everything that follows from them.
 
-    The threshold T gets noise X of scale b₁ once, each value its own noise of scale b₂; a value q crosses
-    when q + Y ≥ T + b₂ − b₁ + X, the means of one-sided noise being public. The stream ends after
-    ``crossings`` of them. A value may depend on the answers before it.
+    The threshold T gets noise X of scale b₁ once; each value gets its own noise Y of scale b₂. A value q
+    crosses if q + Y ≥ T + b₂ − b₁ + X, where b₂ − b₁ corrects for the public means of one-sided noise. The
+    stream ends after ``crossings`` crossings. A value may depend on the answers before it.
 
     Distribution: ∫ f(x) Π g(x) dx over the answers' chances g given X = x.
 
     Guarantee: ε-DP with ε = Δ/b₁ + crossings·d/b₂, where one person changes every value by at most Δ, and
     d = 2Δ, or Δ if all values move the same way. With exponential noise no smaller ε holds if there are more
-    values than crossings. The gap above the threshold of a value that crosses costs nothing more.
+    values than crossings. Releasing how far a crossing value is above the threshold costs nothing more.
 
     Proof: ``docs/proofs/above-threshold.md``.
 
-    Cost: below a microsecond a value; for many values known at once a pass over them.
+    Cost: below a microsecond per value; if many values are known at once, one pass over them.
 
     Args:
         epsilon: what the whole stream costs, however long it is.
@@ -60,7 +60,7 @@ class CrossingRule:
         monotonic: whether one person moves all values in the same direction.
         noise: ``"exponential"``, or ``"laplace"`` for comparison.
         threshold_share: the part of ε for the noise of the threshold; None for the least variance.
-        steady: the same distribution, with work that does not depend on the values
+        steady: whether to make the work independent of the values; the distribution is the same
             (``docs/proofs/above-threshold.md``).
 
     Example:
@@ -203,7 +203,7 @@ class CrossingRule:
     # ---- study: reads the values without spending budget; the results are not private -----------
 
     def sample(self, values: Any, size: int, *, randomness: Bits | None = None) -> Indices:
-        """Draw ``size`` independent first crossings; the number of values means none. **Not private**."""
+        """Draw ``size`` independent first crossings; ``len(values)`` stands for none. **Not private**."""
         bits, array = source_of_bits(randomness), vector_of(values)
         drawn = np.full(whole("size", size, least=0), len(array), dtype=np.int64)
         for place in range(len(drawn)):
@@ -213,11 +213,11 @@ class CrossingRule:
         return drawn
 
     def probabilities(self, values: Any) -> Floats:
-        """Return each value's chance of being the first crossing; last, that none is. **Not private**."""
+        """Return each value's chance of being the first crossing; the last is for none. **Not private**."""
         return first_crossing(self._offsets(vector_of(values)), self.scales)
 
     def sequence_probability(self, values: Any, answers: Sequence[bool]) -> float:
-        """The probability of these answers to these values. **Not private**.
+        """Return the probability of these answers to these values. **Not private**.
 
         Example:
             >>> rule = CrossingRule(epsilon=1, threshold=5, sensitivity=1, crossings=2)
@@ -234,7 +234,7 @@ class CrossingRule:
         *,
         bits: int = 100,
     ) -> Any:
-        """A ball around the probability of these answers, each value asked ``times`` in a row."""
+        """Return a ball around the probability of these answers, each value asked ``times`` in a row."""
         exact = [Fraction(value) - self.middle for value in vector_of(values).tolist()]
         repeats = [1] * len(exact) if times is None else list(times)
         blocks = [
@@ -246,7 +246,7 @@ class CrossingRule:
         return sequence_ball(blocks, self.scales, bits=bits)
 
     def sequence_logs(self, rows: Floats, answers: Sequence[bool], times: Sequence[int]) -> Floats:
-        """Logarithms of the probabilities of these answers to each row of values, in floats."""
+        """Return the logarithms of the probabilities of these answers to each row of values, in floats."""
         offsets = rows - float(self.middle)
         panels = Panels(
             self.scales, np.unique(offsets).tolist(), longest=sum(times), steepest=max(times)
@@ -268,7 +268,7 @@ def _made_again(kind: type[CrossingRule], parameters: dict[str, Any]) -> Crossin
 def block_logs(
     panels: Panels, offsets: Floats, answers: Sequence[bool], times: Sequence[int]
 ) -> Floats:
-    """The logarithm of the chance of all answers at every point, for each row of offsets."""
+    """Return the logarithm of the chance of all answers at every point, for each row of offsets."""
     total = np.zeros((len(offsets), len(panels.points)))
     for place, (above, often) in enumerate(zip(answers, times, strict=True)):
         different, where = np.unique(offsets[:, place], return_inverse=True)

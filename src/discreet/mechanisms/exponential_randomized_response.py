@@ -52,7 +52,7 @@ _FACTS = {
 
 
 class ExponentialRandomizedResponse(Mechanism):
-    """With probability ``truth`` a uniform member of the top set T, else the exponential mechanism.
+    """Choose uniformly from the top set T with probability ``truth``, else by the exponential mechanism.
 
     ``variant="naive"``: T is the set of best candidates. ``variant="complete"``: T is the chain of the
     paper's Algorithm 3: from the best candidate down, while consecutive scores differ by at most Δ.
@@ -159,7 +159,7 @@ class ExponentialRandomizedResponse(Mechanism):
         return top
 
     def ball_probabilities(self, scores: Scores, *, bits: int = 200) -> list[Any]:
-        """Balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
+        """Return balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
         plain = Exponential(**super().parameters()).ball_probabilities(scores, bits=bits)
         top = self.top_set(scores).tolist()
         truth, part = ball_of(self._truth), ball_of(self._truth / sum(top))

@@ -24,22 +24,22 @@ class Facts:
         title: the mechanism's name in words.
         proof: the page in ``docs/proofs`` on which the guarantee rests.
         checked_as: the name of its law in the table that ties promises to theorems
-            (``discreet.guarantees.claims``); empty where the page proves everything on paper.
+            (``discreet.guarantees.claims``); empty if the page proves everything on paper.
         law: the probabilities as a function of the gaps alone (``gaps``, ``correction``, ``log=``), in
             floats; None if they depend on more.
         ball_law: the same in balls, from exact gaps and a precision in bits.
         symmetric: exchanging candidates, or adding a constant to all scores, changes nothing but the labels.
         regular: proved regular (``docs/proofs/auditing.md``): symmetric, and raising a candidate or lowering
             another never makes it less likely.
-        missed: the closed form of the chance to miss a single best candidate, from n and the gap of all
+        missed: the closed form of the chance of missing a single best candidate, from n and the gap of all
             others; None if there is none.
-        hardest_known: proved that no scores have a larger expected error than one best candidate with all
-            others tied (``docs/proofs/worst-case-error.md``).
-        free_gap: proved that the noisy lead of the winner costs nothing more
+        hardest_known: whether it is proved that no scores have a larger expected error than one best
+            candidate with all others tied (``docs/proofs/worst-case-error.md``).
+        free_gap: whether it is proved that the noisy lead of the winner costs nothing more
             (``docs/proofs/noisy-count-and-gap.md``).
-        merges: can be drawn with keyed noise in parts that are merged
+        merges: whether it can be drawn with keyed noise in parts that are then merged
             (``docs/proofs/distributed-selection.md``).
-        compared: shown in comparisons by default.
+        compared: whether comparisons show it by default.
     """
 
     title: str

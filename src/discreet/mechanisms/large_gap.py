@@ -1,4 +1,4 @@
-"""Large gap: permute-and-flip that never errs when the best candidate is far enough ahead."""
+"""Large gap: permute-and-flip that never errs if the best candidate is far enough ahead."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ class LargeGap(Mechanism):
     """Permute-and-flip at full ε; a δ buys certainty once the best candidate leads by a large gap.
 
     Draws r by permute-and-flip. If r is not the best candidate b, returns b instead with probability
-    c = min(1, 2a(1/W − 1)), where W = Σ_{t≠b} p_t is what the others weigh and a = δ/(e^ε − 1); never if
-    W ≥ 1. With W ≤ 2a/(1 + 2a), the gap being large, the answer is certain.
+    c = min(1, 2a(1/W − 1)), where W = Σ_{t≠b} p_t is the weight of the others and a = δ/(e^ε − 1); never if
+    W ≥ 1. If W ≤ 2a/(1 + 2a), which means that the gap is large, the answer is certain.
 
     Distribution: Pr[r] = (1 − c)·PF_r for r ≠ b, where PF is permute-and-flip's distribution; b has the
     rest. So its error is never larger than permute-and-flip's, at any tail; with two candidates no
     symmetric (ε, δ) mechanism does better at gaps that are multiples of d.
 
-    Guarantee, with s = d/ε: (ε, δ)-DP, and for k people a(e^(kε) − 1) instead of δ. No pure ε, because
-    an answer may become impossible. It is not regular: raising a rival may help a third candidate.
+    Guarantee, with s = d/ε: (ε, δ)-DP, and for k people a(e^(kε) − 1) instead of δ. There is no pure
+    ε, because an answer may become impossible. It is not regular: raising a rival may help a third candidate.
 
     Proof: ``docs/proofs/large-gap.md``; the sampler of permute-and-flip: ``docs/proofs/sampling.md``.
 
-    Cost: that of permute-and-flip; when that errs, one pass over the scores more.
+    Cost: that of permute-and-flip; if that errs, one more pass over the scores.
 
     Example:
         >>> from discreet import Scores
@@ -115,7 +115,7 @@ class LargeGap(Mechanism):
         return self._corrected(draws, scores, bits)
 
     def ball_probabilities(self, scores: Scores, *, bits: int = 200) -> list[Any]:
-        """Balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
+        """Return balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
         from flint import arb
 
         if self._scale_for(scores) == 0:
@@ -180,7 +180,7 @@ class LargeGap(Mechanism):
         if weight < 1e-200 or not 1e-290 < cost < 500 or self._delta < Fraction(1, 10**290):
             return 0.0, 1.0
         factor = 2 * float(self._delta) / math.expm1(float(cost))
-        # W is within the tolerance; the rounding of the formula is a small part of another.
+        # The error of W is within one tolerance; that of the formula is a small part of another.
         least, most = (
             factor * (1 / (weight * (1 + sign * 2 * _TOLERANCE)) - 1) * (1 - sign * _TOLERANCE)
             for sign in (1, -1)
@@ -188,7 +188,7 @@ class LargeGap(Mechanism):
         return min(1.0, max(0.0, least)), min(1.0, max(0.0, most))
 
     def _coin_ball(self, gammas: list[Fraction], cost: Exact) -> Ball:
-        """A ball around 2a(1/W − 1), not capped: 2δ(1 − W)/Σ(e^(ε−γ) − e^−γ)."""
+        """Return a ball around 2a(1/W − 1), not capped: 2δ(1 − W)/Σ(e^(ε−γ) − e^−γ)."""
         from flint import arb
 
         assert isinstance(cost, Fraction)
@@ -227,7 +227,7 @@ class LargeGap(Mechanism):
         return mass
 
     def _kept(self, weight: float, cost: Exact) -> float:
-        """1 − c as a float."""
+        """Return 1 − c as a float."""
         if weight >= 1:
             return 1.0
         if weight == 0 or cost == math.inf:
@@ -253,9 +253,9 @@ class LargeGap(Mechanism):
         return distribution.permute_and_flip(gammas, correction, log=log)
 
     def promise_at(self, range_distance: Fraction) -> Guarantee:
-        """The strongest guarantee proved for neighbours at this range distance, in its own measure."""
+        """Return the strongest guarantee proved for neighbours at this range distance, in its own measure."""
         promise = super().promise_at(range_distance)
-        # The theorem asks for an ε above zero; where no score moves, the page says it in a sentence.
+        # The theorem needs an ε above zero; the page covers the case in which no score moves.
         still = promise.proof is not None and promise.figures["epsilon"] == 0
         return promise.resting_on(Proof(self.proof, assumes=(SCORES,))) if still else promise
 
@@ -264,7 +264,7 @@ class LargeGap(Mechanism):
 
 
 def _capped(value: Ball) -> Ball:
-    """The ball of min(1, max(0, x)) for x in a ball."""
+    """Return the ball of min(1, max(0, x)) for x in a ball."""
     from flint import arb
 
     if value <= 0:
@@ -281,7 +281,7 @@ def _power(exponent: Fraction) -> Ball:
 
 
 def _weight(gammas: Floats, best: int) -> float:
-    """W: the sum of the other candidates' coins."""
+    """Return W, the sum of the other candidates' coins."""
     coins = np.exp(-np.maximum(gammas, 0.0))
     coins[best] = 0.0
     return float(coins.sum())

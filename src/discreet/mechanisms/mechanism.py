@@ -1,4 +1,4 @@
-"""The base class of all mechanisms. Each mechanism has one file, which states its facts and how it draws.
+"""The base class of all mechanisms. Each mechanism has one file, with its facts and how it draws.
 
 A mechanism sees scores only through their gaps γ_r = (q* − q_r)/s, where s = d/ε is the noise scale and
 d the range distance (``docs/proofs/neighbours.md``).
@@ -291,8 +291,8 @@ class Mechanism(ABC):
     ) -> Guarantee:
         """Return what one release on these scores costs, in ``measure``, by this mechanism's tightest proof.
 
-        It depends only on the range distance or the sensitivities, never on a score. ``delta`` goes with
-        ``ApproxDP``.
+        The cost depends only on the range distance or the sensitivities, never on a score. ``delta`` is only
+        for ``ApproxDP``.
         """
         return self.promise_for(scores).to(measure, delta=delta)
 
@@ -330,7 +330,7 @@ class Mechanism(ABC):
             # A subclass may behave differently under the same promise, and nothing proves that.
             return promise
         proofs = {to: proof for (of, to), proof in CLAIMS.items() if of == facts.checked_as}
-        # Of its own measure nothing more: that theorem is about these figures, the others about all of them.
+        # The theorem for its own measure covers only these figures; the other theorems cover all figures.
         own = proofs.pop(type(promise).__name__, None) or Proof(facts.proof)
         return promise.resting_on(own.assuming(SCORES), proofs)
 
@@ -426,10 +426,10 @@ class Mechanism(ABC):
     ) -> Floats | None:
         """Return ``log_probabilities`` of each row of a matrix, computed together. **Not private**.
 
-        None if the mechanism computes them in its own way, one row at a time.
+        Return None if the mechanism computes them in its own way, one row at a time.
 
         Args:
-            rows: finite scores, the vector of one selection in each row.
+            rows: finite scores; each row has the scores of one selection.
             range_distance: d, by which one person moves two scores apart.
             counts: how many candidates each score of a single row stands for; by default one.
         """
@@ -458,7 +458,7 @@ class Mechanism(ABC):
         """Make many exact independent draws."""
 
     def _draw_each(self, rows: RowGaps, bits: Bits) -> Indices | list[int]:
-        """Make one exact draw for each row: the position in it."""
+        """Make one exact draw for each row; return its position in the row."""
         return self._draw_one_by_one(rows, bits)
 
     def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
@@ -472,7 +472,7 @@ class Mechanism(ABC):
 
 
 def facts_of(thing: object) -> Facts | None:
-    """Return the facts stated by exactly this class; none for a subclass, which may behave differently."""
+    """Return the facts stated by exactly this class; None for a subclass, which may behave differently."""
     return thing.facts if isinstance(thing, Mechanism) and "facts" in vars(type(thing)) else None
 
 

@@ -21,7 +21,7 @@ from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 
 @dataclass(frozen=True, slots=True)
 class _Noise:
-    """How the largest noisy score is drawn for one kind of noise, with known facts about it."""
+    """The draw of the largest noisy score for one kind of noise, with known facts about it."""
 
     draw: Callable[[Gaps, Bits], int]
     draw_many: Callable[[Gaps, int, Bits], Indices]
@@ -85,7 +85,7 @@ class NoisyMax(Mechanism):
 
     Guarantee: ε-DP for each; with Laplace noise (ε + e^−ε − 1)-zCDP and 2ε-bounded range, with exponential
     noise a little better in both (see ``PermuteAndFlip``), with Gumbel noise ε-bounded range and at most
-    ε²/8-zCDP. For ``optimize="min"`` the same of the negated scores.
+    ε²/8-zCDP. For ``optimize="min"`` the same holds with negated scores.
 
     Proof: ``docs/proofs/permute-and-flip.md``, ``docs/proofs/noisy-max-laplace.md``,
     ``docs/proofs/exponential.md``; the sampler: ``docs/proofs/sampling.md``.

@@ -18,8 +18,8 @@ from discreet.mechanisms.mechanism import Indices, Mechanism
 class PermuteAndFlip(Mechanism):
     """The best single release under pure differential privacy.
 
-    Visits the candidates r in random order and flips a coin that falls heads with probability
-    p_r = exp(−γ_r), γ_r = (q* − q_r)/s; returns the first heads. A best candidate's coin always does.
+    Visits the candidates r in random order and flips a coin that comes up heads with probability
+    p_r = exp(−γ_r), γ_r = (q* − q_r)/s; returns the first heads. A best candidate always gets heads.
 
     Distribution: Pr[r] = p_r ∫₀¹ Π_{t≠r} (1 − u·p_t) du. It is never worse than the exponential mechanism
     at the same ε, at any tail of the error, and equals noisy max with exponential noise.
@@ -33,7 +33,7 @@ class PermuteAndFlip(Mechanism):
 
     Cost: one pass over the scores, then a few coins; the time depends on the scores. With ``steady=True``
     every candidate's coin is flipped, so that passes, coins and bits do not depend on the scores
-    (``docs/proofs/sampling.md`` says what that does and does not hide).
+    (``docs/proofs/sampling.md`` states what that does and does not hide).
 
     Example:
         >>> from discreet import Scores

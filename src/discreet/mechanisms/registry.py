@@ -40,7 +40,7 @@ STREAMS: dict[str, Callable[..., CrossingRule]] = {
 
 
 def mechanism_named(name: str, **parameters: object) -> Mechanism:
-    """The registered mechanism of this name.
+    """Return the registered mechanism of this name.
 
     Example:
         >>> mechanism_named("noisy-max-laplace", epsilon=1)
@@ -56,7 +56,7 @@ Family: TypeAlias = Mechanism | Callable[..., Mechanism] | str
 
 
 def member(family: Family, epsilon: object, **settings: object) -> Mechanism:
-    """The mechanism of this family at ``epsilon``; a mechanism keeps its own settings.
+    """Return the mechanism of this family at ``epsilon``; a mechanism keeps its own settings.
 
     Example:
         >>> member(PermuteAndFlip, 2)
@@ -79,10 +79,10 @@ def member(family: Family, epsilon: object, **settings: object) -> Mechanism:
 def mechanism_at(
     mechanism: Any, epsilon: Fraction, *, optimize: str = "max", besides: str | None = None
 ) -> Mechanism:
-    """The private mechanism that a question uses at this ε: permute-and-flip for None.
+    """Return the private mechanism that a question uses at this ε; None means permute-and-flip.
 
     ``besides`` names other parts of the question that read the scores or draw noise that an answer shows.
-    Their timing reveals something about the scores, so a steady mechanism is refused beside them
+    Their timing reveals something about the scores, so a steady mechanism is refused with them
     (docs/proofs/sampling.md, lemma 15).
     """
     made = member(PermuteAndFlip if mechanism is None else mechanism, epsilon, optimize=optimize)

@@ -15,11 +15,11 @@ from discreet.errors import ParameterError, ScoresError
 from discreet.scores import Scores, borrowed, distances_of
 
 BLOCK = 1 << 17
-"""The number of scores processed together: large enough that NumPy's calls cost little, small enough for
-caches.
+"""The number of scores processed together: large enough that NumPy's calls cost little, and small enough
+for caches.
 """
 
-_BLOCKS = 4  # at least, except for small inputs, so that memory stays a fraction of the input's
+_BLOCKS = 4  # at least, unless the input is small, so that memory stays a fraction of the input's
 
 
 class ScoreRows:
@@ -27,7 +27,7 @@ class ScoreRows:
 
     Args:
         values: a table of two dimensions, a row for each choice; or, with ``offsets``, one long array.
-        offsets: where each row of the long array begins, and at last where the array ends: one number more
+        offsets: where each row of the long array begins, and finally where the array ends: one number more
             than there are rows, as in Arrow's lists and in sparse matrices.
         sensitivity: Δ, the most that one person changes any score of a row.
         monotonic: whether one person moves all scores of a row in the same direction.
@@ -94,7 +94,7 @@ class ScoreRows:
         )
 
     def row(self, number: int) -> Scores:
-        """One row."""
+        """Return the scores of one row."""
         part = self._values[self._offsets[number] : self._offsets[number + 1]]
         return Scores(part, **self._stated)
 
@@ -132,7 +132,7 @@ def _flattened(values: Any) -> tuple[Values, int, int]:
 
 
 def _of_lists(values: Any) -> tuple[Values, int, int]:
-    """Return Python numbers, which may not fit any machine type."""
+    """Flatten lists of Python numbers, which may not fit any machine type."""
     try:
         lists = [list(row) for row in values]
     except Exception:

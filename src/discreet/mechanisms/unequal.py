@@ -1,6 +1,6 @@
 """Scores with different sensitivities, and the two ways to compare them.
 
-*largest* uses for all candidates the distance that the two largest sensitivities allow. *ratios* compares
+*largest* uses, for all candidates, the distance that the two largest sensitivities allow. *ratios* compares
 leads in units of what one person can do to them (``discreet._exact.gaps.ratios``). Neither is always better
 (``docs/proofs/unequal-sensitivities.md``).
 """
@@ -17,15 +17,16 @@ from discreet._exact.numbers.printing import figure
 from discreet.scores import LARGEST, RATIOS, Scores, largest_distance, recommended_way
 
 RATIO_DISTANCE = Fraction(2)
-"""The largest distance that one person moves two ratios apart."""
+"""The most by which one person moves two ratios apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnequalWays:
     """The two ways to compare scores with public sensitivities, and the worst shortfall of each.
 
-    With probability 19/20 the chosen score is at most this far behind the best: by *largest* always the
-    same, by *ratios* in proportion to the sensitivity of the best candidate, which is not known.
+    With probability 19/20 the chosen score is behind the best by at most the bound. The bound of *largest*
+    is always the same; that of *ratios* is proportional to the best candidate's sensitivity, which is not
+    known.
 
     Attributes:
         recommended: the default: *ratios* if it has the lower bound for more than half of the candidates.
@@ -81,12 +82,12 @@ def ways_for(
 
 
 def reach_of(count: int) -> Fraction:
-    """Return ln(20 n) or at most 0.71 more: the noise of n candidates stays within it 19 times out of 20."""
+    """Return a bound a little above ln(20 n); the noise of n candidates is within it 19 times out of 20."""
     return Fraction(7, 10) * (20 * count).bit_length()
 
 
 def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) -> float:
-    """Return how far the best score is missed at worst, by ratios that noise moves by at most ``noise``."""
+    """Return how far *ratios* miss the best score at worst, if noise moves them by at most ``noise``."""
     assert isinstance(form.sensitivity, tuple)
     assert epsilon is not None
     shift = RATIO_DISTANCE / epsilon * reach_of(len(form))

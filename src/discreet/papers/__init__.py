@@ -1,7 +1,8 @@
-"""What five papers on private selection state and show: every claim checked, every figure redrawn.
+"""Five papers on private selection: every claim is checked and every figure redrawn.
 
-The study path: figures read histograms without spending budget, and nothing here is **private**. Drawing
-needs Altair and vl-convert (``discreet[charts]``), optimality ratios need SciPy (``discreet[optimality]``).
+This package is for study: figures read histograms without spending budget, and nothing here is **private**.
+Drawing needs Altair and vl-convert (``discreet[charts]``); optimality ratios need SciPy
+(``discreet[optimality]``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The papers' algorithms as the papers state them, on exact samplers, with their exact laws.
+"""The papers' algorithms as stated there, run on exact samplers, with their exact laws.
 
-One module per paper. They are for reading and for checking claims: the library's own samplers
+There is one module per paper, for reading and for checking claims. The library's own samplers
 (:mod:`discreet._exact.sampling`) draw from the same distributions much faster.
 """
 

@@ -1,10 +1,10 @@
-"""The catalogue: the papers, what they state, and the figures that show it.
+"""The catalogue of the papers, their claims and their figures.
 
-A claim is a small function from :class:`Scope` to :class:`Finding` whose docstring is the paper's statement,
-entered under its number by the decorator that :func:`claims_of` makes for the paper. A figure is a function
-that fills a :class:`Drawing`, entered by :func:`figure`; if it is also a claim, its docstring is the
-statement. What a paper says of a figure is compared there and nowhere else; a claim about figures takes its
-verdict from them by :func:`judged`.
+A claim is a small function from :class:`Scope` to :class:`Finding`. Its docstring is the paper's statement,
+and the decorator that :func:`claims_of` returns for the paper enters it under its number. A figure is a
+function that fills a :class:`Drawing`; :func:`figure` enters it. If a figure is also a claim, its docstring
+is the statement. A paper's words about a figure are compared only in that figure; a claim about figures
+takes its verdict from them through :func:`judged`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _MODULES = (
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """Where claims and figures come from.
+    """A paper, as the source of claims and figures.
 
     Attributes:
         key: its name in the ids of claims.
@@ -170,12 +170,12 @@ class Figure:
 
     @property
     def paper(self) -> Paper:
-        """The paper it comes from."""
+        """The paper that the figure comes from."""
         return _BY_PREFIX[self.id.partition("-")[0]]
 
     @property
     def label(self) -> str:
-        """Its name in the report; empty for our own."""
+        """The figure's name in the report; empty for our own figures."""
         match = re.search(r"-fig(\w+)$", self.id)
         return f"{self.paper.prefix.upper()} Figure {match.group(1)}" if match else ""
 
@@ -238,13 +238,13 @@ def figure(
 
 @cache
 def _places() -> dict[str, int]:
-    """Return every module of the catalogue, imported, and its position in the order."""
+    """Import every module of the catalogue; return their positions in ``_MODULES`` by name."""
     names = [f"discreet.papers.{module}" for module in _MODULES]
     return {import_module(name).__name__: place for place, name in enumerate(names)}
 
 
 def all_claims() -> tuple[Claim, ...]:
-    """Every claim, in the order of the papers.
+    """Return every claim, in the order of the papers.
 
     Example:
         >>> len(all_claims()) >= 45
@@ -253,14 +253,14 @@ def all_claims() -> tuple[Claim, ...]:
     places, papers = _places(), list(PAPERS)
 
     def place(entry: Claim) -> tuple[int, int]:
-        # Not the order of imports: a later module may have been imported first.
+        # Import order is not used, because a later module may have been imported first.
         return papers.index(entry.paper), places.get(entry.check.__module__, len(places))
 
     return tuple(sorted(_CLAIMS.values(), key=place))
 
 
 def all_figures() -> dict[str, Figure]:
-    """All figures by id, in the order of the report.
+    """Return all figures by id, in the order of the report.
 
     Example:
         >>> next(iter(all_figures()))
@@ -323,10 +323,10 @@ def chosen_figures(only: Iterable[str] = ()) -> list[Figure]:
 def judged(
     scope: Scope, *identifiers: str, evidence: str, about: str = "", holds: str = CONSISTENT
 ) -> Finding:
-    """Judge a claim by its figures: it ``holds`` unless a value of the paper differs from ours.
+    """Judge a claim by its figures: the verdict is ``holds`` unless a value of the paper differs from ours.
 
-    Few points are used, as in a quick run, because the full figures take minutes. ``about`` picks the
-    comparisons whose quantity contains it.
+    Few points are used, as in a quick run, because the full figures take minutes. If ``about`` is
+    given, only comparisons whose quantity contains it count.
     """
     shown = [all_figures()[identifier] for identifier in identifiers]
     why = absent(scope, {name: None for found in shown for name in found.needs})

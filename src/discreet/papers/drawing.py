@@ -1,7 +1,7 @@
-"""From panels to one Vega-Lite chart: dashes, shades and markers for greyscale, labels on the curves.
+"""Turn panels into one Vega-Lite chart that is readable in greyscale, with labels on the curves.
 
-Written as Vega-Lite, not with Altair, which copies and checks every point at every step and takes ten times
-as long as the drawing.
+The chart is written as Vega-Lite directly, because Altair copies and checks every point at every step and
+takes ten times as long as the drawing itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PANEL_TITLE = {"anchor": "start", "fontSize": 12, "fontWeight": "bold", "offset
 
 
 def vega_lite(figure: Figure, drawing: Drawing) -> dict[str, Any]:
-    """Return the figure in Vega-Lite: titles, panels, and *synthetic* if data were made up."""
+    """Return the figure as Vega-Lite: titles, panels, and the word *synthetic* if data were made up."""
     columns = max(len(row) for row in drawing.rows)
     usual = {1: (520, 330), 2: (400, 290), 3: (300, 250)}.get(columns, (205, 200))
     subtitle = list(figure.subtitle)
@@ -72,7 +72,7 @@ Look: TypeAlias = tuple[str, tuple[int, ...], str, float]
 def _drawn(
     mechanism: str, width: float = 2.2, *, pale: float = 0.0, dash: int | None = None
 ) -> Look:
-    """Return a mechanism's look, paler and with another dash if a panel has several of its lines."""
+    """Return a mechanism's look; ``pale`` and ``dash`` distinguish several of its lines in one panel."""
     shade, own, shape = look_of(mechanism)
     if dash is not None:
         own, shape = DASHES[dash], SHAPES[dash]
@@ -98,7 +98,7 @@ LOOKS: dict[str, Look] = {
         for place, shade in enumerate((0, 1, 2, 3, 6))
     },
 }
-"""A mechanism's look by its name, the same in every figure and chart. Numbers are for other series."""
+"""Looks by name; a mechanism looks the same in every figure and chart. Numbers are for other series."""
 
 
 # ---- axes ------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ _POWERS = (
 
 @dataclass(frozen=True, slots=True)
 class Ruler:
-    """An axis from ``low`` to ``high`` over this many pixels, which converts values to pixels and back."""
+    """An axis from ``low`` to ``high`` over ``pixels`` pixels; converts values to pixels and back."""
 
     axis: Axis
     low: float
@@ -120,7 +120,7 @@ class Ruler:
 
     @classmethod
     def over(cls, axis: Axis, values: Iterable[Floats], pixels: float) -> Ruler:
-        """Return the range that the axis states, or one that shows all values with a little room."""
+        """Return a ruler for the axis's own range, or for one that shows all values with a little room."""
         if axis.domain is not None:
             return cls(axis, *axis.domain, pixels)
         shown = np.concatenate(list(values))
@@ -132,13 +132,13 @@ class Ruler:
         return cls(axis, 0.0 if 0 <= low < 0.3 * high else low - room, high + room, pixels)
 
     def place(self, value: float) -> float:
-        """Return how many pixels along the axis a value lies."""
+        """Return a value's position along the axis, in pixels."""
         if self.axis.log:
             return self.pixels * math.log(value / self.low) / math.log(self.high / self.low)
         return self.pixels * (value - self.low) / (self.high - self.low)
 
     def value(self, place: float) -> float:
-        """Return the value at this many pixels along the axis."""
+        """Return the value at a position along the axis, in pixels."""
         share = place / self.pixels
         if self.axis.log:
             return float(self.low * (self.high / self.low) ** share)
@@ -195,7 +195,7 @@ def log_ticks(low: float, high: float, *, most: int) -> list[float]:
 
 
 def _line_layers(panel: Lines, width: int, height: int) -> list[Layer]:
-    """Lines, markers, error bars, rules, labels and the note."""
+    """Return the layers for lines, markers, error bars, rules, labels and the note."""
     kept = [(line, *_visible(panel, line)) for line in panel.lines]
     kept = [(line, xs, ys) for line, xs, ys in kept if xs.size]
     ends = [part for line in panel.lines for part in (line.low, line.high) if part is not None]
@@ -287,7 +287,7 @@ class Label:
 
     @property
     def right(self) -> float:
-        """Roughly where the text ends."""
+        """The approximate x at which the text ends."""
         return self.x + _LETTER_WIDTH * len(self.text)
 
 
@@ -334,7 +334,7 @@ def spread(labels: Sequence[Label], height: float) -> list[Label]:
 
 
 def _bar_layers(panel: Bars, height: int) -> list[Layer]:
-    """The bars and the numbers above them."""
+    """Return the layers for the bars and the numbers above them."""
     names, log = list(panel.series), panel.y.log
     values: list[dict[str, Any]] = [
         {"group": group, "series": name, "value": value, "label": _short(value, len(names))}
@@ -369,7 +369,7 @@ def _bar_layers(panel: Bars, height: int) -> list[Layer]:
 
 
 def _short(value: float, series: int) -> str:
-    """Return the figure above a bar, shorter if there are many bars."""
+    """Return the number to write above a bar, shorter if there are many bars."""
     digits = 3 if series < 3 else 2
     if 1 <= abs(value) < 1e4:
         return f"{value:.{max(0, digits - len(str(int(abs(value)))))}f}"

@@ -1,6 +1,6 @@
-"""A figure being filled in: panels of lines or bars, and the paper's values beside ours.
+"""A figure under construction: panels of lines or bars, and the paper's values beside ours.
 
-Errors along ε are computed from probabilities, not sampled.
+Errors at each ε are computed from probabilities, not sampled.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Axis:
     Attributes:
         title: what it shows.
         log: whether it is logarithmic.
-        domain: from where to where; None to fit the data.
+        domain: its range; None to fit the data.
     """
 
     title: str
@@ -50,13 +50,13 @@ class Line:
 
     Attributes:
         label: written at its end; also its name in the table.
-        xs, ys: its points; what is not finite, or not positive on a logarithmic axis, is left out.
+        xs, ys: its points; those that are not finite, or not positive on a logarithmic axis, are left out.
         look: which dash, shade and marker (see ``drawing.LOOKS``).
         low, high: ends of error bars.
         at: the x at which to put the label, instead of the end.
         shift: pixels to the right and down from there.
         markers: how many markers along the line.
-        quiet: named in the table only, not on the figure.
+        quiet: whether the label appears only in the table, not on the figure.
     """
 
     label: str
@@ -80,7 +80,7 @@ class Lines:
         x, y: the axes.
         lines: the curves.
         rules: vertical rules: position and label.
-        note: small words inside, such as *synthetic*.
+        note: a short text inside the panel, such as *synthetic*.
         width, height: of the panel in pixels; None for the figure's usual size.
     """
 
@@ -94,7 +94,7 @@ class Lines:
     height: int | None = None
 
     def table(self) -> Iterator[dict[str, Any]]:
-        """One row per point."""
+        """Yield one row per point."""
         for line in self.lines:
             for place, (x, y) in enumerate(zip(line.xs.tolist(), line.ys.tolist(), strict=True)):
                 row: dict[str, Any] = {"panel": self.title, "series": line.label}
@@ -112,9 +112,9 @@ class Bars:
         title: written above it.
         y: the axis of the values.
         groups: the names along the x axis.
-        series: for each name of a bar, its value in each group.
+        series: for each name of a series, its value in each group.
         looks: the shade of each series (see ``drawing.LOOKS``).
-        note: small words inside.
+        note: a short text inside the panel.
         width, height: of the panel in pixels; None for the figure's usual size.
     """
 
@@ -128,7 +128,7 @@ class Bars:
     height: int | None = None
 
     def table(self) -> Iterator[dict[str, Any]]:
-        """One row per bar."""
+        """Yield one row per bar."""
         for label, values in self.series.items():
             for group, value in zip(self.groups, values, strict=True):
                 row: dict[str, Any] = {"panel": self.title, "series": label}
@@ -150,9 +150,9 @@ class PaperValue:
 
     Attributes:
         quantity: what is compared.
-        paper: the paper's value or words, in short; empty where the paper has none.
+        paper: the paper's value or its words, shortened; empty if the paper has none.
         ours: what we computed.
-        difference: ours relative to the paper's, where both are numbers.
+        difference: ours relative to the paper's, if both are numbers.
         verdict: ``"agrees"`` (equal in the digits printed, or the statement holds), ``"close"`` (within
             two percent), ``"differs"``, ``"new"`` (nothing to compare with) or ``"not compared"`` (synthetic
             data).
@@ -198,7 +198,7 @@ class Drawing:
 
     @property
     def note(self) -> str:
-        """Return what a panel with several data sets says inside."""
+        """The note inside a panel with several data sets."""
         return "synthetic" if self.synthetic else ""
 
     def row(self, *panels: Lines | Bars) -> None:
@@ -210,7 +210,7 @@ class Drawing:
         self.remarks.append(text)
 
     def number(self, quantity: str, *, paper: str, ours: float, remark: str = "") -> None:
-        """Compare a printed number with ours; ``paper`` is as printed, so that its digits are known."""
+        """Compare a printed number with ours; ``paper`` is the printed text, which shows its digits."""
         decimals = len(paper.partition(".")[2])
         relative = ours / float(paper) - 1
         verdict = CLOSE if abs(relative) <= _CLOSE else DIFFERS
@@ -260,8 +260,8 @@ class Contender:
     """A mechanism in the figures.
 
     Attributes:
-        label: its name at a curve.
-        family: everything about it but its ε.
+        label: its name on the curves.
+        family: the mechanism and its options, without ε.
         look: its dash, shade and marker (see ``drawing.LOOKS``).
     """
 
@@ -270,19 +270,19 @@ class Contender:
     look: str
 
     def at(self, epsilon: object) -> Mechanism:
-        """The mechanism at an ε."""
+        """Return the mechanism at an ε."""
         return member(self.family, epsilon)
 
     def line(self, xs: Floats, ys: Floats, **options: Any) -> Line:
-        """A curve of it."""
+        """Return a curve of this mechanism."""
         return Line(self.label, xs, ys, self.look, **options)
 
     def errors(self, scores: Scores, epsilons: Sequence[float] | Floats) -> Floats:
-        """The expected error at each ε. **Not private**."""
+        """Return the expected error at each ε. **Not private**."""
         return np.array([expected_error(self.at(float(e)), scores) for e in epsilons])
 
     def error_line(self, scores: Scores, epsilons: Floats, **options: Any) -> Line:
-        """The curve of these errors."""
+        """Return the curve of ``errors`` against ε."""
         return self.line(epsilons, self.errors(scores, epsilons), **options)
 
 
@@ -300,7 +300,7 @@ KEY = f"{PF_AND_EM} ERR: {ERR[0.5].at(1).facts.title}, coin ¼, ½, ¾."
 
 
 def useful_epsilons(scores: Scores, count: int, *, least_error: float = 1.0) -> Floats:
-    """Return equal steps of ε up to where the exponential mechanism's error falls to ``least_error``.
+    """Return equal steps of ε up to the one at which the exponential mechanism's error is ``least_error``.
 
     The papers cut their plots there.
     """
@@ -317,7 +317,7 @@ def error_panel(
     x: str = "ε",
     domain: tuple[float, float] | None = None,
 ) -> Lines:
-    """Return a panel of errors on a logarithmic scale against ε, from 0 to the last."""
+    """Return a panel of errors on a logarithmic scale against ε, from 0 to the last ε."""
     across = Axis(x, domain=(0.0, 1.02 * float(epsilons[-1])))
     return Lines(title, across, Axis("expected error", log=True, domain=domain), lines, note=note)
 

@@ -1,4 +1,4 @@
-"""How much to check or draw, and the result of a check: a verdict, its range, the evidence.
+"""The scope of a run, and the result of a check: a verdict, its range and the evidence.
 
 A verdict always states its range: ``proved by computation`` means that exact or ball arithmetic decided
 every case of that range.
@@ -15,7 +15,9 @@ from discreet.errors import DiscreetError
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """``quick`` uses small ranges and few points; ``data`` is a folder of DPBench histograms, or None.
+    """The scope of a run: how much to check or draw.
+
+    ``quick`` uses small ranges and few points; ``data`` is a folder of DPBench histograms, or None.
 
     Example:
         >>> Scope(quick=True).size(full=7, quick=4)
@@ -26,7 +28,7 @@ class Scope:
     data: Path | None = None
 
     def size(self, *, full: int, quick: int) -> int:
-        """The bound of a range, or a number of points."""
+        """Return the bound of a range, or the number of points, for this scope."""
         return quick if self.quick else full
 
 
@@ -64,22 +66,22 @@ def established(fact: object, what: str) -> None:
 
 
 def proved(covered: str, evidence: str, **numbers: Any) -> Finding:
-    """Every case of the range was decided by exact or ball arithmetic, and all agree."""
+    """Return a finding: exact or ball arithmetic decided every case of the range, and all agree."""
     return Finding(PROVED, covered, evidence, numbers)
 
 
 def consistent(covered: str, evidence: str, **numbers: Any) -> Finding:
-    """A search found nothing against it."""
+    """Return a finding: a search found no counterexample."""
     return Finding(CONSISTENT, covered, evidence, numbers)
 
 
 def refuted(covered: str, evidence: str, *, witness: Witness = None, **numbers: Any) -> Finding:
-    """A counterexample, checked in exact or ball arithmetic."""
+    """Return a finding: there is a counterexample, checked in exact or ball arithmetic."""
     return Finding(REFUTED, covered, evidence, numbers, witness)
 
 
 def not_checkable(why: str) -> Finding:
-    """Nothing here can decide it; the reason is stated."""
+    """Return a finding: the claim cannot be decided here, for the stated reason."""
     return Finding(NOT_CHECKABLE, "", why)
 
 

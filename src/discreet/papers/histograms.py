@@ -55,12 +55,12 @@ class Histogram:
 
     @property
     def title(self) -> str:
-        """Its name for a figure."""
+        """The data set's name in a figure."""
         return f"{self.name} (synthetic)" if self.synthetic else self.name
 
     @property
     def note(self) -> str:
-        """What a panel says inside."""
+        """The note inside a panel."""
         return "synthetic" if self.synthetic else ""
 
 
@@ -72,12 +72,12 @@ def histogram(scope: Scope, name: str) -> Histogram:
 
 
 def path_of(folder: Path, name: str) -> Path:
-    """Where the file of a data set is."""
+    """Return the path of a data set's file."""
     return folder / f"{name}.n4096.npy"
 
 
 def readable(scope: Scope, names: Iterable[str] = NAMES) -> tuple[list[Histogram], list[str]]:
-    """Return the readable ones, and for each other one a sentence that names the file.
+    """Return the readable histograms, and for each unreadable one a sentence that names its file.
 
     Example:
         >>> found, troubles = readable(Scope(), ["MEDCOST"])
@@ -96,7 +96,7 @@ def readable(scope: Scope, names: Iterable[str] = NAMES) -> tuple[list[Histogram
 
 
 def absent(scope: Scope, names: Iterable[str]) -> str:
-    """Return why figures of real data cannot be drawn, or nothing if all files are there."""
+    """Return why figures of real data cannot be drawn, or an empty text if all files are there."""
     missing = [n for n in names if scope.data is None or not path_of(scope.data, n).is_file()]
     if not missing:
         return ""
@@ -120,7 +120,7 @@ def _read(path: Path) -> Counts:
         raise DataFileError(f"{path}: expected one row of numbers")
     if len(values) != _FINE:
         raise DataFileError(f"{path}: expected {_FINE} counts")
-    # Written so that NaN fails too; beyond 2⁴⁰ sums would come near the end of exact float64.
+    # Written so that NaN fails too; beyond 2⁴⁰ sums would come near the largest exact integer in float64.
     if not ((values >= 0) & (values <= 2.0**40)).all() or (values != np.floor(values)).any():
         raise DataFileError(f"{path}: counts must be whole numbers, 0 or above")
     if not values.any():
@@ -132,12 +132,12 @@ def _read(path: Path) -> Counts:
 
 
 def mode_as_printed(counts: Counts) -> Scores:
-    """Score: the count; sensitivity one, noise for a range of 2Δ, as both papers' texts say."""
+    """Score each bin by its count; sensitivity 1, noise for a range of 2Δ, as both papers' texts say."""
     return Scores(counts, sensitivity=1)
 
 
 def mode_as_run(counts: Counts) -> Scores:
-    """Score: twice the count, as in the permute-and-flip notebook; errors are in doubled units.
+    """Score each bin by twice its count, as in the permute-and-flip notebook; errors are in doubled units.
 
     One person moves one count one way, so doubled scores move apart by 2 = 2Δ, and the formulas with 2Δ
     and Δ = 1 spend exactly ε.
@@ -146,7 +146,7 @@ def mode_as_run(counts: Counts) -> Scores:
 
 
 def median_scores(counts: Counts) -> Scores:
-    """Score: minus the people to add or remove until the bin holds the median; sensitivity one.
+    """Score each bin by minus the people to add or remove until it holds the median; sensitivity 1.
 
     Example:
         >>> median_scores(np.array([1, 3, 1])).values
@@ -203,7 +203,7 @@ _SHAPES: dict[str, tuple[Callable[[Floats, Floats], Floats], int]] = {
 
 @lru_cache(maxsize=8)
 def _look_alike(name: str) -> Counts:
-    """A histogram of similar shape and size, the same on every machine."""
+    """Return a histogram of similar shape and size, the same on every machine."""
     shape, people = _SHAPES[name]
     words = scripted(f"look-alike {name}").words(12 * _FINE)
     # The sum of twelve uniforms less six is nearly standard normal.

@@ -1,7 +1,7 @@
 """The OpenDP proof of make_permute_and_flip (Cebere): primitives, both algorithms, lemmas, privacy map.
 
 The proof writes the noise scale s where the papers write 2Δ/ε; a :class:`Problem` with
-ε = 2/s says the same.
+ε = 2/s describes the same scale.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ claim = claims_of(PAPER)
 
 
 def shuffle(choices: Sequence[int]) -> tuple[int, ...]:
-    """Fisher and Yates: swap each position, from the last down, with one that is chosen at or below it."""
+    """Shuffle by Fisher and Yates: from the last position down, swap each with a chosen one not above it."""
     order = list(range(len(choices) + 1))
     for last, other in zip(range(len(choices), 0, -1), choices, strict=True):
         order[last], order[other] = order[other], order[last]
@@ -48,7 +48,7 @@ def shuffle(choices: Sequence[int]) -> tuple[int, ...]:
 
 
 def shuffle_distribution(count: int) -> dict[tuple[int, ...], Fraction]:
-    """How likely each order is, over all choices the shuffle can make.
+    """Return the probability of each order, over all choices the shuffle can make.
 
     Example:
         >>> shuffle_distribution(2)
@@ -59,7 +59,7 @@ def shuffle_distribution(count: int) -> dict[tuple[int, ...], Fraction]:
 
 
 def bernoulli_exponential(gamma: Fraction, bits: Bits) -> bool:
-    """Bernoulli(exp(−γ)) from rational coins only (Canonne, Kamath and Steinke, section 5.2)."""
+    """Draw Bernoulli(exp(−γ)) from rational coins only (Canonne, Kamath and Steinke, section 5.2)."""
     whole = gamma.numerator // gamma.denominator
     return all(_small(Fraction(1), bits) for _ in range(whole)) and _small(gamma - whole, bits)
 
@@ -72,10 +72,10 @@ def _small(gamma: Fraction, bits: Bits) -> bool:
 
 
 def bernoulli_exponential_bounds(gamma: Fraction, rounds: int) -> tuple[Fraction, Fraction]:
-    """Bounds on the chance of heads for γ ≤ 1, from the first ``rounds`` coins of the loop.
+    """Return bounds on the chance of heads for γ ≤ 1, from the first ``rounds`` coins of the loop.
 
-    The loop stops at K = k with probability γ^(k−1)/(k−1)! − γ^k/k!, and says heads for odd k; what is
-    undecided after the last round has probability γ^rounds/rounds!.
+    The loop stops at K = k with probability γ^(k−1)/(k−1)! − γ^k/k!, and returns heads for
+    odd k; it is still undecided after the last round with probability γ^rounds/rounds!.
 
     Example:
         >>> bernoulli_exponential_bounds(Fraction(1), 2)
@@ -92,7 +92,7 @@ def bernoulli_exponential_bounds(gamma: Fraction, rounds: int) -> tuple[Fraction
 
 
 def draw_permute_and_flip(problem: Problem, bits: Bits) -> int:
-    """The proof's ``function``: shuffle, then the first Bernoulli(exp(−γ)) that is heads."""
+    """Run the proof's ``function``: shuffle, then return the first whose Bernoulli(exp(−γ)) is heads."""
     choices = [uniform_below(bits, below) for below in range(len(problem.scores), 1, -1)]
     for candidate in shuffle(choices):
         if bernoulli_exponential(problem.gap(candidate), bits):
@@ -101,7 +101,7 @@ def draw_permute_and_flip(problem: Problem, bits: Bits) -> int:
 
 
 def distribution_permute_and_flip(problem: Problem) -> list[Number]:
-    """Its law: over every order the shuffle gives, with its own probability."""
+    """Return the law of the proof's ``function``, over every order of the shuffle with its probability."""
     coins = problem.coins()
     orders = shuffle_distribution(len(coins)).items()
     return first_heads(coins, ((order, rational(chance)) for order, chance in orders))
@@ -145,7 +145,7 @@ def _primitive_2(scope: Scope) -> Finding:
                 and bool(ball_of(-gamma).exp() <= ball_of(high))
             ):
                 broken = {"gamma": str(gamma)}
-    # A gap beyond one is a product: exp(−1) for each whole unit, times exp(−rest).
+    # For a gap above one the chance is a product: exp(−1) for each whole unit, times exp(−rest).
     return unless(
         broken,
         f"γ in twentieths up to 1, following the loop for {rounds} coins; larger γ are products of these",
@@ -206,7 +206,7 @@ def _lemma_2_3(scope: Scope) -> Finding:
             def density(x: Any, _analytic: bool, *, scale: Any = scale, moved: Any = moved) -> Any:
                 return scale * (-scale * x).exp() * (-scale * (x + moved)).exp()
 
-            # Beyond 100/λ the integrand's integral is at most exp(−200).
+            # Beyond 100/λ the integral is at most exp(−200).
             found = acb.integral(density, 0, acb(100 / scale)).real + arb(0, 1e-80)
             expected = (-scale * moved).exp() / 2
             if not found.overlaps(expected) or not bool(found.rad() < 1e-20):

@@ -26,7 +26,7 @@ def unknown() -> Number:
 
 
 def polynomial(value: Number) -> Number:
-    """A polynomial, from a polynomial or a rational."""
+    """Convert a polynomial or a rational to a polynomial."""
     from flint import fmpq_poly
 
     return fmpq_poly(value)
@@ -47,7 +47,7 @@ def bernstein_coefficients(values: Number, degree: int) -> list[Number]:
 
 
 def negative_point(values: Number) -> Number | None:
-    """None if the polynomial is certainly non-negative on [0, 1], else a rational where it is negative.
+    """Return None if the polynomial is certainly non-negative on [0, 1], else a point where it is negative.
 
     Example:
         >>> x = unknown()

@@ -80,7 +80,7 @@ class Problem:
         return Fraction(self.best - self.scores[candidate]) * self.epsilon / 2
 
     def coins(self) -> list[Number]:
-        """p_r of every candidate."""
+        """Return p_r of every candidate."""
         if self.epsilon is not None:
             with balls():
                 return [ball_of(-self.gap(r)).exp() for r in range(len(self.scores))]
@@ -89,18 +89,18 @@ class Problem:
         return [self.unit_coin ** int(step) for step in steps]
 
     def flip(self, candidate: int, bits: Bits, *, thinned: Fraction = Fraction(1)) -> bool:
-        """Bernoulli(thinned · p_r), exactly."""
+        """Flip Bernoulli(thinned · p_r) exactly."""
         gamma = self.gap(candidate)
         return Uniform(bits).is_below(lambda: ball_of(thinned) * ball_of(-gamma).exp())
 
 
 def uniform_choice(members: Sequence[int], bits: Bits) -> int:
-    """One member, uniformly."""
+    """Draw one member uniformly."""
     return members[uniform_below(bits, len(members))]
 
 
 def rational_coin(chance: Fraction, bits: Bits) -> bool:
-    """Bernoulli(chance), exactly."""
+    """Flip Bernoulli(chance) exactly."""
     return bool(biased_coins(bits, chance, count=1)[0])
 
 
@@ -152,7 +152,7 @@ Score = TypeVar("Score", int, Fraction)
 
 
 def affine_family(count: int) -> Iterator[Problem]:
-    """One best candidate, and coins ½ or ¼ for each of the others.
+    """Yield problems with one best candidate and coins ½ or ¼ for each of the others.
 
     Example:
         >>> [problem.scores for problem in affine_family(2)]
@@ -164,7 +164,7 @@ def affine_family(count: int) -> Iterator[Problem]:
 
 
 def lattice(count: int, depth: int) -> Iterator[tuple[int, ...]]:
-    """Scores in descending order, the best 0, none below −depth.
+    """Yield every vector of scores in descending order whose best is 0 and whose worst is at least −depth.
 
     Example:
         >>> list(lattice(2, 2))
@@ -187,7 +187,7 @@ def affine_families(most: int) -> Iterator[Problem]:
 
 
 def moved(scores: Sequence[Score], moves: Sequence[Score]) -> tuple[Score, ...]:
-    """Each score moved by its move.
+    """Return each score moved by its move.
 
     Example:
         >>> moved((0, -1), (1, 0))
@@ -199,18 +199,18 @@ def moved(scores: Sequence[Score], moves: Sequence[Score]) -> tuple[Score, ...]:
 def neighbours(scores: tuple[int, ...], *, monotonic: bool = False) -> Iterator[tuple[int, ...]]:
     """Every vector reached by moving each score by −1, 0 or 1; by 0 or 1 if monotonic.
 
-    Monotonic neighbours are listed in one direction only: exchange the two for the other.
+    Monotonic neighbours are listed in one direction only; exchange the two vectors for the other direction.
     """
     for moves in product((0, 1) if monotonic else (-1, 0, 1), repeat=len(scores)):
         yield moved(scores, moves)
 
 
 def vertices(count: int) -> Iterator[tuple[int, ...]]:
-    """The corners of a cube: a function of degree one in each coin is least at one of them."""
+    """Yield the corners of a cube: a function of degree one in each coin is least at one of them."""
     yield from product((0, 1), repeat=count)
 
 
 def where_laws_differ(first: Law, second: Law, problems: Iterable[Problem]) -> Witness:
-    """The first problem on which two algorithms draw differently, or None."""
+    """Return the first problem on which two algorithms draw differently, or None."""
     found = (problem for problem in problems if first(problem) != second(problem))
     return next(({"scores": list(problem.scores)} for problem in found), None)

@@ -29,7 +29,7 @@ FILE = "recorded.json"
 RecordedFinding: TypeAlias = dict[str, str | None]
 """Verdict, covered, evidence; numbers and witness on one line, if there are any.
 
-Without times: the file changes only when a finding does.
+Times are left out, so the file changes only when a finding does.
 """
 
 
@@ -47,7 +47,7 @@ class RecordedRun:
 
 
 def recorded() -> RecordedRun:
-    """The record that came with the package.
+    """Return the record that came with the package.
 
     Example:
         >>> len(recorded().findings) >= 45
@@ -70,7 +70,7 @@ def short(result: CheckedClaim) -> RecordedFinding:
 
 
 def text_of(results: Sequence[CheckedClaim]) -> str:
-    """Return the file's text; a failed check is not a finding, and stops the record."""
+    """Return the file's text; raise if a check failed, because that is not a finding."""
     failed = [result.claim.id for result in results if result.finding.verdict == FAILED]
     if failed:
         raise DiscreetError("not recorded, because these checks failed: " + ", ".join(failed))

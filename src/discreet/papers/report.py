@@ -1,6 +1,6 @@
-"""What was checked and drawn, as Markdown, as CSV, and as self-contained HTML pages.
+"""Reports of claims and figures as Markdown, as CSV, and as self-contained HTML pages.
 
-A page is its Markdown, rendered; the page of figures includes the images that its Markdown links to.
+A page is rendered from its Markdown; the page of figures embeds the images that its Markdown links to.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ tr:has(strong) td { background: #b3261e18; } li { overflow-wrap: anywhere; }
 
 
 def _plain(text: str) -> str:
-    """Return a text in which nothing is read as Markdown."""
+    """Escape a text so that nothing in it is read as Markdown."""
     return re.sub(r"([\\`*_\[\]!<>])", r"\\\1", text)
 
 
@@ -80,7 +80,7 @@ def _anchor(heading: str) -> str:
 
 
 def _table_row(cells: Sequence[str]) -> str:
-    """One row of a Markdown table."""
+    """Return one row of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -94,7 +94,7 @@ _CLAIMS_NOTE = (
 
 
 def tally(results: Sequence[CheckedClaim]) -> dict[str, int]:
-    """How many claims have each verdict, in the order of the verdicts."""
+    """Count the claims with each verdict, in the order of the verdicts."""
     counts = Counter(result.finding.verdict for result in results)
     return {verdict: counts[verdict] for verdict in (*VERDICTS, FAILED) if counts[verdict]}
 
@@ -107,7 +107,7 @@ def claims_summary(results: Sequence[CheckedClaim]) -> str:
 
 
 def by_paper(results: Sequence[CheckedClaim]) -> list[tuple[Paper, list[CheckedClaim]]]:
-    """The results under their papers; papers without any are left out."""
+    """Group the results by paper; papers without results are left out."""
     grouped = [
         (paper, [r for r in results if r.claim.paper == key]) for key, paper in PAPERS.items()
     ]
@@ -115,7 +115,7 @@ def by_paper(results: Sequence[CheckedClaim]) -> list[tuple[Paper, list[CheckedC
 
 
 def on_one_line(value: Any) -> str:
-    """A number, list or table of a finding.
+    """Return a number, list or table of a finding as one line of text.
 
     Example:
         >>> on_one_line({"a": [1, {"b": 2}]})
@@ -141,7 +141,7 @@ def _details(result: CheckedClaim) -> list[tuple[str, str]]:
 
 
 def claims_markdown(results: Sequence[CheckedClaim]) -> str:
-    """The whole report as Markdown: a summary, a table per paper, then the evidence."""
+    """Return the whole report as Markdown: a summary, a table per paper, then the evidence."""
     lines = ["# The papers' claims, checked", "", claims_summary(results), "", _CLAIMS_NOTE, ""]
     for paper, found in by_paper(results):
         lines += [f"## {paper.title}", "", f"{paper.authors}", ""]
@@ -160,7 +160,7 @@ def claims_markdown(results: Sequence[CheckedClaim]) -> str:
 
 
 def claims_html(results: Sequence[CheckedClaim]) -> str:
-    """The whole report as one HTML file."""
+    """Return the whole report as one HTML file."""
     return _page(claims_markdown(results))
 
 
@@ -199,7 +199,7 @@ def write_figures_report(results: Sequence[DrawnFigure], scope: Scope, out: Path
 
 
 def figures_summary(results: Sequence[DrawnFigure]) -> str:
-    """One sentence: how many figures, how many comparisons of each verdict.
+    """Summarise in one sentence: how many figures, and how many comparisons have each verdict.
 
     Example:
         >>> figures_summary([DrawnFigure("pf-fig4"), DrawnFigure("pf-fig5", error="no such file")])
@@ -240,7 +240,7 @@ def _cells(row: PaperValue) -> tuple[str, ...]:
 
 
 def _differing(results: Sequence[DrawnFigure]) -> list[str]:
-    """Return what differs, in words, each with a link to its figure."""
+    """Return a text for each difference, with a link to its figure."""
     every = all_figures()
     return [
         f"- {_link(every[result.id].heading, every[result.id])}: {row.quantity}: the paper has "
@@ -256,7 +256,7 @@ def _link(words: str, figure: Figure) -> str:
 
 
 def figures_markdown(results: Sequence[DrawnFigure], scope: Scope) -> str:
-    """The report as Markdown, with the images as files beside it."""
+    """Return the report as Markdown, with the images as files beside it."""
     lines = ["# The papers, reproduced", "", f"discreet {__version__}", ""]
     for paragraph in _introduction(results, scope):
         lines += [paragraph, ""]
@@ -299,7 +299,7 @@ def _with_images(page: str, out: Path) -> str:
 
 
 def numbers(results: Sequence[DrawnFigure]) -> str:
-    """All comparisons as CSV."""
+    """Return all comparisons as CSV."""
     rows = [
         {"figure": result.id, **asdict(row)} for result in results for row in result.comparisons
     ]

@@ -1,7 +1,7 @@
-"""Check claims; compute and draw figures, several at a time; finished ones are not repeated.
+"""Check claims; compute and draw figures, several at a time, and skip those already finished.
 
 A finished figure leaves ``figures/ID.json`` with a hash of everything it depends on: its sources, the
-scope, and the data files it reads. A later run finds it and moves on.
+scope, and the data files it reads. A later run finds this file and skips the figure.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from discreet.papers.findings import FAILED, Finding, Scope
 from discreet.papers.histograms import path_of
 
 _PACKAGE = Path(__file__).parents[1]
-# Packages that no figure uses: a change there leaves finished figures valid.
+# Parts of the package that no figure uses: a change there leaves finished figures valid.
 _ELSEWHERE = {"_cli", "_tables", "desk", "explore", "ledger", "questions", "sklearn", "opendp.py"}
 SUFFIXES = ("svg", "png", "csv")
 """The file types of each figure."""
@@ -51,7 +51,7 @@ class CheckedClaim:
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
-        """One object of ``discreet claims --json``."""
+        """Return one object of ``discreet claims --json``."""
         return {
             "id": self.claim.id,
             "paper": self.claim.paper,
@@ -89,7 +89,7 @@ class DrawnFigure:
     """The outcome of one figure.
 
     Attributes:
-        id: the figure's.
+        id: the figure's id.
         error: why there is no figure, or None.
         comparisons: values of the paper beside ours.
         seconds: how long it took.
@@ -115,12 +115,12 @@ class DrawnFigure:
         return self.error is not None or bool(self.troubles)
 
     def as_json(self) -> dict[str, Any]:
-        """All fields by name."""
+        """Return all fields by name."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> DrawnFigure:
-        """The reverse of ``as_json``, marked as reused."""
+        """Read a result written by ``as_json``, and mark it as reused."""
         listed = tuple(PaperValue(**row) for row in fields.pop("comparisons"))
         fields = {
             key: tuple(part) if isinstance(part, list) else part for key, part in fields.items()
@@ -140,9 +140,10 @@ def draw(
     workers: int | None = None,
     report: Report | None = None,
 ) -> list[DrawnFigure]:
-    """Compute and draw the figures into ``out/figures``; results in the order given.
+    """Compute and draw the figures into ``out/figures``; return results in the order given.
 
-    One that fails does not stop the others. Needs Altair and vl-convert (``pip install "discreet[charts]"``).
+    A figure that fails does not stop the others. Drawing needs Altair and vl-convert
+    (``pip install "discreet[charts]"``).
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -165,7 +166,7 @@ def draw(
         else:
             results[figure.id] = earlier
             tell(figure.id, earlier)
-    # The longest first, so that the last to finish is a short one.
+    # The longest start first, so that the last to finish is a short one.
     waiting.sort(key=lambda figure: -figure.weight)
     count = min(workers or os.cpu_count() or 1, len(waiting))
     done = (
@@ -178,7 +179,7 @@ def draw(
 
 
 def prepared(folder: Path) -> Path:
-    """Return the folder, created if necessary; an error names it if it cannot be written."""
+    """Create the folder if necessary and return it; raise an error that names it if it cannot be written."""
     probe = folder / ".writable"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -202,7 +203,7 @@ def _one_by_one(
 def _side_by_side(
     waiting: list[Figure], scope: Scope, folder: Path, tell: Report, count: int
 ) -> Iterable[DrawnFigure]:
-    # Spawned, not forked: a forked child of a threaded process may hang.
+    # Processes are spawned, because a forked child of a threaded process may hang.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(max_workers=count, mp_context=context)
     left = list(waiting)
@@ -257,18 +258,18 @@ def make(identifier: str, scope: Scope, folder: Path) -> DrawnFigure:
             )
     except DiscreetError as error:
         return DrawnFigure(identifier, error=str(error))
-    except Exception as error:  # whatever is wrong with one figure, the others are drawn
+    except Exception as error:  # whatever fails here, the other figures are drawn
         return DrawnFigure(identifier, error=f"{type(error).__name__}: {error}")
     return result
 
 
 def table(drawing: Drawing) -> str:
-    """The figure's points as CSV: one row each, with the panel and the series they belong to."""
+    """Return the figure's points as CSV: one row per point, with its panel and series."""
     return as_csv([point for row in drawing.rows for panel in row for point in panel.table()])
 
 
 def as_csv(rows: Sequence[dict[str, Any]], columns: Sequence[str] = ()) -> str:
-    """Rows as CSV, with these columns first; a row may lack what others have."""
+    """Return rows as CSV, with these columns first; a row may lack columns that others have."""
     buffer = io.StringIO()
     names = dict.fromkeys([*columns, *(name for row in rows for name in row)])
     writer = csv.DictWriter(buffer, list(names), lineterminator="\n")
@@ -288,7 +289,7 @@ def write_file(path: Path, content: bytes) -> None:
         raise DiscreetError(f"{path} cannot be written: {error.strerror}") from None
 
 
-# ---- what is finished ------------------------------------------------------------------------------
+# ---- finished figures ------------------------------------------------------------------------------
 
 
 def fingerprint(figure: Figure, scope: Scope) -> str:

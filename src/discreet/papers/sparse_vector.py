@@ -1,8 +1,9 @@
-"""Variants of the sparse vector technique (Lyu, Su and Li, 2017): which are private, as claimed.
+"""Variants of the sparse vector technique (Lyu, Su and Li, 2017): which of them are private as claimed.
 
-A variant is defined by the scale of the threshold's noise, whether that is redrawn after an answer "above",
-the scale of a query's noise or none, after how many answers it stops if ever, and whether "above" comes
-with the noisy answer itself. All noise is Laplace noise; the threshold is zero.
+A variant is defined by the scale of the threshold's noise, whether that noise is redrawn after an answer
+"above", the scale of a query's noise (if any), the number of answers "above" after which it stops (if any),
+and whether the noisy answer itself is released instead of "above". All noise is Laplace noise; the threshold
+is zero.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ class Variant:
 
     Attributes:
         title: who published it.
-        threshold_scale: of the threshold's noise.
-        query_scale: of each query's noise; None for none.
-        crossings: how many answers "above" end it; None if it never ends.
-        drawn_anew: whether the threshold's noise is redrawn after each of them.
+        threshold_scale: the scale of the threshold's noise.
+        query_scale: the scale of each query's noise; None for no noise.
+        crossings: the number of answers "above" after which it stops; None if it never stops.
+        drawn_anew: whether the threshold's noise is redrawn after each answer "above".
         releases_numbers: whether the noisy answer is released instead of "above".
         sensitivity: Δ.
     """
@@ -67,7 +68,7 @@ class Variant:
     def _draws(
         self, asked: Sequence[Said], times: Sequence[int]
     ) -> Iterator[list[tuple[Said, int]]]:
-        """Group what is asked by draw of the threshold's noise."""
+        """Group queries and their answers by the draw of the threshold's noise."""
         part: list[tuple[Said, int]] = []
         for said, often in zip(asked, times, strict=True):
             if self.drawn_anew and said[1] is not False:
@@ -87,7 +88,7 @@ class Variant:
         *,
         bits: int = 100,
     ) -> Any:
-        """A ball around the probability (for released numbers: the density) of these answers."""
+        """Return a ball around the probability (for released numbers: the density) of these answers."""
         asked = list(zip(map(Fraction, values), answers, strict=True))
         parts = [
             self._part_ball(part, bits)
@@ -123,7 +124,7 @@ class Variant:
             return chance * density
 
     def sequence_logs(self, rows: Floats, answers: Sequence[Any], times: Sequence[int]) -> Floats:
-        """Logarithms of the probabilities of these answers to each row of queries, in floats."""
+        """Return the log probability of these answers for each row of queries, in floats."""
         asked = list(zip(range(len(answers)), answers, strict=True))
         total = np.zeros(len(rows))
         for part in self._draws(asked, times):
@@ -155,8 +156,8 @@ class Variant:
         return panels.log_integrals(logs)
 
     def _interval_logs(self, rows: Floats, part: list[tuple[Said, int]]) -> Floats:
-        """Return logs for queries without their own noise, which reveal the interval that contains the
-        threshold.
+        """Return log probabilities for queries without noise, whose answers bound the threshold to an
+        interval.
         """
         above = [place for (place, answer), _ in part if answer]
         below = [place for (place, answer), _ in part if not answer]
@@ -174,7 +175,7 @@ class Variant:
 
 
 def variants(epsilon: Fraction, crossings: int) -> dict[str, Variant]:
-    """Return the six variants at ε, stopping after this many answers "above" if they stop."""
+    """Return the six variants at ε; those that stop do so after ``crossings`` answers "above"."""
     half, count = epsilon / 2, Fraction(crossings)
 
     def variant(title: str, first: Fraction, second: Fraction | None, **rest: Any) -> Variant:
@@ -247,7 +248,7 @@ def _variant_2(scope: Scope) -> Finding:
 
 
 def _grows(number: str, scope: Scope, why: str) -> Finding:
-    """For any multiple of the claimed ε, find a longer list of answers that refutes it."""
+    """Refute the claimed ε and a multiple of it, with longer lists of answers."""
     variant = variants(_EPSILON, 1)[number]
     multiples = (1,) if scope.quick else (1, 10)
     verdicts = [_audited(variant, multiple * _EPSILON, scope) for multiple in multiples]

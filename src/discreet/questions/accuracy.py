@@ -1,4 +1,4 @@
-"""How accurate an answer will be, from public facts alone: at worst on any data, typically on stated data.
+"""Accuracy of an answer, from public facts: the worst case on any data, the typical case on stated data.
 
 *At worst* is proved for any data. *Typical* is the distribution of the error on public data that the plan
 describes, for about as many people as the owner states. The judgement compares mean errors: at most a tenth
@@ -29,11 +29,11 @@ from discreet.scores import Scores
 
 USEFUL, DOUBTFUL, GUESSING = "useful", "doubtful", "no better than guessing"
 DRAWS = 200
-"""How many answers are drawn on stated data if the error has no closed form."""
+"""The number of answers drawn on stated data if the error has no closed form."""
 MOST_DRAWN = 200_000
-"""A limit on the total size of the drawn answers, because planning is free at a desk."""
+"""A limit on the total size of the drawn answers, because an analyst at a desk plans for free."""
 MOST_POINTS = 512
-"""Stated data lies on at most this many points of a grid."""
+"""The largest number of grid points that stated data is spread over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Accuracy:
 
     Attributes:
         worst: with probability ``level`` the error is at most this, on any data; None if no bound is proved.
-        level: how often the error stays within the figures.
+        level: the probability with which the bounds hold.
         unit: what the error counts, singular and plural.
         meaning: what an error is, in words.
         assumed: the data for which ``typical`` is computed, in words.
@@ -87,7 +87,7 @@ class Accuracy:
 
     @property
     def typical(self) -> float | None:
-        """The bound that the error stays within on the assumed data, with probability ``level``."""
+        """The error bound that holds on the assumed data with probability ``level``."""
         return None if self._law is None else self._law.quantile(self.level)
 
     @property
@@ -142,7 +142,7 @@ class Accuracy:
         return Accuracy(data["worst"], level, (singular, plural), data["meaning"], "")
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Return the accuracy as plain data, for JSON."""
         typical = {"typical": self.typical, "judgement": self.judgement, "assumed": self.assumed}
         return self.proved() | typical | {"words": str(self)}
 
@@ -168,7 +168,7 @@ def even_counts(people: int, points: int) -> Counts:
 
 
 def few_places(size: int) -> list[int]:
-    """Places spread over a list or a grid: all of them, or 512."""
+    """Return all places of a list or a grid, or 512 spread over it if there are more."""
     number = min(size, MOST_POINTS)
     return [place * (size - 1) // max(number - 1, 1) for place in range(number)]
 
@@ -185,7 +185,7 @@ def drawn(
     error: Callable[[Counts, Sequence[int]], float],
     places: int,
 ) -> Errors:
-    """Estimate the error distribution from answers drawn on stated data, the same ones each time."""
+    """Estimate the error distribution from answers drawn on stated data, with fixed random bits."""
     bits = ScriptedBits("stated data")
     draws = max(20, min(DRAWS, MOST_DRAWN // places))
     sizes = [error(like, next(iter(pick(like[None, :], bits)))) for _ in range(draws)]
@@ -209,7 +209,7 @@ def least_epsilon(
 ) -> Fraction:
     """Find the smallest ε, to within a thousandth, at which the error is small enough.
 
-    ``at`` gives the accuracy at an ε. A proved bound falls as 1/ε; a typical error falls with ε.
+    ``at`` returns the accuracy at an ε. A proved bound falls as 1/ε; a typical error falls as ε grows.
     """
 
     def reached(epsilon: Fraction) -> bool:

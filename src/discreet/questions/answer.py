@@ -1,7 +1,7 @@
 """The release that answers a question, with the rules behind it in sentences.
 
-The rules say what was left out, moved, assigned or taken on trust. They mention public facts only: the rule,
-never how many rows it touched.
+The rules state what was left out, moved, assigned or taken on trust. They mention public facts only: the
+rule, never how many rows it touched.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from discreet.questions.card import Card
 
 NOTHING = "nothing is safe to say"
-"""How the answer None is printed if the candidates come from the data."""
+"""The text printed for the answer None if the candidates come from the data."""
 NONE_OF_THEM = "none of them"
-"""How the answer None about a threshold is printed."""
+"""The text printed for the answer None about a threshold."""
 INVENTED = "INVENTED ROWS: this answer says nothing about the data"
-"""How a rehearsed answer is marked."""
+"""The mark on a rehearsed answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """A budget at one payment: what was spent before, what this costs, what is left.
+    """A budget at one payment: the amount spent before, the cost of this payment, and what is left.
 
     Example:
         >>> meter = Meter(Fraction(1), Fraction(1, 2), Fraction(3, 2))
@@ -58,7 +58,7 @@ class Meter:
         return self.spent + self.this + self.left
 
     def as_data(self) -> dict[str, str]:
-        """Plain data, in decimals."""
+        """Return the meter as plain data, in decimals."""
         return {
             "spent": figure(self.spent),
             "this": figure(self.this),
@@ -84,13 +84,13 @@ class TableRelease(Release):
         count_within: with probability 95 % a noisy count is at most this far from the true one; a public
             figure, which follows from ε alone.
         people: with ``with_people``, the noisy number of people who counted at all; one for each group.
-        people_within: how far that may be from the true one, as ``count_within``.
+        people_within: how far ``people`` may be from the true number, like ``count_within``.
         voted: with ``with_voted``, the noisy number of blocks that voted.
         voted_within: with probability 95 % that number is at most this far from the true one.
-        gap: with ``with_gap``, a noisy lower bound of the winner's lead, in people.
+        gap: with ``with_gap``, a noisy lower bound on the winner's lead, in people.
         assigned: whether people were assigned to groups at random, so that counts are of those assigned.
         ordered: for several answers, whether their order was released.
-        labels: what each of several answers is, such as the level of a quantile.
+        labels: a label for each of several answers, such as the level of a quantile.
         threshold: for ``FirstAbove``, the threshold; a gap is then measured from it.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
         by: the column of the groups, if there is an answer for each.
@@ -129,7 +129,7 @@ class TableRelease(Release):
 
     @property
     def card(self) -> Card:
-        """What a person sees: the answer, what it means, what it cost."""
+        """The answer as people see it: with its meaning and its cost."""
         from discreet.questions.card import Card
 
         return Card.of_release(self)
@@ -138,10 +138,10 @@ class TableRelease(Release):
         return self.card.in_html()
 
     def frame(self) -> Any:
-        """Return the answer as a frame of the table's kind, one row for each group and each value named.
+        """Return the answer as a frame of the table's kind, one row for each group and named value.
 
         The columns are the group (named like ``by``), ``rank`` or ``level``, ``answer``, and what was
-        released with it. For a file it is a DuckDB relation.
+        released with it. For a file the frame is a DuckDB relation.
 
         Example:
             >>> import polars as pl
@@ -266,9 +266,7 @@ class TableRelease(Release):
         for name in TableRelease.__annotations__:
             value = getattr(self, name)
             if name == "accuracy" and value is not None:
-                data[name] = (
-                    value.proved()
-                )  # a plan has the rest, which may take a while to compute
+                data[name] = value.proved()  # the rest is slow to compute, and a plan has it
             elif hasattr(value, "as_data"):
                 data[name] = value.as_data()
             elif value is not None and (name != "invented" or value):
@@ -277,7 +275,7 @@ class TableRelease(Release):
 
 
 def of_people(number: object) -> str:
-    """How many people: ``1 person``, ``12 people``."""
+    """Format a number of people: ``1 person``, ``12 people``."""
     return f"{number} {'person' if str(number) == '1' else 'people'}"
 
 
@@ -310,10 +308,10 @@ PER_PERSON = {
     "largest": "the largest of them",
     "random": "one of the different ones, drawn at random",
 }
-"""What a person with several values counts with, by the name of the rule."""
+"""Which value counts for a person with several values, by the name of the rule."""
 
 OUTSIDE = {"clamp": "count as the nearer bound", "drop": "are left out"}
-"""What becomes of values outside the bounds, by the name of the rule."""
+"""What happens to values outside the bounds, by the name of the rule."""
 
 
 class NeverMatchesWarning(UserWarning):
@@ -337,7 +335,7 @@ class OtherTableWarning(UserWarning):
 def about_rows(
     rows: Rows, *, where: str | None, epsilon: Fraction, epsilon_each: Fraction
 ) -> Sentences:
-    """Say which rows count, for whom, and in which groups."""
+    """State which rows count, for whom, and in which groups."""
     whose = "Every row counts as a different person, as stated (one_row_per_user)."
     if rows.counted is not None:
         whose = (
@@ -373,7 +371,7 @@ def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
 
 
 def about_candidates(bounds: str | None = None, *, other: str | None = None) -> Sentences:
-    """Say which values count for which candidate."""
+    """State which values count for which candidate."""
     if other is not None:
         return (
             f"A person counts once for each candidate that they have, and once for {other} if they "
@@ -415,7 +413,7 @@ def about_types(
 
 
 def about_period(table: Table, column: str, public: Candidates) -> Sentences:
-    """Say in which period a date, a moment or a text counts."""
+    """State in which period a date, a moment or a text counts."""
     if not table.is_dated(column):
         named: Sentences = ()
         if public.may_name_periods:
@@ -431,7 +429,7 @@ def about_period(table: Table, column: str, public: Candidates) -> Sentences:
 
 
 def _about_numbers(column: str, public: Candidates) -> Sentences:
-    """Say what numbers mean in a column of texts."""
+    """Explain what numbers mean in a column of texts."""
     pairs = zip(public.labels, public.keys, strict=True)
     number = next(
         (label for label, key in pairs if isinstance(key, str) and not isinstance(label, str)), None
@@ -445,7 +443,7 @@ def _about_numbers(column: str, public: Candidates) -> Sentences:
 
 
 def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sentences:
-    """Say what names of periods mean in a column of texts."""
+    """Explain what names of periods mean in a column of texts."""
     period = table.period_named(column, words)
     if period is not None and table.is_text:
         return (
@@ -463,7 +461,7 @@ def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sen
 def _about_mixed_periods(
     table: Table, column: str, words: Sequence[Any], *, name: str
 ) -> Sentences:
-    """Warn if texts name periods of several kinds, which no column of texts can be counted by."""
+    """Warn if texts name periods of several kinds: a column of texts is then not counted by period."""
     kinds = table.periods_mixed(column, words)
     if not kinds:
         return ()
@@ -519,7 +517,7 @@ def about_price(guarantee: Guarantee, people: int | None) -> Sentences:
 
 
 def _answers(answer: Any) -> list[Any]:
-    """Everything that an answer names, in all groups."""
+    """Return everything that an answer names, in all groups."""
     parts = answer.values() if isinstance(answer, Mapping) else (answer,)
     return [each for part in parts for each in (part if isinstance(part, tuple) else (part,))]
 
@@ -539,7 +537,7 @@ def about_ends(lower: Any, upper: Any) -> Callable[[Any], Sentences]:
 
 
 def about_other(label: str) -> Callable[[Any], Sentences]:
-    """Remark on the answer that stands for all values not on the list."""
+    """Explain the answer that stands for all values not on the list."""
 
     def after(answer: Any) -> Sentences:
         if label not in _answers(answer):
@@ -550,7 +548,7 @@ def about_other(label: str) -> Callable[[Any], Sentences]:
 
 
 def about_texts(table: Table, condition: Condition) -> Sentences:
-    """Say what names of periods in a condition mean in columns of texts."""
+    """Explain what names of periods in a condition mean in columns of texts."""
     said = (
         sentence
         for each in comparisons(condition)
@@ -560,7 +558,7 @@ def about_texts(table: Table, condition: Condition) -> Sentences:
 
 
 def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str | None) -> Sentences:
-    """Say what counts in columns without a declared type, and in a list with a stated one."""
+    """State what counts in columns without a declared type, and in a list with a stated type."""
     if read_as is not None:
         return (f"The list is read as {read_as}: values of other types are left out.",)
     return tuple(
@@ -571,19 +569,19 @@ def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str |
 
 
 def about_several(per_person: str) -> Sentences:
-    """Say which number counts if a person may have several: the first rule of an answer."""
+    """State which number counts if a person may have several; this is the first rule of an answer."""
     return (
         f"A person with several values counts with {PER_PERSON[per_person]} (per_person={per_person!r}).",
     )
 
 
 def about_values(bounds: str, *, outside: str) -> Sentences:
-    """Say what happens to values outside the bounds."""
+    """State what happens to values outside the bounds."""
     return (f"Values outside {bounds} {OUTSIDE[outside]} (outside={outside!r}).",)
 
 
 def about_magnitudes(most: object, *, several: bool) -> Sentences:
-    """Say which magnitude a person counts with; ``several`` if a person may have more than one."""
+    """State which magnitude a person counts with; ``several`` if a person may have more than one."""
     said = (
         f"A value counts by its magnitude, whatever its sign; one beyond {most} counts as {most}.",
     )
@@ -605,7 +603,7 @@ def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
 
 
 def about_kept(asked: int, named: int) -> Sentences:
-    """Describe values that come from the data, if each person has one."""
+    """Describe values that come from the data, if each person has one value."""
     said = (
         "The candidates are the values with enough people to be named safely at this ε and δ; "
         "missing values are left out.",
@@ -614,7 +612,7 @@ def about_kept(asked: int, named: int) -> Sentences:
 
 
 def about_values_each(most: int) -> Sentences:
-    """Describe values that come from the data, if each person counts with a few."""
+    """Describe values that come from the data, if each person counts with a few values."""
     return (
         f"A person counts with at most {counted(most, 'value')}, drawn at random from theirs; values are "
         "kept by weights, 1/√t from each person who counts with t of them: the heaviest first, then, with "
@@ -625,7 +623,7 @@ def about_values_each(most: int) -> Sentences:
 def about_found_groups(
     by: str, *, one: bool, weighed: tuple[int, int, int, int] | None = None
 ) -> Sentences:
-    """Describe groups found in the data; with weights, the bound and how many people a group needs."""
+    """Describe groups found in the data; for weights, also the bound and how many people a group needs."""
     how = " To find them, a person counts in one group of theirs, drawn at random." if one else ""
     if weighed is not None:
         most, people, sure, otherwise = weighed
@@ -652,7 +650,7 @@ def about_chosen_bound(most: int, epsilon: Fraction, covered: Fraction) -> Sente
 
 
 def about_method(method: str, *, in_cluster: bool = False) -> Sentences:
-    """Say how several values were chosen, if no method was given."""
+    """Explain how several values were chosen, if no method was given."""
     why = "follows from k, the neighbour relation and the budget's unit, not from the data"
     if in_cluster:
         why = "is the one that runs in the cluster, where the candidates are"
@@ -660,7 +658,7 @@ def about_method(method: str, *, in_cluster: bool = False) -> Sentences:
 
 
 def about_order(ordered: float, unordered: float) -> Sentences:
-    """Say what the order costs, if the answer could do without it."""
+    """State how much accuracy the order costs, if the answer could be a set without order."""
     with_it, without = (of_people(math.ceil(error)) for error in (ordered, unordered))
     return (
         f"The order is part of the answer, and costs accuracy: with it the answer is at worst {with_it} off, "
@@ -669,7 +667,7 @@ def about_order(ordered: float, unordered: float) -> Sentences:
 
 
 def about_threshold(rule: CrossingRule, groups: int) -> Sentences:
-    """Say which groups are compared with the threshold, how many are named, and how large the noise is."""
+    """State which groups are compared with the threshold, how many are named, and how large the noise is."""
     named = "the first is" if rule.crossings == 1 else f"the first {rule.crossings} are"
     return (
         f"The {groups} groups are asked in their order whether they reach {of_people(rule.threshold)}, with "
@@ -683,7 +681,7 @@ def about_threshold(rule: CrossingRule, groups: int) -> Sentences:
 def about_unequal_scores(
     sensitivities: Sequence[Fraction], way: str, ways: str, *, checked: bool = False
 ) -> Sentences:
-    """Describe scores with a sensitivity each, and both ways to compare them."""
+    """Describe scores that each have their own sensitivity, and both ways to compare them."""
     tried = "; no data set made of the example rows contradicts this" if checked else ", unchecked"
     return (
         f"One person changes each score by at most its own sensitivity, from {min(sensitivities)} to "

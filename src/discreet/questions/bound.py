@@ -1,4 +1,4 @@
-"""Find an unknown bound on a column's magnitude, by a noisy threshold upwards from zero."""
+"""Find an unknown bound on a column's magnitude: walk up from zero until a noisy threshold is crossed."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from discreet.questions.scoring import label_of, level_of, people_up_to
 class Bound(Grouped, kind="bound"):
     """A magnitude that about a share ``covers`` of the people stay within: a bound for later questions.
 
-    For a column of numbers or time spans with unknown bounds. A person counts with the largest of
-    their magnitudes; the answer is the first point of a growing grid (see ``Quantile``) at which a noisy
-    number of the people within it crosses a noisy threshold, so that it rarely lies far beyond the data. With
-    the answer b, later questions can use ``bounds=(-b, b)``, or ``(0, b)`` if nothing is negative; the few
-    values outside are clamped. ``docs/proofs/quantiles.md`` proves the guarantee.
+    The column holds numbers or time spans with unknown bounds. A person counts with the largest of their
+    magnitudes; the answer is the first point of a growing grid (see ``Quantile``) at which a noisy number of
+    the people within it crosses a noisy threshold, so that it rarely lies far beyond the data. With the
+    answer b, later questions can use ``bounds=(-b, b)``, or ``(0, b)`` if nothing is negative; the few values
+    outside are clamped. ``docs/proofs/quantiles.md`` proves the guarantee.
 
     Example:
         >>> import discreet, polars as pl
@@ -126,7 +126,7 @@ class Bound(Grouped, kind="bound"):
 
 
 def _missed(row: Counts, covered: Fraction, place: int) -> float:
-    """Return how far the number of people up to a place is from the share to be covered, in people."""
+    """Return how far the number of people up to a place is from the share to cover, in people."""
     up_to = int(row[: place + 1].sum())
     target = covered * int(row.sum())
     return float(max(target - up_to, up_to - int(row[place]) - target, Fraction(0)))
@@ -136,8 +136,8 @@ def scales_for(level: Fraction, epsilon: Fraction, neighbours: str) -> NoiseScal
     """Return equal noise for the threshold and for the counts, in units of 1/b for a level a/b.
 
     Adding or removing one person moves every count minus the threshold by a or b − a; replacing one moves
-    them all in the same direction by at most b. So ε = h/b₁ + d/b₂ with d = b and h the larger of the two,
-    or b.
+    them all in the same direction by at most b. So ε = h/b₁ + d/b₂ with d = b; h is the larger of a and b − a
+    if people are added or removed, and b if they are replaced.
     """
     part, whole = level.numerator, level.denominator
     shift = whole if neighbours == REPLACE else max(part, whole - part)

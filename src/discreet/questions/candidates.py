@@ -43,7 +43,7 @@ WHY_PUBLIC = (
     "nothing is safe to say"
 )
 
-_LARGEST_INTEGER = 10**40  # more than any engine's integers hold
+_LARGEST_INTEGER = 10**40  # larger than any engine's integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class Candidates:
     labels: tuple[Any, ...]
     keys: tuple[Any, ...]
     period: str | None = None
-    """The kind of period that the keys number, or name in a text file without a stated type."""
+    """The kind of period that the keys give by number, or by name in a text file without a stated type."""
     may_name_periods: bool = True
-    """Whether texts among the keys look like periods, in a column of texts."""
+    """Whether texts among the keys may be names of periods, in a column of texts."""
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -67,7 +67,7 @@ class Candidates:
 
 
 def in_the_cluster(candidates: object) -> bool:
-    """Whether the candidates are a PySpark frame."""
+    """Return whether the candidates are a PySpark frame."""
     return type(candidates).__module__.startswith("pyspark.sql")
 
 
@@ -81,7 +81,7 @@ def public_candidates(
 ) -> Candidates:
     """Make the candidates for a column of a declared kind; errors mention the public list only.
 
-    ``described`` gives the column and its declared type in words.
+    ``described`` returns the column and its declared type in words.
     """
     said = described or (lambda: f"a column declared {kind}")
     if given is None:
@@ -92,7 +92,7 @@ def public_candidates(
             f"{name} has the numbers or periods {given!r}, which cannot be values of {said()}"
         )
     labels = _labels(given, column, name)
-    keys = labels  # as they are, if all are plain texts: a list may have a million of them
+    keys = labels  # plain texts stay as they are: a list may have a million of them
     if kind not in TEXTS or any(
         type(each) is not str or not each.isascii() or not each.strip() for each in labels
     ):
@@ -141,7 +141,7 @@ def candidates_of(
 
 
 def _periods(given: object, kind: str, column: str, name: str, described: str) -> Candidates:
-    """Make periods the candidates of a column of dates or moments; all must be of one kind."""
+    """Make candidates from periods for a column of dates or moments; all must be of one kind."""
     whole = isinstance(given, str) and given in RECURRING
     labels = RECURRING[str(given)] if whole else _labels(given, column, name)
     again = next((k for k, names in RECURRING.items() if all(e in names for e in labels)), None)
@@ -168,7 +168,7 @@ def _periods(given: object, kind: str, column: str, name: str, described: str) -
 
 
 def _period(label: Any) -> tuple[str, int] | None:
-    """The kind and the number of a period, written as a text, a day or the number of a year."""
+    """Return the kind and the number of a period, given as a text, a day or the number of a year."""
     if isinstance(label, datetime.datetime | bool):
         return None
     if isinstance(label, datetime.date):
@@ -195,16 +195,16 @@ def _labels(given: object, column: str, name: str) -> list[Any]:
 
 
 def named_candidates(given: str | Path, *, column: str, name: str = "candidates") -> list[str]:
-    """The candidates of a range such as ``2026-W01:2026-W52``, or those of a file."""
+    """Return the candidates of a range such as ``2026-W01:2026-W52``, or of a file."""
     if isinstance(given, str) and ":" in given and is_range(given):
         return periods(given, name=name)
     return read_candidates(Path(given), column=column, name=name)
 
 
 def read_candidates(path: Path, *, column: str, name: str = "candidates") -> list[str]:
-    """Candidates from a file: one on each line, or a column of a CSV file with a header.
+    """Read candidates from a file: one on each line, or a column of a CSV file with a header.
 
-    In a CSV file the column is the one named like the column asked about, or the only one.
+    In a CSV file, that is the column with the same name as ``column``, or the only one.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -347,7 +347,7 @@ def contest_of(
     other: str | None = None,
     listed: Sequence[Any] | None = None,
 ) -> Contest:
-    """The contest between public candidates, or between the points of a public grid.
+    """Return the contest between public candidates, or between the points of a public grid.
 
     ``listed`` is the owner's list of the column's values, if there is one.
     """

@@ -42,8 +42,8 @@ _WIDTH = 24
 class Privacy:
     """What a guarantee means for one person: a judgement and how sure an attacker can become.
 
-    Strong means ε of at most 1 and δ of at most 10⁻⁵, moderate 3 and 10⁻³; a guarantee in ρ is read at δ =
-    10⁻⁶.
+    Strong means ε of at most 1 and δ of at most 10⁻⁵; moderate means at most 3 and 10⁻³. A guarantee in ρ is
+    converted to ε at δ = 10⁻⁶.
     """
 
     judgement: str
@@ -114,7 +114,7 @@ class Card:
 
     @staticmethod
     def of_plan(plan: Plan) -> Card:
-        """The card of a plan."""
+        """Make the card of a plan."""
         return Card(
             answer=None,
             bare="",
@@ -136,7 +136,7 @@ class Card:
 
     @staticmethod
     def of_release(release: TableRelease) -> Card:
-        """The card of an answer."""
+        """Make the card of an answer."""
         return Card(
             answer=release.in_lines(),
             bare=release.in_tabs(),
@@ -165,13 +165,13 @@ class Card:
 
     @property
     def cost(self) -> str:
-        """The price beside what is left."""
+        """The price, and what is left of the budget."""
         if self.invented:
             return "nothing spent: these rows are invented"
         if self.meter is None:
             return f"{self.price} {'to pay' if self.answer is None else 'spent'}, no ledger counts"
         cap, price = figure(self.meter.cap, up=False), self.price
-        if self.meter.symbol != "ε":  # what is left is not in the answer's own unit
+        if self.meter.symbol != "ε":  # the budget is not in the answer's own unit
             price = f"{self.meter.symbol} {figure(self.meter.this)}"
         if self.answer is not None:
             return f"{price} spent, {figure(self.meter.left, up=False)} of {cap} left"
@@ -210,7 +210,7 @@ class Card:
     # ---- in a notebook and on a page ------------------------------------------------------------
 
     def in_html(self) -> str:
-        """The card as HTML without script; everything is escaped."""
+        """Return the card as HTML without scripts; everything is escaped."""
         parts = []
         if self.invented:
             parts.append(
@@ -247,7 +247,7 @@ class Card:
         return f'<meter min="0" max="1" value="{used:.4f}">{used:.0%} used</meter> '
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data, for a page."""
+        """Return the card as plain data, for a page."""
         return {
             "answer": self.answer,
             "title": self.title,

@@ -1,4 +1,4 @@
-"""The most common of too many candidates for one machine, chosen in the cluster."""
+"""Choose the most common candidates in the cluster, if there are too many for one machine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def planned_in_cluster(
     ordered: bool | None = None,
     rules: Sentences = (),
 ) -> Plan:
-    """Plan to choose ``k`` from a PySpark frame of public candidates, with one noise for each candidate."""
+    """Plan to choose ``k`` candidates from a PySpark frame of public ones, with noise on each count."""
     besides = question.with_count or getattr(question, "with_gap", False)
     if (
         besides

@@ -1,7 +1,7 @@
-"""What a question costs: the guarantees of all releases that one person can touch, added up.
+"""The cost of a question: the sum of the guarantees of all releases that one person can touch.
 
 A question states no guarantee itself. It lists the releases that one person touches, each with the guarantee
-of its mechanism; the ledger charges these, and the answer carries the same.
+of its mechanism; the ledger charges these guarantees, and the answer states them.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from discreet.guarantees.claims import CLAIMS
 Part = tuple[Guarantee, int]
 """The guarantee of each of several equal releases, and how many of them one person touches."""
 ANSWER = CLAIMS["answer", "PureDP"]
-"""The theorem that covers everything one answer says, starting from the table."""
+"""The theorem that covers everything in one answer, starting from the table."""
 WITH_A_GAP = {"answer": ANSWER}
-"""Carried (as ``direct``) by a promise whose law that theorem covers.
+"""Part of a promise's ``direct`` if that theorem covers its law.
 
-A promise that carries ``then`` is proved together with any of these after it, and one that carries
-``rounds`` together with others like it.
+A promise whose ``direct`` has ``then`` is proved together with promises of this kind after it. One that has
+``rounds`` is proved together with others like it.
 """
 IN_RHO = {"ZCDP": CLAIMS["answer", "ZCDP"]}
-"""Carried by a promise if one theorem leads from the table to its ρ, for one release or several."""
+"""Part of ``direct`` if one theorem leads from the table to the promise's ρ, for one release or several."""
 IN_ANSWERS = WITH_A_GAP | {"whole": CLAIMS["answer", "ZCDP"]}
-"""Carried by a promise whose chances also sum to one: all parts together cost the ρ of their ε."""
+"""Part of ``direct`` if the law's probabilities also sum to one: all parts together cost the ρ of their ε."""
 
 
 def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event:
-    """Make the event that a ledger charges: equal releases as they are, different ones as their sum.
+    """Make the event that a ledger charges: equal releases are counted, different ones are added up.
 
     Example:
         >>> from discreet import ApproxDP
@@ -69,7 +69,7 @@ def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event
 
 
 def concentrated(together: ApproxDP, parts: Sequence[Part]) -> ApproxZCDP:
-    """The same promise with the ρ of its parts, and the probability of the event outside which it holds.
+    """Add the ρ of its parts to a promise, with the probability of the event outside which the ρ holds.
 
     Example:
         >>> found = concentrated(ApproxDP(1, "1e-6"), [
@@ -96,10 +96,10 @@ def guarantee_of(
     grouped: bool = False,
     assumes: Sequence[str] = (),
 ) -> Guarantee:
-    """The guarantee that an answer states: pure ε if that is promised, otherwise what is.
+    """Return the guarantee that an answer states: pure ε if there is one, otherwise (ε, δ) or ρ.
 
-    ``parts`` are the releases before they are joined into one event; one shorter proof may cover them all.
-    ``assumes`` is what is taken on trust about the data.
+    ``parts`` are the releases before they are joined into one event; a single shorter proof may cover them
+    all. ``assumes`` is what is taken on trust about the data.
 
     Example:
         >>> guarantee_of(Event(FlippedCoins("0.5"), count=2))
@@ -134,10 +134,10 @@ def _sum(events: Sequence[Event]) -> Guarantee:
 
 
 def mixed(promise: Guarantee) -> Guarantee:
-    """The part of a guarantee that survives when people are first separated by secret coins.
+    """Return the part of a guarantee that remains if secret coins first separate people.
 
-    Averages keep (ε, δ), ρ, Laplace dominance, and of a range all but the range itself:
-    ``docs/proofs/neighbours.md``.
+    Averaging preserves (ε, δ), ρ and Laplace dominance; of a bounded range, it preserves all but the range
+    itself (``docs/proofs/neighbours.md``).
     """
     if not isinstance(promise, FlippedCoins | BoundedRange):
         return promise
@@ -149,8 +149,8 @@ def mixed(promise: Guarantee) -> Guarantee:
 def in_groups(promise: Guarantee, steps: int) -> Guarantee:
     """Return what remains of a promise if coins first assign people to groups, for this many steps.
 
-    One theorem leads from the table to the ρ of the Laplace pair in groups, for one step and for two
-    (``laplace_pair_of_two``), and to other ρ for one step.
+    For the Laplace pair in groups, one theorem leads from the table to its ρ, for one step and for two
+    (``laplace_pair_of_two``). For other promises one theorem does so for one step.
     """
     left = mixed(promise).for_people(steps)
     kept = {name: proof for name, proof in promise.direct.items() if name in IN_ANSWERS}
@@ -168,9 +168,9 @@ def _in_answers(parts: Sequence[Part]) -> bool:
 
 
 def _proof_of(parts: Sequence[Part], *, grouped: bool) -> Proof | None:
-    """The proof of a whole answer: one theorem if it covers every part, or the pages on groups.
+    """Return the proof of a whole answer: one theorem if it covers every part, or the pages on groups.
 
-    None if the proof is that of the parts, one after the other.
+    Return None if only the proofs of the parts apply, one after the other.
     """
     if not parts or (len(parts) == parts[0][1] == 1 and not grouped):
         return None

@@ -27,7 +27,7 @@ from discreet.questions.scoring import count_sensitivity, resting
 
 
 def stream_named(name: str, given: Any) -> str:
-    """Return a registered rule about streams."""
+    """Check the name of a registered rule for streams."""
     if not isinstance(given, str) or given not in STREAMS:
         raise refuse(name, given, "one of " + ", ".join(STREAMS))
     return given
@@ -107,7 +107,7 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
         return {self.column: list(self._public(table).values)}
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan to ask the groups in their order."""
+        """Plan to compare the groups with the threshold, in their order."""
         if self.groups is None:
             raise ParameterError(
                 "⟨groups⟩ must be given: the values of the column in their order, as a list, a file, or a "
@@ -125,7 +125,7 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
             crossings=self.crossings or 1,
             monotonic=moved.monotonic,
         )
-        if rule.crossings > len(public):  # each would have less of ε, for nothing
+        if rule.crossings > len(public):  # further crossings would only waste ε
             raise refuse(
                 "crossings", self.crossings, f"at most the number of groups, {len(public)}"
             )
@@ -179,7 +179,7 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
         if self.crossings is not None:
             return None
         threshold = float(rule.threshold)
-        stated = threshold < 2.0**60  # no data has more people
+        stated = threshold < 2.0**60  # no table has more people
         highest = max(2 * threshold, 2.0) if stated else 0.0
         rising: Counts = np.linspace(0, highest, min(groups, MOST_POINTS)).astype(np.int64)
 
@@ -187,7 +187,7 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
             return (rule.draw(bits).crossings(people, 1) for people in counted)
 
         def error(counts: Counts, named: Sequence[int]) -> float:
-            """How far the named group lies below the threshold, or a skipped one above it."""
+            """Return how far the named group lies below the threshold, or a skipped one above it."""
             place = named[0] if len(named) else len(counts)
             below = [threshold - counts[place]] if place < len(counts) else []
             return float(max([0.0, *below, *(counts[:place] - threshold)]))

@@ -1,4 +1,4 @@
-"""An answer as a frame of the table's own kind: one row for each group and each value named."""
+"""An answer as a frame of the table's own kind: one row for each group and named value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FILES = (".csv", ".parquet")
 
 
 def columns_of(release: TableRelease) -> Columns:
-    """Return the answer in columns: the group, the rank or level of each value, and what was released."""
+    """Return the answer in columns: the group, the rank or level of each value, and all that was released."""
     by = None if release.by is None else "group" if release.by in _OURS else release.by
     answers = release.answer if isinstance(release.answer, Mapping) else {None: release.answer}
     several = release.labels is not None or release.ordered is not None
@@ -46,7 +46,7 @@ def columns_of(release: TableRelease) -> Columns:
 
 
 def frame_of(release: TableRelease) -> Any:
-    """Return the answer as the kind of frame that was asked; a DuckDB relation for a file."""
+    """Return the answer as a frame of the table's kind; a DuckDB relation for a file."""
     columns = columns_of(release)
     if release.engine == "polars":
         import polars as pl
@@ -83,7 +83,7 @@ def write_frame(release: TableRelease, path: str | Path) -> None:
 
 
 def in_duckdb(columns: Columns) -> Any:
-    """Columns as a relation of DuckDB."""
+    """Return the columns as a DuckDB relation."""
     import duckdb
 
     arrays = {}

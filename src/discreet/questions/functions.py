@@ -1,7 +1,7 @@
 """Every kind of question as a function of data: ``mode(data, column, ..., user=..., ledger=...)``.
 
-Each calls ``table(data, ...).ask(...)``. ``functions.pyi`` gives type checkers the full signatures; a test
-compares it with the functions made here.
+Each function calls ``table(data, ...).ask(...)``. ``functions.pyi`` gives type checkers the full signatures;
+a test compares it with the functions made here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Every kind of question that people ask by its name.
+"""All kinds of questions that can be asked by name.
 
 A new kind needs its own file, its lines here, a proof page and, if it has a command, a line in the command
-line's table of contents. Its function, the methods of tables and of desks, options and help, requests,
-OpenAPI, an assistant's tools and the page's form follow from its fields.
+line's table of contents. Everything else is derived from its fields: its function, the methods of tables and
+desks, options and help, requests, OpenAPI, an assistant's tools and the page's form.
 """
 
 from __future__ import annotations
@@ -45,5 +45,5 @@ class ByName:
 
 
 def kinds_by_name() -> dict[str, type[Question]]:
-    """The kinds of questions that are methods, by their names."""
+    """Return the kinds of questions that are methods, by their names."""
     return {name: KINDS[name] for name in vars(ByName) if name in KINDS}

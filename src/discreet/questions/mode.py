@@ -36,7 +36,7 @@ class Mode(OfCandidates, kind="mode", label="Most common value"):
     """The candidate that most people have in a column, chosen privately.
 
     A person counts once for each candidate that any of their rows has. Values not on the list are ignored,
-    candidates without rows have score zero, and an empty table gets an answer too. Without candidates and
+    candidates without rows have score zero, and an empty table also gets an answer. Without candidates and
     with ``delta`` only values that have enough people are named (``docs/proofs/unknown-domain.md``);
     candidates in a PySpark frame keep the selection in the cluster.
 

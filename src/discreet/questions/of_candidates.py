@@ -26,14 +26,14 @@ from discreet.questions.unknown_domain import CONSIDERED
 
 
 def recurring(name: str, given: Any) -> str:
-    """The name of a kind of recurring period."""
+    """Check the name of a kind of recurring period."""
     if not isinstance(given, str) or given not in RECURRING:
         raise refuse(name, given, "one of " + ", ".join(RECURRING))
     return given
 
 
 def label(name: str, given: Any) -> str:
-    """A label for one more candidate."""
+    """Check the label of an additional candidate."""
     if not isinstance(given, str) or not given.strip():
         raise refuse(name, given, "a label, such as 'other'")
     return given
@@ -94,13 +94,13 @@ class OfCandidates(Grouped):
 
     @property
     def names_values(self) -> bool:
-        """Whether the answers themselves come from the data, which costs a δ."""
+        """Whether the answers themselves come from the data, which requires a δ."""
         public = (self.candidates, self.bounds, self.period)
         return all(given is None for given in public) and self.delta is not None
 
     @property
     def counting_share(self) -> Fraction:
-        """The part of ε that noisy counts get."""
+        """The part of ε that is spent on noisy counts."""
         return Fraction(self.count_share) if self.with_count else Fraction(0)
 
     def _require(self) -> None:
@@ -108,7 +108,7 @@ class OfCandidates(Grouped):
         if self.period is not None and (self.candidates, self.bounds) != (None, None):
             raise ParameterError("give one of ⟨candidates⟩, ⟨bounds⟩ and ⟨period⟩")
         if self.by is not None and self.groups is None:
-            return  # δ is for the groups as well: checked again once they are found
+            return  # finding the groups takes δ too: checked again afterwards
         if self.delta is not None and not self.names_values:
             raise refuse("delta", self.delta, "left out with public candidates")
         if self.names_values and self.other is not None:
@@ -123,7 +123,7 @@ class OfCandidates(Grouped):
         return groups | {self.column: [contest.label(place) for place in few_places(len(contest))]}
 
     def contest(self, table: Table, *, listed: Sequence[Any] | None = None) -> Contest:
-        """What is counted for which candidate; ``listed`` is the owner's list of the column's values."""
+        """Return what is counted for each candidate; ``listed`` is the owner's list of values."""
         if self.period is not None and table.ordered_kind(self.column) not in ("date", "moment"):
             raise ParameterError(
                 f"⟨period⟩ needs a column of dates or moments, and {self.column!r} is "
@@ -168,7 +168,7 @@ class OfCandidates(Grouped):
     ) -> Accuracy:
         """Bound the shortfall in people, for one choice among ``ways`` options with this range ``distance``.
 
-        ``errors`` gives the law of the shortfall on stated counts.
+        ``errors`` returns the law of the shortfall on stated counts.
         """
         bounded = chooser is None or chooser.facts.law in (
             PermuteAndFlip.facts.law,
@@ -186,11 +186,11 @@ class OfCandidates(Grouped):
 
 
 def set_shortfall(counts: Counts, chosen: Any) -> float:
-    """The shortfall of a set: its largest count against the largest of all, and so on."""
+    """Compute the shortfall of a set: its largest count is compared with the largest of all, and so on."""
     return shortfall(counts, np.array(chosen)[np.argsort(-counts[list(chosen)])])
 
 
 def shortfall(counts: Counts, chosen: Any) -> float:
-    """The largest amount by which a chosen count falls short of the one that belongs in its place."""
+    """Compute the largest amount by which a chosen count is below the count that belongs in its place."""
     best = np.sort(counts)[::-1][: len(chosen)]
     return float(max(0, (best - counts[list(chosen)]).max()))

@@ -1,4 +1,4 @@
-"""Shared by all questions about a column: which rows count, in which groups, and how a plan is made."""
+"""Base of all questions about a column: which rows count, in which groups, and how a plan is made."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ from discreet.questions.scoring import count_promise, noisy_count, within
 NO_MATCH = "If no row matches, the answer is {}: --with-people says how many counted, for a share of epsilon."
 """Help text for commands that also answer on an empty table."""
 CHOOSE = "choose"
-"""For ``groups_per_person``: a bound that is found privately."""
+"""The value of ``groups_per_person`` that requests a privately found bound."""
 _MOST_OF_ONE = UNIT**2
 """A person in more groups than this would have a weight that rounds down to zero."""
 
 
 def column_named(name: str, given: Any) -> str:
-    """The name of a column."""
+    """Check the name of a column."""
     if not isinstance(given, str):
         raise refuse(name, given, "the name of a column")
     return given
 
 
 def of_one_person(name: str, given: Any) -> int:
-    """A whole number of groups or values of one person."""
+    """Check a whole number of groups or values of one person."""
     number = whole(name, given)
     if number > _MOST_OF_ONE:
         raise refuse(name, given, f"a whole number from 1 to {_MOST_OF_ONE:,}")
@@ -68,7 +68,7 @@ def of_one_person(name: str, given: Any) -> int:
 
 
 def groups_each(name: str, given: Any) -> int | str:
-    """A whole number of groups, or the word for a bound that is found privately."""
+    """Check a whole number of groups, or the word that requests a privately found bound."""
     return given if given == CHOOSE and isinstance(given, str) else of_one_person(name, given)
 
 
@@ -101,7 +101,7 @@ class OfRows(Question):
     mechanism: Any = another_mechanism(default=None)
 
     def asking(self, setting: Setting) -> Asking:
-        """Open the table and say which of its rows count; no row is read."""
+        """Open the table and determine which of its rows count; no row is read."""
         return self._asked(setting.narrowed(self.where), by=None, groups=None, most=1)
 
     def _asked(self, setting: Setting, *, by: str | None, groups: Labels, most: int) -> Asking:
@@ -121,7 +121,7 @@ class OfRows(Question):
             doubts += about_condition(table, condition, setting.listed)
             spelled = about_texts(table, condition)
         most = min(most, max(len(keys), 1))
-        # Replacing a person is removing one and adding another, perhaps elsewhere: the two dearest add up.
+        # Replacing a person removes one and adds another, perhaps in other groups: both costs add up.
         split = by is not None and setting.neighbours == REPLACE
         times = most * (2 if split else 1)
         rows = Rows(
@@ -220,7 +220,7 @@ class Grouped(OfRows):
 
     @property
     def names_values(self) -> bool:
-        """Whether the answers themselves come from the data, for a δ."""
+        """Whether the answers themselves come from the data, which requires a δ."""
         return False
 
     @property
@@ -231,13 +231,13 @@ class Grouped(OfRows):
     def given(self, name: str, answer: Any) -> Question:
         """Return the question for groups that were found, or within a bound that was chosen."""
         delta = self.delta
-        if name == "groups":  # the δ for finding them is not the question's own
+        if name == "groups":  # the δ for finding groups is spent separately
             delta = self.delta_each if self.names_values else None
             answer = FoundLabels(answer)
         return self.changed(**{name: answer, "groups_share": None, "delta": delta})
 
     def asking(self, setting: Setting) -> Asking:
-        """Open the table and say which of its rows count in which groups; no row is read."""
+        """Open the table and determine which of its rows count in which groups; no row is read."""
         if self.groups_per_person != 1 and setting.user is None:
             raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
         most = whole("groups_per_person", self.groups_per_person)
@@ -266,7 +266,7 @@ class Grouped(OfRows):
 
 
 Pick = Callable[[Any, Bits], Iterable[tuple[list[tuple[Any, int]], Found]]]
-"""Takes what was read, and bits; returns the chosen labels with their true counts, group by group."""
+"""A function of what was read and of random bits; returns the chosen labels with true counts, by group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,10 +281,10 @@ class Asking:
         inner: the relation for which each group's scores state their sensitivity.
         epsilon_each: what one group's answer may cost.
         epsilon_people: what one group's noisy number of people may cost, or zero.
-        times: how many answers one person can touch, whose costs add up.
+        times: how many answers one person can touch; their costs add up.
         group_labels: the public groups as the user writes them.
         rules: which rows count, in sentences.
-        doubts: groups that the declared type of their column rules out.
+        doubts: warnings about groups and conditions that the declared types rule out.
     """
 
     question: OfRows
@@ -301,12 +301,12 @@ class Asking:
 
     @property
     def everybody(self) -> int:
-        """How many people there are, as stated."""
+        """The stated number of people, or the default."""
         return self.setting.people or USUAL_PEOPLE
 
     @property
     def people(self) -> int:
-        """About how many people a group has, for stated data."""
+        """The approximate number of people in a group of stated data."""
         return max(1, (self.setting.people or USUAL_PEOPLE) // self.rows.number_of_groups)
 
     @property
@@ -320,13 +320,13 @@ class Asking:
         return self.rows.user is not None
 
     def chooser(self, epsilon: Fraction, *, besides: str | None = None) -> Mechanism:
-        """The mechanism that was asked for, at this ε."""
+        """Return the requested mechanism at this ε."""
         return mechanism_at(self.question.mechanism, epsilon, besides=besides)
 
     def naming(
         self, pick: Pick, part: Part, *, share: Fraction = Fraction(0), k: int | None = None
     ) -> dict[str, Any]:
-        """Release what ``pick`` names: ``k`` things or one, each with a noisy count for a ``share``."""
+        """Release what ``pick`` names: ``k`` things or one, with noisy counts that cost a ``share`` of ε."""
         each = self.epsilon_each * share / (k or 1)
 
         def choose(counted: Any, bits: Bits) -> Iterable[Found]:
@@ -365,12 +365,12 @@ class Asking:
         accuracy: Accuracy | None = None,
         **shape: Any,
     ) -> Plan:
-        """Assemble the plan; ``people`` gives the number of people who counted, if ``read`` does not.
+        """Assemble the plan; ``people`` counts the people who take part, if ``read`` does not.
 
-        ``table`` is what they read, if it is not the opened table.
+        Both read ``table``, by default the opened table.
 
-        A group's promise holds for the inner relation. If that is not the question's, one change in the
-        question's relation is two steps of it, which cost what two people cost
+        A group's promise holds for the inner relation. If the question uses the other relation, one change in
+        that relation is two steps of the inner one, which cost as much as two people
         (``docs/proofs/question-sensitivities.md``).
         """
         rows, setting = self.rows, self.setting
@@ -391,7 +391,7 @@ class Asking:
         )
 
         def reading(bits: Bits) -> Reading:
-            # People are newly drawn into groups for each release: a plan holds no randomness.
+            # Each release draws people into groups again, because a plan holds no randomness.
             fresh = rows.keyed(bits)
 
             def counts(table: Table) -> tuple[Any, list[int]]:

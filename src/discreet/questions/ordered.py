@@ -1,8 +1,8 @@
 """The public grid of an ordered column of numbers, decimals, dates, times or spans.
 
-A date is a number of days since 1970, a time or a span a number of seconds; bounds and steps are written as
-people write them, and answers come back in the column's type. A text file declares no types: the notation of
-the public bounds, or ``TextFile.read_as``, says how its texts are read.
+A date is a number of days since 1970; a time or a time span is a number of seconds. Bounds and steps are
+given as people write them, and answers come back in the column's type. A text file declares no types: the
+notation of the public bounds, or ``TextFile.read_as``, determines how its texts are read.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _SPELLED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnGrid:
-    """A public grid for a column, with labels in the column's type and its description.
+    """A public grid for a column, with a description and with labels in the column's type.
 
     Attributes:
         table: the table, with the type that the column is read as.
@@ -79,7 +79,7 @@ class ColumnGrid:
         return self.table.ordered_kind(self.column)
 
     def label(self, index: int) -> Any:
-        """A grid point in the column's type."""
+        """Return a grid point in the column's type."""
         point = self.grid.point(index)
         if self.kind == "decimal":
             return Decimal(point.numerator) / Decimal(point.denominator)
@@ -102,7 +102,7 @@ class ColumnGrid:
 
     @property
     def left_out(self) -> Sentences:
-        """Say which values are left out."""
+        """State which values are left out."""
         if self.column in self.table.read_as:
             words = f"The texts of {self.column} are read as {_SPELLED[self.kind]}"
             said = f"{words}; missing values and other texts"
@@ -172,7 +172,7 @@ def column_grid(
 
 
 def points_between(bounds: object, step: object) -> int | None:
-    """Count the points of a grid, as far as bounds and step determine them without the column.
+    """Count the points of a grid; return None if that depends on the column's type.
 
     Example:
         >>> points_between((0, 120), 1), points_between(("2024-01-01", "2024-01-31"), "1d")
@@ -233,7 +233,7 @@ def _is_aware(bounds: object) -> bool:
 
 
 def _said(number: object) -> bool:
-    """Whether a step or a unit differs from its default."""
+    """Return whether a step or a unit differs from its default."""
     return number not in (1, "1")
 
 
@@ -246,14 +246,14 @@ def _span(seconds: Fraction) -> datetime.timedelta:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """How bounds and steps of one kind of column are written, as numbers of its grid."""
+    """Converts bounds and steps, as written for one kind of column, to numbers of its grid."""
 
     one: Callable[[object], Fraction | None]
     scale: int
     example: str
 
     def between(self, bounds: object, step: object) -> Grid:
-        """The grid between two public bounds."""
+        """Return the grid between two public bounds."""
         ends = self.ends(bounds)
         if ends is None:
             raise refuse("bounds", bounds, f"such as {self.example}")
@@ -277,7 +277,7 @@ class _Reader:
         return (found[0], found[1]) if len(found) == len(given) == 2 else None
 
     def stretch(self, bounds: object) -> tuple[Fraction, Fraction] | None:
-        """Return the first and last day of weeks, months, quarters or years, or the moment after the last."""
+        """Return the first and last day of weeks, months or quarters; for times, the end of that last day."""
         days = (
             days_of(bounds) if isinstance(bounds, str) and self.one is not second_of_day else None
         )
@@ -288,7 +288,7 @@ class _Reader:
         return days[1] * size, last * size
 
     def step(self, step: object) -> Fraction:
-        """A step in the grid's numbers: a time span, or a plain number of days or seconds."""
+        """Convert a step to the grid's numbers: a time span, or a plain number of days or seconds."""
         seconds = seconds_in(step)
         if seconds is not None and seconds <= 0:
             raise refuse("step", step, "a time span above 0")
@@ -296,7 +296,7 @@ class _Reader:
 
 
 def _two(bounds: object) -> Sequence[object]:
-    """Split two bounds at the sign between them."""
+    """Split two bounds at their separator."""
     if isinstance(bounds, str):
         return bounds.split("/") if "/" in bounds else bounds.split(":")
     return bounds if isinstance(bounds, Sequence) else ()

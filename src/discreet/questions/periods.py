@@ -9,7 +9,7 @@ from discreet._exact.numbers.exact import refuse
 from discreet._tables.moments import PERIODS
 
 MOST = 100_000
-"""A longer range than this is rejected as a typing mistake."""
+"""Ranges longer than this are rejected as typing mistakes."""
 
 _ALLOWED = (
     "two days, ISO weeks, months, quarters, years or whole numbers with a colon between, the earlier one "
@@ -20,7 +20,7 @@ _WHOLE = re.compile(r"-?\d{1,9}")
 
 
 def periods(text: str, *, name: str = "groups") -> list[str]:
-    """Every period from the first to the last, as texts.
+    """List every period from the first to the last, as texts.
 
     Example:
         >>> periods("2026-W52:2027-W02")
@@ -39,7 +39,7 @@ def periods(text: str, *, name: str = "groups") -> list[str]:
 
 
 def is_range(given: object) -> bool:
-    """Whether this is written as a range: two ends, periods or whole numbers, perhaps of two kinds."""
+    """Return whether this is written as a range; its ends may be periods or numbers, even of two kinds."""
     if not isinstance(given, str) or given.count(":") != 1:
         return False
     ends = (end.strip() for end in given.split(":"))
@@ -52,7 +52,7 @@ def is_range_of_years(given: object) -> bool:
 
 
 def is_clock(text: str) -> bool:
-    """Whether this is a time of day, which looks like a range of whole numbers."""
+    """Return whether this is a time of day, which looks like a range of whole numbers."""
     return _CLOCK.fullmatch(text) is not None
 
 

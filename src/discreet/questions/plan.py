@@ -1,7 +1,7 @@
-"""The plan of a question in its setting: what it will do and cost. It reads no row and draws nothing.
+"""The plan of a question in its setting: what it will do and cost. Planning reads no row and draws nothing.
 
-A setting is the declared table, its person column, the relation, how the budget adds up. It is public: it has
-no ledger and no randomness, and nothing in it comes from a row.
+A setting consists of the declared table, its person column, the neighbour relation and the way costs add up.
+It is public: it has no ledger and no randomness, and nothing in it comes from a row.
 """
 
 from __future__ import annotations
@@ -37,10 +37,11 @@ USUAL_PEOPLE = 1000
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Setting:
-    """A table and the facts about it that its owner states once, under the names of ``discreet.table``.
+    """A table and the facts that its owner states once, under the same names as in ``discreet.table``.
 
-    The ledger stays outside: a plan knows only its ``accountant``, which adds up the budget, or None without
-    a ledger. With ``kept`` each table is opened once: for one question, or while plans are compared.
+    The ledger is not part of it: a plan knows only the ledger's ``accountant``, which adds up the budget
+    (None without a ledger). With ``kept`` each table is opened only once, for one question or while plans are
+    compared.
     """
 
     data: Any
@@ -96,7 +97,7 @@ class Setting:
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """What is taken on trust: which rows belong to whom, which only the owner of the table knows."""
+        """What is taken on trust: which rows belong to which person, as only the table's owner knows."""
         if self.user is not None:
             return (f"the column {self.user} tells people apart",)
         return ("nobody has two rows" if self.counted is None else "nobody counts in two rows",)
@@ -109,7 +110,7 @@ class Setting:
         return replace(self, where=both)
 
     def opened(self, *columns: str | None, tells_apart: Iterable[str | None] = ()) -> Table:
-        """The table with the columns that a question needs; no row is read."""
+        """Open the table with the columns that a question needs; no row is read."""
         tells_apart = tuple(tells_apart)
         key = (id(self.data), columns, tells_apart, self.where)
         if self.kept is not None and key in self.kept:
@@ -155,13 +156,13 @@ def unwatched(_doing: str, _done: int, _all: int) -> None:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a question counts, ready to run: the table, and a function of it.
+    """The counting step of a question, ready to run: the table, and a function of it.
 
     Attributes:
-        counts: counts in the table that it is given.
-        table: the table; None where the question reads something else.
-        seconds: how long a database may work.
-        following: prepares what a following question counts, so that both can be tried out.
+        counts: the function that counts in a given table.
+        table: the table; None if the question reads something else.
+        seconds: the time limit for a database; None for no limit.
+        following: prepares the counting step of a following question, so that both can be tried out.
     """
 
     counts: Callable[[Any], Any]
@@ -177,7 +178,7 @@ class Reading:
             return self.counts(self.table)
 
     def try_out(self) -> None:
-        """Count over no rows, so that an error of the engine appears before anything is spent."""
+        """Count over no rows, so that an error of the engine shows up before anything is spent."""
         if self.table is not None:
             trial = replace(self.table, is_trial=True)
             quietly(
@@ -191,7 +192,7 @@ class Reading:
 
 
 Found = dict[str, Any]
-"""What is released for one group, by name: ``answer``, and what goes with it."""
+"""What is released for one group, by name: ``answer`` and whatever is released with it."""
 Sentences = tuple[str, ...]
 
 
@@ -200,12 +201,12 @@ class Plan:
     """A question ready to be paid for.
 
     Attributes:
-        question: the question; ``error_at_most`` has become the ε that it takes.
+        question: the question; an ``error_at_most`` is already replaced by the ε that it needs.
         title: the question in words, as people read it.
-        words: the question in words, as the ledger will write it.
+        words: the question in words, as the ledger will record it.
         event: what the ledger will charge, exactly.
         guarantee: the guarantee that the answer will state, with its proof.
-        read: prepares what the question counts; the bits assign people to groups.
+        read: prepares the counting step; its random bits assign people to groups.
         choose: turns what was read and random bits into what is released for each group.
         rules: what is left out, moved, assigned or taken on trust, in sentences.
         rules_after: further rules that depend on the answer, and on nothing else.
@@ -213,12 +214,12 @@ class Plan:
         accuracy: how good the answer will be; None if unknown.
         chosen: how ε was found, if ``error_at_most`` was given instead.
         groups: the labels of the groups, or None for one answer.
-        shape: what the release says besides the answer.
+        shape: further fields of the release.
         then: turns the answer into the plan that follows, already paid for; it returns None to end.
         table: the table that the plan is for.
         meter: the budget as it would be after the payment; None without a ledger.
         left: what the ledger has left for the data set; None without a ledger.
-        fits: whether that is enough; None without a ledger.
+        fits: whether ``left`` is enough; None without a ledger.
 
     Example:
         >>> import discreet, polars as pl
@@ -252,7 +253,7 @@ class Plan:
 
     @property
     def proof(self) -> Proof | None:
-        """What the guarantee rests on."""
+        """The proof of the guarantee."""
         return self.guarantee.proof
 
     @property
@@ -264,7 +265,7 @@ class Plan:
 
     @property
     def card(self) -> Card:
-        """What a person sees of the plan."""
+        """The plan as people see it."""
         from discreet.questions.card import Card
 
         return Card.of_plan(self)
@@ -276,16 +277,16 @@ class Plan:
         return self.card.in_html()
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Return the plan as plain data, for JSON."""
         return self.card.as_data() | {"question": self.question.to_dict(), "left": self.left}
 
     @property
     def answers(self) -> int:
-        """How many answers there will be: one, or one for each group."""
+        """The number of answers: one, or one for each group."""
         return 1 if self.groups is None else len(self.groups)
 
     def said(self, found: list[Found]) -> dict[str, Any]:
-        """Return what the release says: one answer, or a mapping from group to answer."""
+        """Return the fields of the release: one answer, or a mapping from group to answer."""
         if self.groups is None:
             return {**self.shape, **found[0]}
         by_group = {
@@ -301,7 +302,7 @@ class Plan:
 
 
 def plan_of(question: Question, setting: Setting) -> Plan:
-    """Plan a question; if an error is given, at the smallest ε that achieves it."""
+    """Plan a question; if a largest error is given, use the smallest ε that achieves it."""
     if question.error_at_most is None:
         return question.plan(setting)
 

@@ -93,7 +93,7 @@ class PrivateTable(Setting, ByName):
         return plan_of(question, self._setting(accountant)), budget
 
     def rehearse(self, question: Question) -> TableRelease:
-        """Ask a question about invented rows, at no cost, by the code that answers real ones.
+        """Ask a question about invented rows, at no cost, with the code that answers real questions.
 
         The rows are made from the declared columns and the question's public facts; the answer is marked as
         invented and says nothing about the data.
@@ -118,18 +118,18 @@ class PrivateTable(Setting, ByName):
         return replace(release, invented=True)
 
     def _setting(self, accountant: str | None) -> Setting:
-        """The table without its ledger, which is all that a plan may use; it is opened once."""
+        """Return the table without its ledger: all that a plan may use. The table is opened once."""
         facts = {each.name: getattr(self, each.name) for each in fields(Setting)}
         return Setting(**facts | {"accountant": accountant, "kept": {}})
 
     def _named(self, plan: Plan) -> Event:
-        """Add the table's name, if it has one, to what is charged: a budget remembers it."""
+        """Add the table's name, if it has one, to the charged event, so that the budget remembers it."""
         if self.name is None:
             return plan.event
         return replace(plan.event, parameters={**plan.event.parameters, "table": self.name})
 
     def _elsewhere(self, ledger: Any) -> tuple[str, ...]:
-        """Warn if the budget was charged for other tables until now."""
+        """Warn if the budget has so far been charged for other tables only."""
         if self.name is None or not hasattr(ledger, "tables"):
             return ()
         known = ledger.tables(self.dataset)
@@ -161,7 +161,7 @@ class PrivateTable(Setting, ByName):
 
     @property
     def left(self) -> str | None:
-        """What the ledger has left for the data set, such as ``"ε = 2"``; None where no ledger counts."""
+        """What the ledger has left for the data set, such as ``"ε = 2"``; None without a ledger."""
         with opened(self.ledger) as ledger:
             return None if ledger is None else str(ledger.show(self.dataset).left)
 
@@ -213,11 +213,11 @@ def table(
 ) -> PrivateTable:
     """Make a private table to ask questions of.
 
-    No row is read before a question is paid for; the columns named here are looked for at once.
+    No row is read before a question is paid for; the columns named here are checked immediately.
 
     Args:
         data: a path or glob (CSV, Parquet, JSON lines), a DuckDB relation, a Polars, pandas or PySpark frame,
-            an Arrow table or data set, a table of Ibis, or the address of a database or a SQLAlchemy engine
+            an Arrow table or data set, an Ibis table, or the address of a database or a SQLAlchemy engine
             with ``table``; an array or a list is one column, ``value``; a list holds texts unless ``read_as``
             states another type.
         ledger: the ledger that counts the budget of ``dataset``, or its address. Without one no budget is
@@ -225,8 +225,8 @@ def table(
         dataset: the data set's name in the ledger.
         user: the column that tells people apart.
         one_row_per_user: instead of ``user``: every row is a different person.
-        counted: instead of ``user``, for a table of counts: the column that says how many
-            people a row stands for. You state that each person counts in one row only.
+        counted: instead of ``user``, for a table of counts: the column with the number of people that a row
+            stands for. You state that each person counts in one row only.
         neighbours: ``"add-remove"`` (default) if neighbours differ by one person more or less, or
             ``"replace"``.
         where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.

@@ -1,8 +1,8 @@
 """A median, one quantile or several of a numeric column, on a public grid.
 
-Several quantiles are found by a recursive scheme that shares the budget over the levels. After Kaplan,
-Schnapp and Stemmer (2022): the middle quantile first, then the lower ones among the people below it and the
-upper ones among the people above it. At each depth a person is in one part only, so that the cost grows with
+Several quantiles are found by the recursive scheme of Kaplan, Schnapp and Stemmer (2022), which shares the
+budget over its depths. It finds the middle quantile first, then the lower ones among the people below it and
+the upper ones among the people above it. At each depth a person is in one part only, so the cost grows with
 the depth, not with the number of quantiles. ``docs/proofs/quantiles.md`` proves it.
 """
 
@@ -84,7 +84,7 @@ class OnGrid(Grouped):
     The candidates are the grid points between the public ``bounds``, ``step`` apart. Nulls, NaN, infinities
     and texts that are not numbers are left out; a person counts with one number, computed from their
     remaining values by the rule ``per_person``. The column holds numbers, decimals, dates, times or time
-    spans; in a text file the notation of ``bounds``, or ``TextFile.read_as``, says which.
+    spans; in a text file the notation of ``bounds``, or ``TextFile.read_as``, determines which.
     """
 
     bounds: Labels = field(
@@ -147,14 +147,14 @@ class OnGrid(Grouped):
     def of_levels(
         self, asking: Asking, what: str, at: Sequence[Fraction], *, one: bool = False
     ) -> Plan:
-        """Plan the quantiles at these levels, or the ``one`` without its label."""
+        """Plan the quantiles at these levels; with ``one``, a single quantile without its label."""
         column, axis = self.column, self._axis(asking.table)
         grid = axis.grid
         if asking.several_rows:
             asking = replace(asking, rules=about_several(self.per_person) + asking.rules)
         depths = len(at).bit_length()
-        # Within a depth a replaced person may leave one part and enter another, which is two steps of the
-        # other relation; a single quantile has one part only, and its own sensitivity.
+        # At one depth, a replaced person may leave one part and enter another, which is two steps of the
+        # add-remove relation. A single quantile has only one part and its own sensitivity.
         steps = 2 if asking.inner == REPLACE and depths > 1 else 1
         inner = ADD_REMOVE if steps == 2 else asking.inner
         moved = quantile_sensitivity(at[0], inner)
@@ -165,7 +165,7 @@ class OnGrid(Grouped):
         # The chooser has its own ε, so that its promise is the same at every distance.
         promise = chooser.promise_at(Fraction(1))
         by_steps = promise.proof and promise.proof.assuming()
-        # What remains of the promise after hidden coins; one theorem covers ε, for them as well.
+        # The proofs that remain valid after hidden coins; one theorem covers ε, also with hidden coins.
         direct = {"PureDP": ANSWER, **IN_ANSWERS} if "PureDP" in promise.direct else {}
         if direct and isinstance(mixed(promise), LaplaceDominated):
             direct |= IN_RHO
@@ -177,7 +177,7 @@ class OnGrid(Grouped):
             if self.per_person == "random":
                 hidden = mixed(promise)
                 proof = hidden.proof
-                if isinstance(hidden, ApproxDP) and proof is not None:  # an average keeps (ε, δ)
+                if isinstance(hidden, ApproxDP) and proof is not None:  # averaging keeps (ε, δ)
                     proof = proof.then(CLAIMS["hidden coins", "ApproxDP"])
                 promise = hidden.resting_on(proof, direct)
 
@@ -199,7 +199,7 @@ class OnGrid(Grouped):
         def errors() -> Errors:
             like = even_counts(asking.people, len(axis))
             if depths > 1:
-                # Finer places change nothing if each of the stated people already has their own.
+                # Finer places change nothing once each of the stated people has a place of their own.
                 enough = max(USUAL, int(like.max()).bit_length())
                 return drawn(
                     like,
@@ -248,7 +248,7 @@ class OnGrid(Grouped):
         if chooser.name not in ("permute-and-flip", "exponential", "noisy-max-exponential"):
             return None
         fails, sharing = 1 - Fraction(self.with_probability), 0
-        if len(at) > 1:  # half of it for how many people the coins leave at one place
+        if len(at) > 1:  # half of it covers how many people the coins leave at one place
             fails /= 2
             groups = asking.rows.number_of_groups
             sharing = most_sharing(asking.everybody, points=len(axis), groups=groups, fails=fails)
@@ -263,7 +263,7 @@ class OnGrid(Grouped):
 
 
 def rank_errors(row: Counts, at: Sequence[Fraction], places: Sequence[int]) -> float:
-    """The largest distance between a place's rank and that of its level, in people."""
+    """Compute the largest distance between a place's rank and the rank of its level, in people."""
     up_to, there = np.cumsum(row).tolist(), int(row.sum())
     pairs = zip((level * there for level in at), sorted(places), strict=True)
     return float(
@@ -278,8 +278,8 @@ def rank_errors(row: Counts, at: Sequence[Fraction], places: Sequence[int]) -> f
 class Quantiles(OnGrid, kind="quantiles", label="Several quantiles"):
     """Several quantiles of a numeric column on a public grid, in order, chosen privately.
 
-    The budget is shared over ⌈log₂(m + 1)⌉ depths for m quantiles. Secret coins put people who share a value
-    in an order, so that one very common value does not spoil the quantiles next to it.
+    The budget is shared over ⌈log₂(m + 1)⌉ depths for m quantiles. Secret coins order the people who share a
+    value, so that one very common value does not spoil the quantiles next to it.
 
     Example:
         >>> import discreet, polars as pl

@@ -1,6 +1,6 @@
 """A question as a value: a frozen dataclass whose fields carry their help text, check and owner.
 
-Everything that must know about questions reads the fields: the methods of a table, the functions of
+All code that depends on the kinds of questions reads these fields: the methods of a table, the functions of
 ``discreet.questions``, the options of the command line, the requests of a desk, the page's form and help.
 """
 
@@ -32,7 +32,7 @@ Labels = Any
 """A public list: a list, the name of a file, an enum, a declared categorical type or a grid."""
 USUAL_LEVEL = Fraction(19, 20)
 KINDS: dict[str, type[Question]] = {}
-"""Every kind of question by the name that a desk, a file and the command line use."""
+"""Every kind of question, by the name that desks, files and the command line use."""
 _MOST_SHOWN = 8
 
 
@@ -77,7 +77,7 @@ def truth(name: str, given: Any) -> bool:
 
 
 def part_of_epsilon(name: str, given: Any) -> Fraction:
-    """A part of ε, strictly between 0 and 1."""
+    """Check a part of ε, strictly between 0 and 1."""
     part = positive(name, given)
     if part >= 1:
         raise refuse(name, given, "strictly between 0 and 1")
@@ -85,7 +85,7 @@ def part_of_epsilon(name: str, given: Any) -> Fraction:
 
 
 def level(name: str, given: Any) -> Fraction:
-    """A probability strictly between 0 and 1."""
+    """Check a probability, strictly between 0 and 1."""
     found = probability(name, given)
     if not 0 < found < 1:
         raise refuse(name, given, "strictly between 0 and 1")
@@ -130,8 +130,8 @@ def field(
 ) -> Any:
     """Declare a field of a question.
 
-    ``check(name, value)`` returns the value to keep. A field belongs to the owner of the data unless
-    ``analyst`` says that an analyst at a desk may set it. ``group`` and ``advanced`` place its command-line
+    ``check(name, value)`` returns the value to keep. A field belongs to the owner of the data, unless
+    ``analyst`` allows an analyst at a desk to set it. ``group`` and ``advanced`` place its command-line
     option; ``option`` renames that option, and False removes it. A form is prefilled with ``example``. In the
     description, ⟨name⟩ refers to another field.
     """
@@ -155,7 +155,7 @@ def share(words: str, *, default: str | None) -> Any:
 def another_mechanism(*, default: None) -> Any:
     """Declare the mechanism that chooses, by default permute-and-flip.
 
-    Type checkers see that a field has a default only if its declaration names one.
+    Type checkers recognise a default only if the field's declaration passes one.
     """
     return field(
         "A mechanism other than permute-and-flip, such as exponential.",
@@ -273,7 +273,7 @@ class Question(ABC):
 
     @property
     def total(self) -> Fraction:
-        """ε of the whole question."""
+        """The ε of the whole question."""
         assert isinstance(self.epsilon, Fraction)
         return self.epsilon
 
@@ -287,15 +287,15 @@ class Question(ABC):
         """Plan the question: no row is read, nothing is paid."""
 
     def public_values(self, _table: Table) -> dict[str, list[Any]]:
-        """Public values of each column, from which a rehearsal invents rows."""
+        """Return public values of each column, from which a rehearsal invents rows."""
         return {}
 
     def public_rows(self, _setting: Setting, _bits: Bits) -> Any:
-        """Rows of the table's own kind to rehearse on, if rows invented in DuckDB are not enough."""
+        """Return rows of the table's own kind for a rehearsal, if rows invented in DuckDB are not enough."""
         return None
 
     def changed(self, **fields: Any) -> Self:
-        """The same question with other values in these fields."""
+        """Return the same question with other values in these fields."""
         return dataclasses.replace(self, **fields)
 
     def given(self, name: str, answer: Any) -> Question:
@@ -303,7 +303,7 @@ class Question(ABC):
         return self.changed(**{name: answer})
 
     def stated(self) -> dict[str, Any]:
-        """The fields that differ from their defaults."""
+        """Return the fields that differ from their defaults."""
         pairs = ((each, getattr(self, each.name)) for each in fields_of(type(self)))
         return {each.name: given for each, given in pairs if not _same(given, each.default)}
 
@@ -316,7 +316,7 @@ class Question(ABC):
         return f"{type(self).__name__}({', '.join(words)})"
 
     def to_dict(self) -> dict[str, Any]:
-        """The question as plain data that JSON can hold; dates, decimals and bytes keep their type."""
+        """Return the question as plain data for JSON; dates, decimals and bytes keep their type."""
         numbers = {
             each.name
             for each in dataclasses.fields(self)
@@ -351,7 +351,7 @@ class Question(ABC):
 def _same(given: Any, default: Any) -> bool:
     try:
         return type(given) is type(default) and bool(given == default)
-    except Exception:  # a frame as candidates compares by element
+    except Exception:  # a frame of candidates compares element by element
         return False
 
 

@@ -1,4 +1,4 @@
-"""A release read back from its plain data, as a desk sends it and a ledger keeps it."""
+"""Read a release back from its plain data, as sent by a desk or kept by a ledger."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet.questions.answer import Meter, TableRelease
 
 
 def release_from(data: Mapping[str, Any]) -> TableRelease:
-    """A release from the plain data of ``TableRelease.as_data``.
+    """Make a release from the plain data of ``TableRelease.as_data``.
 
     Example:
         >>> from discreet import PureDP

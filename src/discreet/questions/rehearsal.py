@@ -1,7 +1,7 @@
-"""A rehearsal: a question asked about invented rows, at no cost, by the code that answers real ones.
+"""A rehearsal: a question about invented rows, at no cost, with the code that answers real questions.
 
 The rows are made from the declared columns and from the question's public facts alone: its candidates, its
-bounds, its groups, the values in its condition. Nothing of the table's rows goes into them.
+bounds, its groups, the values in its condition. The table's own rows are never used.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SPELLED: dict[type, str] = {
     datetime.time: "time",
     datetime.timedelta: "span",
 }
-"""How the texts of a text file are read, by the public values that they are compared with."""
+"""How the texts of a text file are read, by the type of the public values that they are compared with."""
 _USUAL: dict[str, Sequence[Any]] = {
     "integer": range(100),
     "float": range(100),
@@ -62,7 +62,7 @@ _USUAL: dict[str, Sequence[Any]] = {
 
 
 def invented_rows(question: Question, setting: Setting, bits: Bits) -> Any:
-    """Invented rows as a relation of DuckDB, with the declared columns that the question needs."""
+    """Invent rows with the declared columns that the question needs, as a DuckDB relation."""
     return _relation(*invented_columns(question, setting, bits))
 
 
@@ -143,7 +143,7 @@ def _people(table: Table, user: str, whose: Any) -> list[Any]:
 
 
 def _relation(kinds: Mapping[str, str], columns: dict[str, list[Any]]) -> Any:
-    """A relation whose columns are of these kinds."""
+    """Make a relation with columns of these kinds."""
     texts: dict[str, Any] = {}
     parts = []
     for place, (name, values) in enumerate(columns.items()):
@@ -151,7 +151,7 @@ def _relation(kinds: Mapping[str, str], columns: dict[str, list[Any]]) -> Any:
         texts[f"c{place}"] = np.array([_written(value) for value in values], dtype=object)
         parts.append(f"TRY_CAST(c{place} AS {_TYPES.get(kind, 'VARCHAR')}) AS {quoted(name)}")
     found = connected().sql(f"SELECT {', '.join(parts)} FROM texts")  # noqa: S608 - public names, quoted
-    assert texts  # which DuckDB looks for by its name
+    assert texts  # DuckDB looks up this variable by its name
     return found
 
 

@@ -1,6 +1,6 @@
 """The only code that spends: pay, read, choose, release.
 
-An error before the payment costs nothing. After an error later on the payment stays, the entry is marked as
+An error before the payment costs nothing. After a later error the payment stays, the entry is marked as
 failed, nothing is released, and the error reveals nothing about the data.
 """
 
@@ -58,7 +58,7 @@ class Resuming:
 
 @contextmanager
 def opened(ledger: AnyLedger | None) -> Iterator[Any]:
-    """Open the ledger; None without one."""
+    """Open the ledger, or yield None without one."""
     if not isinstance(ledger, str | Path):
         yield ledger
         return
@@ -88,7 +88,7 @@ def run(
     resuming: Resuming | None = None,
     budget: Any = None,
 ) -> TableRelease:
-    """Pay for a plan, then read, choose and release; ``budget`` is what the ledger showed before."""
+    """Pay for a plan, then read, choose and release; ``budget`` is the ledger's state before the payment."""
     for doubt in plan.doubts:
         warnings.warn(doubt, NeverMatchesWarning, stacklevel=4)
     bits = SecureBits()
@@ -122,7 +122,7 @@ def _meter(ledger: Any, dataset: str | None, event: Event, before: Any) -> Meter
 
 
 def meter_of(budget: Any, event: Event, *, paid: bool) -> Meter:
-    """The meter of a budget for an event, before or after it is paid for."""
+    """Make the meter of a budget for an event, before or after the payment."""
     this = ACCOUNTANTS[budget.accountant].amount(event.under(budget.neighbours)).cost
     left = budget.remaining.cost - (0 if paid else this)
     spent = budget.total.cost - (this if paid else 0)
@@ -133,7 +133,7 @@ def meter_of(budget: Any, event: Event, *, paid: bool) -> Meter:
 def answered(
     plan: Plan, reading: Reading, bits: Bits, watch: Watch
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return what a release of the plan says, and its rules; a plan that follows is already paid for."""
+    """Return the fields of a plan's release, and its rules; a following plan is already paid for."""
     watch("reading", 0, 1)
     counted = reading(watch)
     found: list[Found] = []
@@ -184,29 +184,29 @@ def paid(
         except (DiscreetError, KeyboardInterrupt, SystemExit) as error:
             failure = error
         except BaseException:
-            # Its message may quote the data.
+            # The original message may quote the data.
             failure = TableError("the question failed while it read the data; nothing is released")
         if heard and not isinstance(failure, SystemExit):
-            # An engine may turn it into its own error, as DuckDB does.
+            # An engine may turn an interrupt into an error of its own, as DuckDB does.
             failure = KeyboardInterrupt("the question was stopped; nothing is released")
         if resuming is not None and isinstance(failure, KeyboardInterrupt):
             pass  # nothing was shown, so the next run draws again
         elif open_ledger is not None:
-            # Whether or not the failure can be recorded, the spend stays, and the failure is reported.
+            # The spend stays and the failure is reported, even if the failure cannot be recorded.
             with suppress(LedgerError):
                 open_ledger.fail(entry)
     if not isinstance(failure, SystemExit):
         failure.args = (
             "; ".join([*map(str, failure.args), _stays_spent(guarantee, entry, dataset)]),
         )
-    # Raised outside the handlers: no cause and no context that would quote an engine.
+    # Raised outside the handlers, without a cause or context that could quote an engine's message.
     failure.__cause__ = failure.__context__ = None
     raise failure.with_traceback(None)
 
 
 @contextmanager
 def _heeding_interrupts() -> Iterator[list[int]]:
-    """Record interrupts that arrive inside; each still has its usual effect."""
+    """Record interrupts that arrive inside the block; each still has its usual effect."""
     before, heard = signal.getsignal(signal.SIGINT), list[int]()
     if not callable(before) or threading.current_thread() is not threading.main_thread():
         yield heard
@@ -224,7 +224,7 @@ def _heeding_interrupts() -> Iterator[list[int]]:
 
 
 def _stays_spent(guarantee: Guarantee, entry: Any, dataset: str | None) -> str:
-    """Say what a failed release cost, and where to look that up."""
+    """State what a failed release cost, and where to look that up."""
     symbols = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}
     figures = ", ".join(
         f"{symbols[name]} = {figure(number)}" for name, number in guarantee.figures.items()

@@ -1,7 +1,7 @@
 """Turn counts of people into scores, noisy counts and leads.
 
-``docs/proofs/question-sensitivities.md`` proves how far one person moves the scores,
-``docs/proofs/noisy-count-and-gap.md`` what a count and a lead cost.
+``docs/proofs/question-sensitivities.md`` proves how far one person moves the scores.
+``docs/proofs/noisy-count-and-gap.md`` proves what a count and a lead cost.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ class Sensitivity:
 
     @property
     def range_distance(self) -> int:
-        """d: Δ for monotonic scores, else 2Δ."""
+        """The range distance d: Δ for monotonic scores, else 2Δ."""
         return self.delta if self.monotonic else 2 * self.delta
 
     @property
     def proof(self) -> Proof:
-        """What proves it."""
+        """The proof of the sensitivity."""
         return CLAIMS["counts" if self.question == "mode" else "quantiles", self.neighbours]
 
 
@@ -78,9 +78,9 @@ def quantile_sensitivity(level: Fraction, neighbours: str) -> Sensitivity:
 
 
 def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
-    """A mechanism's guarantee for scores of this sensitivity, with the proof of both.
+    """Return a mechanism's guarantee for scores of this sensitivity, with the proofs of both.
 
-    For the three selections of ``selections`` in Coq one theorem leads from the table to the answer; for
+    For the three selections in ``selections`` (Coq), one theorem leads from the table to the answer; for
     others the sensitivity is a separate step.
     """
     if promise.proof is None:
@@ -96,7 +96,7 @@ def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
 
 
 def level_of(at: object, *, name: str = "at") -> Fraction:
-    """A quantile's level strictly between 0 and 1."""
+    """Check a quantile's level, strictly between 0 and 1."""
     level = probability(name, at)
     if not 0 < level < 1 or level.denominator > LARGEST_DENOMINATOR:
         raise ParameterError(
@@ -107,7 +107,7 @@ def level_of(at: object, *, name: str = "at") -> Fraction:
 
 
 def label_of(level: Fraction) -> str:
-    """A level as people write it: a decimal where it is one, else a fraction.
+    """Format a level as people write it: as a decimal if possible, else as a fraction.
 
     Example:
         >>> label_of(Fraction(9, 10)), label_of(Fraction(1, 3))
@@ -118,22 +118,22 @@ def label_of(level: Fraction) -> str:
 
 
 def count_scores(people: Counts, *, neighbours: str) -> Scores:
-    """One row of counts as scores."""
+    """Return one row of counts as scores."""
     return _scores(people, count_sensitivity(neighbours))
 
 
 def people_up_to(people: Counts, *, times: int) -> Counts:
-    """Count the people at or before each place, in Python integers if ``times`` as many exceed 64 bits."""
+    """Count the people up to each place, in Python integers if ``times`` that many may exceed 64 bits."""
     up_to: Counts = np.cumsum(people, axis=-1)
     fits = int(up_to[..., -1].max(initial=0)) * times < 2**62
     return up_to if fits else up_to.astype(object)
 
 
 def quantile_values(people: Counts, level: Fraction) -> Counts:
-    """The quantile score of every grid point, in units of 1/b for the level a/b, in one row or in many.
+    """Compute the quantile score of every grid point, in units of 1/b for the level a/b, in one or many rows.
 
-    −max(0, a·N − b·A_i, b·A_{i−1} − a·N), where N people fall on the grid and A_i of them at or below
-    point i: zero for a true quantile, also when many people share one value.
+    The score is −max(0, a·N − b·A_i, b·A_{i−1} − a·N), where N people fall on the grid, A_i of them at or
+    below point i. It is zero for a true quantile, even if many people share one value.
     """
     part, whole = level.numerator, level.denominator
     up_to = people_up_to(people, times=whole)
@@ -146,7 +146,7 @@ def quantile_values(people: Counts, level: Fraction) -> Counts:
 
 
 def quantile_scores(people: Counts, level: Fraction, *, neighbours: str) -> Scores:
-    """One row of people per grid point as scores for a quantile."""
+    """Return one row of counts, the people at each grid point, as scores for a quantile."""
     return _scores(quantile_values(people, level), quantile_sensitivity(level, neighbours))
 
 
@@ -167,23 +167,23 @@ def _scores(values: Counts, sensitivity: Sensitivity) -> Scores:
 
 
 def noisy_count(true: int, epsilon: Fraction, *, bits: Bits) -> int:
-    """The count plus discrete Laplace noise of scale 1/ε: one person changes a count by at most one."""
+    """Add discrete Laplace noise of scale 1/ε to a count, which one person changes by at most one."""
     return true + discrete_laplace(bits, 1 / epsilon)
 
 
 def count_promise(epsilon: Fraction) -> PureDP:
-    """Return what a noisy count promises, with its proof."""
+    """Return the guarantee of a noisy count, with its proof."""
     return PureDP(epsilon).resting_on(CLAIMS["count", "PureDP"], IN_ANSWERS)
 
 
 def within(epsilon: Fraction) -> int:
-    """The least t with Pr[|noise| > t] ≤ 5 %, from Pr[|Z| > t] = 2λ^(t+1)/(1 + λ), λ = e^{−ε}.
+    """Return the least t with Pr[|noise| > t] ≤ 5 %, from Pr[|Z| > t] = 2λ^(t+1)/(1 + λ), λ = e^{−ε}.
 
     Example:
         >>> within(Fraction(1)), within(Fraction(1, 10))
         (3, 30)
     """
-    # Floats only if every ε has one: 10⁻⁴⁰⁰ is zero as a float, and 10⁴⁰⁰ is not one.
+    # ε stays exact where a float would fail: 10⁻⁴⁰⁰ would become zero, and 10⁴⁰⁰ would overflow.
     beyond = math.log(0.05 / 2) + math.log1p(math.exp(-float(min(epsilon, Fraction(1000)))))
     return max(0, math.ceil(Fraction(-beyond) / epsilon - 1 - Fraction(1, 10**9)))
 
@@ -201,6 +201,6 @@ def require_gap(mechanism: Mechanism, candidates: int) -> None:
 
 
 def winner_and_gap(scores: Scores, epsilon: Fraction, *, bits: Bits) -> tuple[int, int]:
-    """The winner under exponential noise, and its lead rounded down to a whole number of people."""
+    """Return the winner under exponential noise, and its lead rounded down to a whole number of people."""
     gaps = Gaps(scores.values, scale=scores.range_distance / epsilon)
     return noisy_first_and_gap(gaps, bits, unit=Fraction(1))

@@ -1,7 +1,7 @@
 """Selection by a custom score: any function of the data, with a sensitivity that can be checked.
 
-Or by precomputed scores from a file: one candidate and one score on each line. Errors name the rule that the
-file breaks and never a score.
+Scores can also be read from a file, with one candidate and one score on each line. Errors name the rule that
+the file breaks, never a score.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _OPTIMIZE = {"max": "large scores are good", "min": "small scores are good"}
 
 
 def one_or_several(name: str, given: Any) -> Fraction | tuple[Fraction, ...]:
-    """A sensitivity, or one for each candidate."""
+    """Check a sensitivity, or one for each candidate."""
     if not isinstance(given, list | tuple):
         return positive_distance(name, given)
     Scores([0] * len(given) or [0], sensitivity=given)
@@ -58,10 +58,11 @@ def one_or_several(name: str, given: Any) -> Fraction | tuple[Fraction, ...]:
 class SelectBy(Question, kind="select_by", label="Best by the score"):
     """The candidate with the best ``score(data, candidate)``, chosen privately.
 
-    The guarantee is only as good as the stated sensitivity. With ``example_rows`` it is first checked on all
-    small data sets made of them. If one breaks it, the question is refused and nothing is spent. An error of
-    the score function on the data is replaced, because it may quote the data: try the function on made-up
-    data first. The function gets the whole table, so ``where`` is not allowed.
+    The guarantee is only as good as the stated sensitivity. With ``example_rows``, the sensitivity is first
+    checked on all small data sets made of these rows. If one of them breaks it, the question is refused and
+    nothing is spent. If the score function raises an error on the data, that error is replaced, because it
+    may quote the data: try the function on made-up data first. The function gets the whole table, so
+    ``where`` is not allowed.
 
     Example:
         >>> from discreet.questions import select_by
@@ -133,13 +134,13 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
         return f"best by {self.score}" if isinstance(self.score, str) else "best by a custom score"
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan one choice by the scores; with example rows the stated sensitivity is checked."""
+        """Plan one choice by the scores; example rows are used to check the stated sensitivity."""
         if setting.where is not None:
             raise ParameterError("a custom score reads the whole table: leave ⟨where⟩ out")
         return self.planned(setting.data, setting.neighbours)
 
     def planned(self, data: Any, neighbours: str) -> Plan:
-        """The plan for any data that the score takes."""
+        """Plan the question for any data that the score takes."""
         if self.candidates is None:
             raise ParameterError(WHY_PUBLIC)
         if not isinstance(self.candidates, tuple) or not self.candidates:
@@ -150,7 +151,7 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
             raise refuse("sensitivity", None, "the most by which one person changes any one score")
         chooser = mechanism_at(self.mechanism, self.total, optimize=self.optimize)
         stated: dict[str, Any] = {"sensitivity": self.sensitivity, "monotonic": self.monotonic}
-        # Made now so that a wrong statement is refused before anything is spent.
+        # Made now, so that wrong parameters are refused before anything is spent.
         form = Scores(
             [0] * len(self.candidates),
             candidates=self.candidates,
@@ -242,7 +243,7 @@ def plan_by_scores(
 
 
 def _about(form: Scores, epsilon: Fraction, *, checked: bool = False) -> Sentences:
-    """Describe what was stated of the scores and, if sensitivities differ, both ways to compare them."""
+    """Describe what was stated about the scores and, if sensitivities differ, both ways to compare them."""
     if not isinstance(form.sensitivity, tuple):
         return about_scores(form.range_distance, checked=checked)
     ways = ways_for(form.sensitivity, epsilon=epsilon, monotonic=form.monotonic)
@@ -286,7 +287,7 @@ def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:
 class FromScores(Question):
     """The candidate with the best precomputed score; it cannot be asked of a table."""
 
-    def plan(self, setting: Setting) -> Plan:  # noqa: ARG002 - as of others
+    def plan(self, setting: Setting) -> Plan:  # noqa: ARG002 - same as others
         """Refuse: the scores are in a separate file."""
         raise ParameterError("precomputed scores cannot be asked of a table")
 
@@ -299,9 +300,9 @@ class FromScores(Question):
         stated: Mapping[str, Any],
         steps: Sequence[Any] | None = None,
     ) -> Plan:
-        """Plan one choice among labels and scores that ``read`` gives.
+        """Plan one choice among the labels and scores that ``read`` returns.
 
-        ``steps`` are the public sensitivities that the file has beside the scores.
+        ``steps`` are the public sensitivities in the file, next to the scores.
         """
         if steps is not None:
             stated = {**stated, "sensitivity": steps}
@@ -323,7 +324,7 @@ class FromScores(Question):
             neighbours=neighbours,
             read=scores,
             rules=_about(form, self.total),
-            # Without a public column of sensitivities, how many scores there are is not known yet.
+            # Without a public column of sensitivities, the number of scores is not known yet.
             bounded=steps is not None,
         )
 
@@ -347,10 +348,10 @@ def select_from_file(
 ) -> TableRelease:
     r"""Choose the candidate with the largest score in a file, privately.
 
-    With ``optimize="min"`` it is the smallest score, as for mistakes, distances or costs. If no sensitivity
-    is given, the file's column ``sensitivity`` has one for each candidate: it is public, read before anything
-    is paid, and ``unequal`` says how scores are then compared. The file is read as
-    :mod:`discreet._tables.score_files` says, which ``compare``, ``plan`` and the explorer use as well.
+    With ``optimize="min"`` the smallest score wins, as for mistakes, distances or costs. If no sensitivity is
+    given, the file's column ``sensitivity`` has one for each candidate: that column is public and read before
+    anything is paid, and ``unequal`` determines how scores are then compared. The file is read by
+    :mod:`discreet._tables.score_files`, as in ``compare``, ``plan`` and the explorer.
 
     Example:
         >>> import tempfile

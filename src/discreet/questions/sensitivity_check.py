@@ -1,8 +1,8 @@
-"""Check a stated sensitivity on all small data sets; one that breaks it is the witness.
+"""Check a stated sensitivity on all small data sets; two neighbours that break it are the witness.
 
 Stating too low a sensitivity is the most common mistake with custom scores. The check looks at example rows
-that the user makes up, never at the data, so its verdict may be shown and costs nothing. It can refute; it
-cannot prove.
+that the user makes up, never at the data, so its verdict may be shown and costs nothing. It can refute a
+sensitivity but cannot prove one.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class SensitivityCheck:
     """The result of trying small data sets.
 
     Attributes:
-        holds: whether nothing contradicts what was stated.
+        holds: whether no data set that was tried contradicts the statement.
         measured: the largest change of one score that was found.
-        range_distance: the most by which two scores moved apart.
+        range_distance: the largest distance by which two scores moved apart.
         monotonic: whether all scores always moved the same way.
         data_sets: how many data sets were tried.
         witness: if the statement fails, the neighbours that show it.
-        changes: where sensitivities differ, the largest change of each candidate's score.
+        changes: if sensitivities differ, the largest change of each candidate's score.
 
     Example:
         >>> def people(data, diagnosis):
@@ -68,7 +68,7 @@ class SensitivityCheck:
     changes: tuple[Fraction, ...] = ()
 
     def in_words(self) -> str:
-        """The verdict in a sentence or two."""
+        """Return the verdict in a sentence or two."""
         if self.witness is None:
             return (
                 f"Not refuted by {self.data_sets} small data sets: one person changed a score by at "
@@ -223,7 +223,7 @@ def _scored(
     try:
         values = [score(data, candidate) for candidate in candidates]
     except Exception as error:
-        # The rows are made up, so the cause may be shown; with real rows it would have been a leak.
+        # The rows are made up, so the cause may be shown; with real rows that would be a leak.
         raise ParameterError(
             f"score fails on a small data set made of the example rows: {error!r}"
         ) from error

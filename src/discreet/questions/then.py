@@ -1,7 +1,7 @@
 """A question that follows another: the first one's answer becomes a field of the second.
 
-This finds groups without a public list, and unknown bounds on groups. Both questions have one price, known
-before anything is paid: the second is planned for the most expensive answer of the first.
+This finds groups without a public list, and unknown bounds on groups per person. Both questions together have
+one price, known before anything is paid: the second is planned for the most expensive answer of the first.
 ``docs/proofs/groups-from-the-data.md`` proves it.
 """
 
@@ -49,10 +49,10 @@ from discreet.questions.unknown_domain import (
 )
 
 COVERED = Fraction(9, 10)
-"""The share of people who should count in all of their groups, when the bound is chosen."""
+"""The share of people who should count in all of their groups, if the bound is chosen privately."""
 _FINDING, _CHOOSING = Fraction(1, 2), Fraction(1, 10)
 _MOST_LISTED = 1_000_000
-"""A plan for groups found later lists as many groups as a person may count in."""
+"""The largest ``groups_per_person`` allowed: a plan for groups found later lists that many sample groups."""
 
 
 @value
@@ -67,7 +67,7 @@ class _First(Question):
         """Return answers that include one that makes the following question most expensive.
 
         ε is the same for all answers, and δ is a convex function of the number of groups in which a person
-        counts, so that one of the two ends costs most (``docs/proofs/groups-from-the-data.md``).
+        counts, so one of the two ends costs the most (``docs/proofs/groups-from-the-data.md``).
         """
 
 
@@ -86,7 +86,7 @@ class FoundGroups(_First, kind="groups"):
     )
 
     def dearest(self, setting: Setting, second: Question) -> list[Any]:
-        """Return two answers, as many groups as a person may count in and a single one."""
+        """Return two answers: as many groups as a person may count in, and a single group."""
         kind = setting.opened(tells_apart=(self.by,)).kind(self.by, name="by")
         if kind not in EXAMPLES:
             raise refuse("by", self.by, "a column of texts, whole numbers, decimals or dates")
@@ -98,7 +98,7 @@ class FoundGroups(_First, kind="groups"):
         return [groups, groups[:1]] if most > 1 else [groups]
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan to keep groups: each person counts in one, or by weights in several, by public facts."""
+        """Plan to keep groups; a person counts in one, or by weights in several, as public facts decide."""
         setting = setting.narrowed(self.where)
         table = setting.opened(tells_apart=(self.by,))
         if not table.engine.finds_groups:
@@ -124,7 +124,7 @@ class FoundGroups(_First, kind="groups"):
                 groups = {label for label, is_safe in zip(named, safe, strict=True) if is_safe}
             else:
                 groups = kept_by_weights(counted, weighings, bits, is_name=_is_a_name)
-            # In their own order: that of their numbers of people would tell about these.
+            # Sorted by label: an order by number of people would reveal something about these numbers.
             yield {"answer": tuple(sorted(groups))}
 
         proof = KEPT if weighings is None else WEIGHED
@@ -165,7 +165,7 @@ def _reading(
 
 
 def _is_a_name(label: Any) -> bool:
-    """Whether a group can be asked for: not if it is a blank or misencoded text."""
+    """Return whether a group can be asked for; a blank or misencoded text cannot."""
     return not isinstance(label, str) or bool(
         label.strip() and "\N{REPLACEMENT CHARACTER}" not in label
     )
@@ -177,8 +177,8 @@ class ChosenBound(_First, kind="groups_per_person"):
 
     groups: Labels = field("The public groups.", check=labels, takes="LIST")
 
-    def dearest(self, setting: Setting, second: Question) -> list[Any]:  # noqa: ARG002 - as of others
-        """Return two answers, all groups and a single group: one of them costs most."""
+    def dearest(self, setting: Setting, second: Question) -> list[Any]:  # noqa: ARG002 - same as others
+        """Return two answers, all groups and a single group; one of them costs the most."""
         return sorted({len(self._rows(setting).groups), 1}, reverse=True)
 
     def _rows(self, setting: Setting) -> Rows:
@@ -193,7 +193,7 @@ class ChosenBound(_First, kind="groups_per_person"):
         )
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan to choose the bound among all numbers of groups, as a quantile."""
+        """Plan to choose the bound from all possible numbers of groups, as a quantile."""
         if setting.user is None:
             raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
         setting = setting.narrowed(self.where)
@@ -253,9 +253,9 @@ class Then(Question, kind="then"):
         super().__post_init__()
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan both: the price is the sum of the two."""
+        """Plan both questions; the price is the sum of their prices."""
         assert isinstance(self.first, _First)
-        # The second is charged by its ε: which of its answers there will be is not known yet.
+        # The second question is charged by its ε, because it is not known yet which answers it will give.
         setting = replace(setting, accountant=None)
         first = plan_of(self.first, setting)
         ends = [
@@ -280,7 +280,7 @@ class Then(Question, kind="then"):
             words=f"{second.words}, {first.event.mechanism}",
             event=event,
             guarantee=guarantee_of(event, parts, assumes=setting.assumes),
-            # Both are paid for at once, so both are tried first.
+            # Both are paid for at once, so both are tried out first.
             read=lambda bits: replace(
                 first.read(bits), following=lambda: second.read(SecureBits())
             ),
@@ -297,7 +297,7 @@ class Then(Question, kind="then"):
 
 
 def in_found_groups(question: Grouped) -> Then:
-    """Handle ``by`` without ``groups``: find them for a part of ε and for δ, then ask."""
+    """Handle ``by`` without ``groups``: find the groups with a part of ε and with δ, then ask."""
     assert question.by is not None
     part = _FINDING if question.groups_share is None else Fraction(question.groups_share)
     finding = FoundGroups(
@@ -312,7 +312,7 @@ def in_found_groups(question: Grouped) -> Then:
 
 
 def in_bounded_groups(question: Grouped) -> Then:
-    """Handle ``groups_per_person="choose"``: choose the bound for a part of ε, then ask."""
+    """Handle ``groups_per_person="choose"``: choose the bound with a part of ε, then ask."""
     assert question.by is not None
     part = _CHOOSING if question.groups_share is None else Fraction(question.groups_share)
     bound = ChosenBound(

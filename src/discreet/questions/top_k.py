@@ -1,4 +1,4 @@
-"""The k most common values: chosen at once, with one noise for each candidate, or by peeling."""
+"""The k most common values: chosen jointly, by one-shot noise on the counts, or by peeling."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ JOINT = "joint"
 SET = "set"
 
 Chooser = Callable[[Counts, Bits], Iterable[list[int]]]
-"""Takes counts, one row per group, and returns the places chosen in each."""
+"""A function of counts, one row per group, and of random bits; returns the places chosen in each row."""
 
 
 def method_named(name: str, given: Any) -> str:
-    """Check the name of a method for choosing several."""
+    """Check the name of a method that chooses several values."""
     if given not in (JOINT, SET, ONE_SHOT, PEELING):
         raise refuse(name, given, f'"{JOINT}", "{SET}", "{ONE_SHOT}" or "{PEELING}"')
     return str(given)
@@ -84,17 +84,17 @@ def method_named(name: str, given: Any) -> str:
 class TopK(OfCandidates, kind="top_k", label="Several most common values"):
     """The ``k`` candidates that most people have, the most common first, chosen privately.
 
-    ``epsilon`` is the total, however the k are chosen. *Joint* chooses all of them at once, by how far the
-    worst of them falls short. *One-shot* adds one exponential noise of scale k·d/ε to each count and takes
-    the k largest. *Peeling* chooses k times, each time among those left, at ε/k. The default depends on k,
-    the relation and the ledger's unit, never on the data: joint for k above 4 (above 3 under replacement with
-    one row for each person), otherwise one-shot. If the ledger adds up ρ and nothing else is released (no
-    counts, no number of people, no groups from the data), it is peeling by the exponential mechanism for
-    every k, which then costs k times less ρ: √k times the ε costs as much as one choice
+    ``epsilon`` is the total for any method. *Joint* chooses all k values at once, by how far the worst of
+    them falls short. *One-shot* adds exponential noise of scale k·d/ε to each count once and takes the k
+    largest. *Peeling* chooses k times, each time among those left, at ε/k. The default depends on k, the
+    relation and the ledger's unit, never on the data: joint for k above 4 (above 3 under replacement with one
+    row for each person), otherwise one-shot. If the ledger adds up ρ and nothing else is released (no counts,
+    no number of people, no groups from the data), the default for every k is peeling by the exponential
+    mechanism, which then costs k times less ρ: with √k times the ε it costs as much as one choice
     (``docs/proofs/top-k.md``). All three release the order. ``ordered=False`` is more accurate at the same
     cost: instead of a joint choice it chooses a *set* among all sets of k candidates, and the answer is in
     the order of the candidates. Candidates in a PySpark frame are chosen in the cluster, by one-shot noise;
-    without candidates, with ``delta``, fewer than k may come back.
+    without candidates and with ``delta``, the answer may have fewer than k values.
 
     Example:
         >>> import discreet, polars as pl
@@ -153,7 +153,7 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
         return f"{self.k} most common values of {self.column}"
 
     def planned(self, asking: Asking) -> Plan:
-        """Plan k choices among the candidates, by the method named or the best one."""
+        """Plan k choices among the candidates, by the given method or the best one."""
         k, what, inner = self.k, f"top {self.k}", asking.inner
         if self.names_values:
             keeping = keeping_for(self, asking)
@@ -192,13 +192,13 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
             method = best_method(k, moved.range_distance, joint, concentrated=concentrated)
             method = SET if method == JOINT and not self.ordered else method
             mechanism = Exponential if method == PEELING and concentrated else None
-        # One-shot: no place falls short by more than the largest noise. Peeling: one of k choices may.
+        # One-shot: no place falls short by more than the largest noise. Peeling: any of the k choices may.
         ways = len(contest) * (1 if method == ONE_SHOT else k)
         distance = k * moved.range_distance
         if method in (JOINT, SET):
             sets = method == SET
             draw, part, name = jointly(mechanism, epsilon, k, inner, one_value=one_value, sets=sets)
-            # One choice among all k-tuples or sets, whose scores one person moves apart by this much.
+            # One choice among all k-tuples or sets; one person moves their scores apart by ``distance``.
             ways = (math.comb if sets else math.perm)(len(contest), k)
             distance = joint_distance(k, inner, one_value=one_value)
         else:
@@ -256,10 +256,11 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
 
 
 def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighings | None:
-    """Return the rule that keeps values, if it names rarer ones than the margin does; no data is used.
+    """Return the rule that keeps values, if it can name rarer values than the margin; no data is used.
 
-    Half of ε pays for keeping and half for choosing among those kept. Where each person has one value, values
-    are kept by their number of people; where people have several, up to a bound, by weights.
+    Half of ε pays for keeping values and half for choosing among those kept. If each person has one value,
+    values are kept by their number of people; if people have several, up to a bound, values are kept by
+    weights.
     """
     most = question.values_per_person
     if question.k == 1 or asking.rows.by is not None or (asking.several_rows and most is None):
@@ -286,7 +287,7 @@ def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighings | None:
 def planned_of_kept(
     question: TopK, asking: Asking, what: str, keeping: Keeping | Weighings
 ) -> Plan:
-    """Plan to name the k most common of the values that may be named, or fewer if there are fewer."""
+    """Plan to name the k most common of the values that may be named, or all of them if there are fewer."""
     column, k, inner = question.column, question.k, asking.inner
     share = question.counting_share
     epsilon = asking.epsilon_each * (1 - share)
@@ -300,10 +301,10 @@ def planned_of_kept(
     def safe(
         values: list[tuple[Any, int]], shares: GroupShares, bits: Bits
     ) -> list[tuple[Any, int]]:
-        """The values that may be named, with their people."""
+        """Return the values that may be named, with their numbers of people."""
         if isinstance(keeping, Weighings):
             numbers = dict(values)
-            # In the second round people may weigh values that they do not count with here.
+            # In the second round people may add weight to values that they do not count for here.
             named = sorted(kept_by_weights(shares, keeping, bits))
             return [(label, numbers.get(label, 0)) for label in named]
         sizes = np.array([number for _, number in values], dtype=np.int64)
@@ -329,7 +330,7 @@ def planned_of_kept(
             yield [named[index] for index in next(iter(draw(people, bits)))], {}
 
     def read(table: Table, rows: Rows) -> list[tuple[list[tuple[Any, int]], GroupShares]]:
-        """Read the values with their people, and by how many values each of them counts."""
+        """Read the number of people of each value, and with how many values these people count."""
         asked = replace(rows, by=column, groups_per_person=most)
         if not weighed:
             return [(people_per_group(table, asked), GroupShares([], lambda _named: []))]
@@ -342,7 +343,7 @@ def planned_of_kept(
     def pick_stated(
         counted: list[list[tuple[Any, int]]], bits: Bits
     ) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
-        """Pick on stated data, in which everybody counts with as many values as allowed, in both rounds."""
+        """Pick on stated data: everybody counts with as many values as allowed, in both rounds."""
 
         def stated(values: list[tuple[Any, int]], named: Collection[Any] = ()) -> PeopleByShare:
             return [((label, most), number) for label, number in values if label not in named]
@@ -373,7 +374,7 @@ def planned_of_kept(
 
 
 def joint_distance(k: int, neighbours: str, *, one_value: bool) -> int:
-    """Return how far one person moves the joint scores of two tuples, or of two sets, apart.
+    """Return how far apart one person moves the joint scores of two tuples, or of two sets.
 
     Example:
         >>> [joint_distance(2, "replace", one_value=each) for each in (True, False)]
@@ -388,10 +389,10 @@ def joint_distance(k: int, neighbours: str, *, one_value: bool) -> int:
 def best_method(k: int, distance: int, joint: int, *, concentrated: bool) -> str:
     """Return the most accurate method, by the noise that each needs; no data is used.
 
-    With one noise for each of k choices the scale is k·d/ε, jointly d'/ε. Jointly the losses of k places add
-    up in the exponent, and the two are about even where the joint scale is half of the other. Where ρ is
-    added up, k choices at the same cost need a scale of only √k·d/ε, and are rarely worse, with or without
-    the order: ``benchmarks/results/top_k.md``.
+    One-shot noise has the scale k·d/ε; the joint choice has the scale d'/ε. In the joint choice the losses of
+    k places add up in the exponent, and both methods are about equally accurate if the joint scale is half of
+    the other. If the ledger adds up ρ, k choices at the same cost need a scale of only √k·d/ε and are rarely
+    worse, with or without the order: ``benchmarks/results/top_k.md``.
     """
     if concentrated:
         return PEELING
@@ -407,7 +408,7 @@ def jointly(
     one_value: bool,
     sets: bool = False,
 ) -> tuple[Chooser, Part, str]:
-    """Choose all at once, by the exponential mechanism over ordered tuples of k candidates, or over sets."""
+    """Choose all k at once, by the exponential mechanism over ordered tuples of candidates, or over sets."""
     if mechanism is not None:
         raise ParameterError(
             "⟨mechanism⟩ goes with peeling; the joint choice is an exponential mechanism of its own"
@@ -436,7 +437,7 @@ def way_to_choose(
     *,
     besides: str | None = None,
 ) -> tuple[Chooser, Part, str]:
-    """Return how to choose, the guarantee of each round, the number of rounds, and the name."""
+    """Return the function that chooses, the guarantee and number of its rounds, and its name."""
     if method == PEELING:
         made = mechanism_at(mechanism, epsilon / k, besides=besides)
         part = made.promise_at(Fraction(distance)), k
@@ -465,7 +466,7 @@ def way_to_choose_by_counts(
     *,
     besides: str | None = None,
 ) -> tuple[Chooser, Part, str]:
-    """Do the same for numbers of people, with the proof from the table to the answer."""
+    """Do the same as ``way_to_choose`` for numbers of people, with the proof from the table to the answer."""
     draw, (promise, rounds), name = way_to_choose(
         method, mechanism, epsilon, k, moved.range_distance, besides=besides
     )
@@ -495,5 +496,5 @@ def peeled(
 def one_shot(
     people: Counts, epsilon: Fraction, k: int, distance: int | Fraction, bits: Bits
 ) -> list[int]:
-    """Return the ``k`` largest counts after one exponential noise of scale k·d/ε each, in order."""
+    """Return the ``k`` largest counts in order, after exponential noise of scale k·d/ε is added to each."""
     return noisy_first(Gaps(people, scale=k * distance / epsilon), k, bits)

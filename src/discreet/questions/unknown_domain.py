@@ -1,8 +1,9 @@
-"""Candidates that come from the data: limited-domain selection, for a δ.
+"""Candidates that come from the data: limited-domain selection, which requires a δ.
 
-After Durfee and Rogers (2019). The values with the most people compete with one further candidate,
-"nothing", whose score lies above the first value left out; a value that one person can bring into the list or
-push out of it almost never beats it. ``docs/proofs/unknown-domain.md`` proves the guarantee.
+The method is from Durfee and Rogers (2019). The values with the most people compete with one further
+candidate, "nothing", whose score lies above the first value left out. A value that one person can bring into
+the list or push out of it almost never beats "nothing". ``docs/proofs/unknown-domain.md`` proves the
+guarantee.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ EXAMPLES: dict[str, Callable[[int], Any]] = {
     "boolean": bool,
     "date": lambda day: datetime.date(2000, 1, 1) + datetime.timedelta(days=day),
 }
-"""Sample groups for each kind of column whose values can be listed, to plan and try out what follows."""
+"""Makes sample groups for each kind of column whose values can be listed, to plan and try out later steps."""
 CONSIDERED = 100
 """The default number of values that compete."""
 
@@ -66,8 +67,8 @@ class Limits:
     """The public parameters of one question.
 
     Attributes:
-        epsilon: ε of each of the rounds.
-        delta: δ of each of the rounds.
+        epsilon: ε of each round.
+        delta: δ of each round.
         considered: k̄, the length of the list of values that compete.
         touched: the most values of the list that one person can bring in or push out.
     """
@@ -121,7 +122,8 @@ KEPT_BY: dict[str, str] = {
 def keeping_at(epsilon: Fraction, delta: Fraction, neighbours: str) -> Keeping:
     """Return the rule that keeps groups or values, if each person counts in one.
 
-    A person who is replaced may leave one and enter another: two coins, with half of ε and of δ each.
+    A replaced person may leave one group and enter another: two coins are flipped, each with half of ε and
+    half of δ.
     """
     coins = 2 if neighbours == REPLACE else 1
     return Keeping(epsilon / coins, delta / coins)
@@ -137,8 +139,8 @@ def weighings_for(
 ) -> Weighings | None:
     """Return the rule by weights, if it names smaller groups than counting each person in one.
 
-    No data is read. Both are compared by how many people a group needs to be named with probability one half,
-    if everybody counts in as many groups as allowed.
+    No data is read. Both rules are compared by how many people a group needs to be named with probability one
+    half, if everybody counts in as many groups as allowed.
     """
     if groups == 1:
         return None
@@ -147,16 +149,16 @@ def weighings_for(
 
 
 PeopleByShare = list[tuple[tuple[Any, int], int]]
-"""Groups or values and the number of them in which a person counts, with how many people do so."""
+"""Entries ``((label, number), people)``: people of this group or value who count in ``number`` of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupShares:
-    """What the rule by weights reads.
+    """The input of the rule by weights.
 
     Attributes:
-        all: people for each group or value, by the number of them in which they count.
-        without: the same after some groups or values are left out, read again from the table.
+        all: the number of people of each group or value, by how many groups or values they count in.
+        without: reads the same numbers from the table again, leaving out some groups or values.
     """
 
     all: PeopleByShare
@@ -164,12 +166,12 @@ class GroupShares:
 
 
 def read_shares(table: Table, rows: Rows) -> GroupShares:
-    """Read what the first round weighs, and prepare the second."""
+    """Read the input of the first round, and prepare the second round."""
     assert rows.by is not None
     kind = table.kind(rows.by)
 
     def without(named: Sequence[Any]) -> PeopleByShare:
-        # Other kinds cannot be listed in a statement; weighing all groups again is as private.
+        # Other kinds cannot be listed in a statement; weighing all groups again is just as private.
         return people_per_group_and_share(table, rows, without=named if kind in EXAMPLES else ())
 
     if table.is_trial and kind in EXAMPLES:
@@ -242,7 +244,7 @@ def require_named(table: Table, column: str) -> None:
     """Raise an error unless the values of a column can be compared exactly and named."""
     table.require_told_apart(column, name="column")
     if table.kind(column) == "moment":
-        # An engine's times need not fit Python's: some come back as texts, others raise.
+        # Some times of an engine do not fit Python's types: they come back as texts or raise an error.
         raise refuse(
             "column",
             column,
@@ -291,7 +293,7 @@ def accuracy_of_named(
 def planned_from_the_data(
     question: OfCandidates, asking: Asking, what: str, *, k: int | None = None
 ) -> Plan:
-    """Plan to name the ``k`` most common values of a column, or one, as far as that is safe."""
+    """Plan to name the ``k`` most common values of a column (by default one), as far as that is safe."""
     table, rows, column = asking.table, asking.rows, question.column
     share, rounds = question.counting_share, k or 1
     most = question.considered if k is None else max(question.considered, k)
@@ -303,7 +305,7 @@ def planned_from_the_data(
     epsilon = asking.epsilon_each * (1 - share)
     total = Fraction(question.delta or 0)
     if rows.by is not None:
-        # What a person can touch adds up: this many groups, and under replacement two of each kind.
+        # Costs add up over the groups that one person can touch: this many, twice as many under replacement.
         each, relation = total / rows.groups_per_person, asking.setting.neighbours
         total = step_limits(2 * epsilon / rounds, each, relation)[1]
     limits = limits_for(
@@ -324,7 +326,7 @@ def planned_from_the_data(
         return ((choose(values, limits, rounds, bits), {}) for values in counted)
 
     def rules_after(answer: Any) -> Sentences:
-        if rows.by is not None:  # how many were named is in each group's answer
+        if rows.by is not None:  # each group's answer shows how many were named
             return about_unknown(most, asked=rounds, named=rounds)
         named = len(answer) if k is not None else int(answer is not None)
         return about_unknown(most, asked=rounds, named=named)

@@ -1,4 +1,4 @@
-"""A question in the analyst's own code: blocks of people vote, and the votes are counted privately."""
+"""A question in the form of custom code: blocks of people vote, and the votes are counted privately."""
 
 from __future__ import annotations
 
@@ -70,11 +70,12 @@ _SEPARATE = "no block learns of the rows or the votes of another"
 
 
 def recommended_blocks(epsilon: Number, candidates: int, people: int | None = None) -> int:
-    """Recommend a number of blocks: enough for a lead of a fifth to decide, but not too small ones.
+    """Recommend a number of blocks: enough that a lead of a fifth decides, but with enough people in each.
 
     Only public facts are used: the lead that decides 19 times out of 20 follows from ε and the number of
-    candidates, the size of a block from the stated number of people. If there are too few people for both, a
-    block gets 10 of them: too few blocks cannot outvote the noise, however well each votes.
+    candidates; the size of a block follows from the stated number of people. If there are too few people for
+    both, a block gets 10 of them. Too few blocks could not outvote the noise, however well each of them
+    votes.
 
     Args:
         epsilon: ε of the choice.
@@ -197,7 +198,7 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
 
     @property
     def named(self) -> str:
-        """The name of the function."""
+        """The function's name."""
         if isinstance(self.function, str):
             return self.function
         return str(getattr(self.function, "__name__", "a custom function"))
@@ -276,14 +277,14 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
         return dealer(setting.data, table, rows, self.columns)
 
     def public_rows(self, setting: Setting, bits: Bits) -> Any:
-        """The asker's own public rows, or invented ones."""
+        """Return the public rows given with the question, or invented ones."""
         if self.rehearse_on is not None:
             return self.rehearse_on
         return _invented(self, setting, self._dealer(setting.narrowed(self.where)), bits)
 
 
 def _promise(chooser: Mechanism) -> Guarantee:
-    """Return the guarantee of a vote: what remains of the mechanism's after averaging over the deals."""
+    """Return the guarantee of a vote: what remains of the mechanism's own after averaging over the deals."""
     own = chooser.promise_at(Fraction(RANGE_DISTANCE))
     if "PureDP" not in own.direct:
         raise ParameterError(
@@ -301,7 +302,7 @@ def _promise(chooser: Mechanism) -> Guarantee:
 
 @dataclass(frozen=True, kw_only=True)
 class _Voting(Reading):
-    """The blocks of one question: rehearsed before the payment, dealt and counted after it."""
+    """The blocks of one question: the function is rehearsed before the payment; blocks vote after it."""
 
     question: Vote
     setting: Setting
@@ -327,7 +328,7 @@ class _Voting(Reading):
         return votes
 
     def try_out(self) -> None:
-        """Try the statement on no rows, and the function on public ones, where it must vote."""
+        """Try the statement on no rows, and the function on public rows, for which it must return a vote."""
         self.dealer.try_out()
         self._start()
 
@@ -342,7 +343,7 @@ class _Voting(Reading):
             self.running.append(blocks)
             blocks.rehearse(rows, hint="" if question.rehearse_on is not None else _INVENTED)
         except ParameterError as error:
-            # It quotes the function's error: a desk must distinguish that from a problem with the question.
+            # This quotes the function's error; a desk must distinguish it from a problem with the question.
             raise RehearsalError(error.args[0]) from None
 
     def _public_rows(self) -> Any:
@@ -371,7 +372,7 @@ def _invented(question: Vote, setting: Setting, dealing: Dealer, bits: Bits) -> 
 
 @dataclass(frozen=True)
 class _Agreement(Accuracy):
-    """The accuracy of an answer by votes; ``few`` says why blocks may vote badly."""
+    """The accuracy of an answer by votes; ``few`` explains why blocks may vote badly."""
 
     few: str = ""
 
@@ -386,7 +387,7 @@ class _Agreement(Accuracy):
 
 
 def _agreeing(number: int, size: int) -> Counts:
-    """Return the votes if seven of ten blocks agree and the others are spread evenly."""
+    """Return the votes if seven in ten blocks agree and the others are spread evenly."""
     votes: Counts = np.zeros(size, dtype=np.int64)
     votes[0] = number if size == 1 else math.ceil(AGREEING * number)
     others = number - int(votes[0])

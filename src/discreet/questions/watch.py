@@ -1,4 +1,4 @@
-"""A watch over a stream of values says which of them cross a threshold; it is paid for when made."""
+"""A watch reports which values of a stream cross a threshold; it is paid for when it is made."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ class WatchTerms(TypedDict, total=False):
     Attributes:
         monotonic: whether one person moves all values in the same direction, which halves the noise.
         noise: ``"exponential"`` (default), or ``"laplace"`` for comparison.
-        threshold_share: the part of ε for the threshold's noise; by default the one of least variance.
-        steady: the same distribution, with work that does not depend on the values.
+        threshold_share: the part of ε for the threshold's noise; by default the share with the least
+            variance.
+        steady: whether to make the work independent of the values; the distribution is the same.
         gap_unit: the public grid to which ``ask_gap`` rounds down; Δ by default.
         ledger: the ledger that counts the budget of ``dataset``, or its address. Without one no budget is
             counted, and ``entry`` is None.
         dataset: the data set's name in the ledger.
         neighbours: the relation for which the sensitivity is stated: ``"add-remove"`` or ``"replace"``.
-        purpose: what the ledger writes down.
+        purpose: the purpose that the ledger records.
 
     Example:
         >>> terms: WatchTerms = {"monotonic": True, "noise": "laplace"}
@@ -61,8 +62,8 @@ class SparseVector:
     may depend on the answers before it. The noise lives in this process only: a watch cannot be copied,
     pickled or used after a fork, and one that is lost with its process must be paid for again.
 
-    Guarantee: ε-DP for the whole stream (``docs/proofs/above-threshold.md``), see ``CrossingRule``.
-    Options are explained in ``WatchTerms``.
+    Guarantee: ε-DP for the whole stream (``docs/proofs/above-threshold.md``); see ``CrossingRule``. Options
+    are explained in ``WatchTerms``.
 
     Args:
         epsilon: what the whole stream costs, however long it runs.
@@ -145,8 +146,8 @@ class SparseVector:
     def ask_gap(self, value: Any) -> Fraction | None:
         """Return how far this value crosses, with noise and rounded down to the unit; None if it does not.
 
-        It costs nothing more than ``ask``. On average it is as far off as the noise of the value and of
-        the threshold are together; a value that crosses by chance alone has a gap of pure noise.
+        It costs no more than ``ask``. On average its error is as large as the noise of the value and of the
+        threshold together; if a value crosses by chance alone, its gap is pure noise.
 
         Example:
             >>> watch = SparseVector(epsilon=1, crossings=2, threshold=500, sensitivity=1, gap_unit=5)
@@ -193,7 +194,7 @@ class SparseVector:
         return self._lock
 
     def _taken(self) -> int:
-        """Take the remaining crossings and put them back afterwards: an interruption ends the watch."""
+        """Take the remaining crossings; the caller puts them back, so an interruption ends the watch."""
         left, self._left = self._left, 0
         if not left:
             raise WatchEndedError(
@@ -219,7 +220,7 @@ class SparseVector:
     def guarantee(self, measure: type[G], delta: object = None) -> G: ...
 
     def guarantee(self, measure: type[Guarantee] = PureDP, delta: object = None) -> Guarantee:
-        """What the whole stream costs: fixed when the watch was made, however long it runs."""
+        """Return the guarantee of the whole stream: fixed when the watch was made, however long it runs."""
         return self._rule.guarantee(measure, delta)
 
     @property
@@ -238,7 +239,7 @@ class SparseVector:
         return self._entry
 
     def probabilities(self, values: Any) -> Floats:
-        """Return each value's chance of being the first crossing; last, that none is. **Not private**."""
+        """Return each value's chance to be the first crossing, then the chance of none. **Not private**."""
         return self._rule.probabilities(values)
 
     def __repr__(self) -> str:
@@ -258,7 +259,7 @@ class SparseVector:
 class AboveThreshold(SparseVector):
     """Find the first value of a stream that crosses a threshold.
 
-    ``SparseVector`` with one crossing: see there for everything else.
+    This is ``SparseVector`` with one crossing; everything else is described there.
 
     Example:
         >>> watch = AboveThreshold(epsilon=1, threshold=500, sensitivity=1, monotonic=True)

@@ -1,4 +1,4 @@
-"""``PrivateModelChoice``: which of several estimators is best, by the votes of blocks of people."""
+"""``PrivateModelChoice``: choose the best of several estimators by the votes of blocks of people."""
 
 from __future__ import annotations
 
@@ -38,26 +38,27 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
     """Choose among estimators, or settings of one, privately and without a stated sensitivity.
 
     People are dealt into blocks at random. Each block cross-validates every candidate on its own rows, in
-    its own process, and votes for the one with the best mean score (the first of those that tie).
-    Permute-and-flip counts the votes (``docs/proofs/votes.md``), so estimators and scorers of any kind are
-    allowed: nothing that ``fit`` raises, prints or remembers is released. A block in which some candidate
-    cannot be fitted, because it has too few rows or only one class, does not vote.
+    its own process, and votes for the one with the best mean score (the first, in case of a tie).
+    Permute-and-flip picks the winner from the votes (``docs/proofs/votes.md``), so estimators and scorers of
+    any kind are allowed: nothing that ``fit`` raises, prints or remembers is released. A block in which some
+    candidate cannot be fitted, because it has too few rows or only one class, does not vote.
 
-    Only the name of the winner is private. ``best_estimator_`` is not fitted: fitting it on the same rows is
-    another release, which costs what a private ``fit`` costs. A vote says what is best *at the size of a
-    block*: with few rows simple models win. A row is one person's unless ``groups`` are given to ``fit``.
+    The guarantee covers only the name of the winner. ``best_estimator_`` is not fitted: fitting it on the
+    same rows is another release, which costs what a private ``fit`` costs. A vote shows what is best *at the
+    size of a block*: with few rows simple models win. Each row is one person, unless ``fit`` is given
+    ``groups``.
 
-    Before anything is paid the candidates are cross-validated on invented rows of as many columns, with the
-    labels in ``classes`` (two by default); an error is shown then.
+    Before any budget is spent, the candidates are cross-validated on invented rows with as many columns and
+    with the labels in ``classes`` (two by default); errors are shown at this point.
 
     Args:
         estimators: the candidates by their names, or one estimator with ``param_grid``.
         param_grid: for one estimator: the settings, as for ``GridSearchCV``.
         epsilon: ε of the choice.
-        blocks: how many blocks vote; by default what ε and the number of candidates recommend.
-        scoring: a scorer's name, or a function of estimator, X and y; None for the estimator's own.
+        blocks: how many blocks vote; the default depends on ε and the number of candidates.
+        scoring: a scorer's name, or a function of estimator, X and y; None for the estimator's own score.
         cv: how many folds a block makes; people stay in one fold.
-        classes: the labels of a classifier, which are public; None for two, 0 and 1, or for numbers.
+        classes: the public labels of a classifier; None for the labels 0 and 1, or if the target is numeric.
         people: about how many people there are, if that is public.
         seconds: how many seconds of processor time a block may use.
         gigabytes: how many gigabytes of memory a block may use.
@@ -66,9 +67,9 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         dataset: the data set's name in the ledger.
 
     Attributes:
-        best_name_: the name of the winner; for a grid its settings as text.
-        best_estimator_: a copy of it, not fitted.
-        best_params_: of a grid, its settings.
+        best_name_: the name of the winner; for a grid, its settings as text.
+        best_estimator_: a copy of the winner, not fitted.
+        best_params_: the winner's settings; only for a grid.
         guarantee_: what the choice cost.
         entry_: the ledger's entry; None if no ledger counted it.
 
@@ -118,7 +119,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         self.dataset = dataset
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:  # noqa: N803 - scikit-learn's own name
-        """Spend, let the blocks vote, and keep the winner's name.
+        """Spend the budget, let the blocks vote, and keep the winner's name.
 
         Args:
             X: the rows.
@@ -137,7 +138,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         return self
 
     def plan(self, X: Any, y: Any, groups: Any = None) -> Any:  # noqa: N803 - as above
-        """Return the cost of a ``fit`` and how reliable it would be; reads no row, pays nothing.
+        """Return the cost of a ``fit`` and how reliable it would be; read no row and spend nothing.
 
         Args:
             X: the rows, of which only the number of columns is used.
@@ -147,7 +148,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         return self._table(X, y, groups).plan(self._question(self._candidates(), X, groups))
 
     def _candidates(self) -> dict[str, Any]:
-        """The candidates by their names."""
+        """Return the candidates by name."""
         if self.param_grid is not None:
             try:
                 return {
@@ -252,7 +253,7 @@ def best_in_block(
 ) -> str | None:
     """Return the candidate with the best mean score in a block; each person is in only one fold.
 
-    If a candidate cannot be fitted (only one class, or too few rows), it raises and the block does not
+    If a candidate cannot be fitted (only one class, or too few rows), this raises and the block does not
     vote.
     """
     y = np.asarray(rows[_TARGET].to_pylist())

@@ -1,8 +1,8 @@
-"""Reading a table of features and a target row by row, so that no value of a row ever raises.
+"""Read a table of features and a target row by row, so that no value in a row ever raises an error.
 
 A row's cells and label are read by rules that look at that row only, so neighbouring tables stay
-neighbours: a cell is the number it is or spells, else NaN; a label that is missing, or neither text
-nor a whole number, drops its row. Only declared types and shapes are refused.
+neighbours: a cell is read as the number that it is or spells, else as NaN; a row is dropped if its label is
+missing, or neither text nor a whole number. Tables are refused only for their declared types and shapes.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _LABELS = frozenset({str, bytes, bool, int, float})
 
 
 def as_array(name: str, data: Any, *, dimensions: int) -> NDArray[Any]:
-    """``data`` as an array that keeps each cell as it was given; refused by declared type and shape only.
+    """Return ``data`` as an array of its cells as given; refuse it by declared type and shape only.
 
-    A list declares no type: its cells become objects, so that a text among numbers changes no other cell.
+    A list declares no type, so its cells become objects: a text among numbers does not change other cells.
     """
     if isinstance(data, list | tuple):
         return _listed(name, data, dimensions)
@@ -50,7 +50,7 @@ def as_array(name: str, data: Any, *, dimensions: int) -> NDArray[Any]:
 
 
 def require_table(table: Any, *, dimensions: set[int], sparse: bool) -> None:
-    """Refuse what is not a table of features, by its shape and declared type; no cell is read."""
+    """Raise unless ``table`` is a table of features by its shape and declared type; read no cell."""
     if hasattr(table, "tocsr") and not sparse:
         raise ParameterError("X: a sparse table is not allowed, because the estimator takes none")
     shape = table.shape if hasattr(table, "shape") else as_array("X", table, dimensions=2).shape
@@ -67,7 +67,7 @@ def require_table(table: Any, *, dimensions: set[int], sparse: bool) -> None:
 
 
 def _declared(data: Any) -> list[Any]:
-    """The types of a frame's columns, or the one type of a column."""
+    """Return the types of a frame's columns, or the one type of a column."""
     found: Any = data.dtypes if hasattr(data, "dtypes") else getattr(data, "dtype", "object")
     several = hasattr(found, "__iter__") and not isinstance(found, str)
     return list(found) if several else [found]
@@ -110,20 +110,20 @@ def numbers(cells: NDArray[Any]) -> NDArray[Any]:
 
 def _number(cell: object) -> float:
     try:
-        return float(cell)  # type: ignore[arg-type]  # whatever does not fit is no number
-    except Exception:  # a cell of any class: what it raises may quote it
+        return float(cell)  # type: ignore[arg-type]  # anything else is NaN below
+    except Exception:  # a cell may be of any class, and its error may quote it
         return np.nan
 
 
 def is_continuous(target: Any) -> bool:
-    """Whether a target is declared as numbers with fractions; a list declares nothing."""
+    """Return whether a target is declared as numbers with fractions; a list declares nothing."""
     if isinstance(target, list | tuple):
         return False
     return any(_CONTINUOUS.match(str(declared)) for declared in _declared(target))
 
 
 def classes_between(target: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[Any]:
-    """How many of the public edges each value reaches; None for what is not a number.
+    """Return how many of the public edges each value reaches; None for a value that is not a number.
 
     Example:
         >>> classes_between(np.array([1.0, 2.0, np.nan, 9.5]), np.array([2.0, 5.0])).tolist()
@@ -136,9 +136,9 @@ def classes_between(target: NDArray[Any], edges: NDArray[np.float64]) -> NDArray
 
 
 def classes_of(labels: NDArray[Any], *, fractions: bool = False) -> NDArray[np.int64]:
-    """The number of each label's class, −1 for a label that is missing or neither text nor whole number.
+    """Return each label's class number; −1 for a label that is missing or neither text nor whole number.
 
-    With ``fractions`` a number with a fraction is a label too: for scores of a user's own.
+    With ``fractions`` a number with a fraction is a label too; this is for a user's own score function.
 
     Example:
         >>> classes_of(np.array(["a", None, 1, "a", 1.0, float("nan"), ["a"], 0.5], dtype=object)).tolist()
@@ -151,7 +151,7 @@ def classes_of(labels: NDArray[Any], *, fractions: bool = False) -> NDArray[np.i
     for place, label in enumerate(labels.tolist()):
         plain = label.item() if isinstance(label, np.generic) else label
         counts = type(plain) in _LABELS
-        if type(plain) is float:  # NaN is the one that differs from itself
+        if type(plain) is float:  # only NaN differs from itself
             counts = plain == plain if fractions else plain.is_integer()  # noqa: PLR0124
         found[place] = known.setdefault(plain, len(known)) if counts else -1
     return found
@@ -160,8 +160,8 @@ def classes_of(labels: NDArray[Any], *, fractions: bool = False) -> NDArray[np.i
 def said_yes(table: Any, cut: NDArray[np.float64]) -> Any:
     """Return which cells lie above the public ``cut``; NaN does not.
 
-    For a sparse table, return which cells differ from what its zeros say, as a sparse matrix. A feature and
-    its negation have the same ``rows_told_right``, so this is equivalent and stays sparse.
+    For a sparse table, return a sparse matrix of the cells on the other side of the cut than 0. A feature
+    and its negation have the same ``rows_told_right``, so this is equivalent and stays sparse.
     """
     with np.errstate(invalid="ignore"):
         if isinstance(table, np.ndarray):
@@ -174,13 +174,13 @@ def said_yes(table: Any, cut: NDArray[np.float64]) -> Any:
 
 
 def rows_told_right(features: Any, target: NDArray[Any]) -> NDArray[np.int64]:
-    """For each yes-or-no feature, how many rows the best rule "yes means this, no means that" gets right.
+    """Count the rows that the best rule "yes means this, no means that" gets right, for each feature.
 
-    Σ over yes and no of the size of the largest class; ``features`` is a boolean array or a sparse matrix.
-    A row whose label is missing, or a number with a fraction, does not count. One row more raises each score
-    by 0 or 1, so Δ = 1 and the scores are monotonic under adding or removing a row; replacing a row changes
-    each by at most 1. Takes time in proportion to the cells (those stored, if sparse) and to classes times
-    features.
+    The count is Σ over yes and no of the size of the largest class; ``features`` is a boolean array or a
+    sparse matrix of yes-or-no features. A row whose label is missing, or a number with a fraction, does not
+    count. Adding a row raises each score by 0 or 1, so Δ = 1 and the scores are monotonic under adding or
+    removing a row; replacing a row changes each by at most 1. The time taken is proportional to the cells
+    (those stored, if sparse) and to classes times features.
 
     Example:
         >>> features = np.array([[True, True], [True, False], [False, True], [False, False]])
@@ -231,7 +231,7 @@ def people_told_right(
 def _says_yes(told_right: Callable[[Any, Any], Any], label: Any, guess: Any) -> bool:
     try:
         return bool(told_right(label, guess))
-    except Exception:  # a label of any kind: what it raises may quote it
+    except Exception:  # a label may be of any kind, and its error may quote it
         return False
 
 
@@ -241,7 +241,7 @@ def _predictions(model: Any, rows: Any, people: int) -> list[Any]:
         found: list[Any] = as_array("predictions", model.predict(rows), dimensions=1).tolist()
         if len(found) == people:
             return found
-    except Exception:  # noqa: S110 - told apart below, row by row
+    except Exception:  # noqa: S110 - predicted row by row below
         pass
     return [_prediction(model, rows, place) for place in range(people)]
 
@@ -249,6 +249,6 @@ def _predictions(model: Any, rows: Any, people: int) -> list[Any]:
 def _prediction(model: Any, rows: Any, place: int) -> Any:
     try:
         (found,) = np.asarray(model.predict(_safe_indexing(rows, [place]))).tolist()
-    except Exception:  # the row counts as told wrong
+    except Exception:  # the row counts as predicted wrongly
         return None
     return found

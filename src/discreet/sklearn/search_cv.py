@@ -45,7 +45,7 @@ class NotPrivateWarning(UserWarning):
 
 
 def _of_the_winner(name: str, words: str) -> Any:
-    """Return a method that exists if the estimator has it, and that calls the winner's."""
+    """Return a method that exists if the estimator has it and that calls the winner's method."""
 
     def method(self: PrivateSearchCV, X: Any) -> Any:  # noqa: N803 - scikit-learn's own name
         return getattr(self._winner(), name)(X)
@@ -56,7 +56,7 @@ def _of_the_winner(name: str, words: str) -> Any:
 
 
 class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Random search over parameters with an honest price. A row is one person's.
+    """Random search over parameters at its true privacy cost. Each row is one person.
 
     Use it where you would use ``RandomizedSearchCV``, around an estimator whose ``fit`` is itself private.
     People are split once, each by their own coin, into a training part and a held-out part: there are no
@@ -65,17 +65,17 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
     of the two, not both. The best of a random number of runs is kept, at the cost of
     ``discreet.tuning.cost_of_tuning``; nothing is refitted, which would cost again.
 
-    Only a count of people is bounded by one person: ``scoring`` is "accuracy", or a function of one
-    person's label and prediction that returns yes or no. Any other scorer is refused.
+    One person changes a count of people by at most one, so ``scoring`` must be "accuracy", or a function of
+    one person's label and prediction that returns yes or no. Any other scorer is refused.
 
     The caller promises that ``fit`` costs ``cost``, including through what it raises, and that ``predict``
-    treats every row by itself. The estimators and scalers of scikit-learn itself do not: ``fit`` then warns
+    treats every row by itself. The estimators and scalers of scikit-learn itself do not; ``fit`` then warns
     (``NotPrivateWarning``), and ``guarantee_`` is not true. A row that cannot be predicted counts as wrong.
     ``X`` and ``y`` are refused only by shape and declared type, before anything is spent.
 
     It is a classifier if the estimator is one, and works in pipelines, ensembles, calibration and
     cross-validation. Each of their fits is a separate search and costs again: five folds on one data set
-    cost five searches. Copies and other processes get the ledger by its address.
+    cost five searches. Copies and other processes find the ledger by its address.
 
     Args:
         estimator: the estimator, private at ``cost`` for every parameter that may be drawn.
@@ -84,7 +84,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         runs: the law of the number of runs.
         scoring: "accuracy", or a function of a label and a prediction.
         score_epsilon: ε of the noisy count of each run.
-        held_out: the chance that a person is held out; None to score those who trained, and pay for both.
+        held_out: the chance that a person is held out; None to score the training people and pay for both.
         delta: the δ allowed, for fits that are not purely private.
         neighbours: ``"add-remove"`` one row, or ``"replace"`` one.
         ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
@@ -92,7 +92,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         dataset: the data set's name in the ledger.
 
     Attributes:
-        best_estimator_: the winner as it was fitted; None if every run failed or there was none.
+        best_estimator_: the winner as it was fitted; None if every run failed or there were no runs.
         best_params_: its parameters.
         best_score_: how many held-out people it predicted correctly, with noise; it may be negative.
         guarantee_: what the search cost.
@@ -154,7 +154,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's own name
-        """Spend, split the people, run, and keep only the best."""
+        """Spend the budget, split the people, do the runs, and keep only the best."""
         told_right = _rule(self.scoring)
         epsilon = positive("score_epsilon", self.score_epsilon)
         cost = self._cost_of_a_run(epsilon)
@@ -212,7 +212,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
                 return [self.cost, score.to(ZCDP)]
             return [*(self.cost if isinstance(self.cost, Iterable) else [self.cost]), score]
         if isinstance(self.cost, PureDP):
-            # Simple to state, and equivalent: each person is in one part.
+            # Each person is in only one part, so the larger guarantee is enough; it is simple to state.
             return max(self.cost, score)
         if isinstance(self.runs, Fixed):
             raise refuse("runs", self.runs, "random, for fits that are not stated as PureDP")
@@ -233,7 +233,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         return share
 
     def _drawer(self) -> Callable[[Bits], dict[str, Any]]:
-        """Return a function that draws a setting, tried once so that errors come before the payment."""
+        """Return a function that draws a setting; try it once, so that errors come before any spending."""
         if self.held_out is not None:
             self._share()
         draw = _draws(self.param_distributions)
@@ -252,7 +252,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
     def score(self, X: Any, y: Any) -> float:  # noqa: N803 - as above
         """Return the share of rows that the winner predicts correctly, by ``scoring``. **Not private**.
 
-        It reads the rows without noise, and no budget counts it: use it only for public rows.
+        It reads the rows without noise and spends no budget: use it only on public rows.
         """
         told_right, labels = (
             _rule(self.scoring),

@@ -1,4 +1,4 @@
-"""``PrivateSelectKBest``: scikit-learn's choice of k features, private.
+"""``PrivateSelectKBest``: a private version of scikit-learn's ``SelectKBest``.
 
 The features are chosen by private top-k over a score that one row moves by at most a stated amount. The
 scores are not kept.
@@ -51,21 +51,21 @@ ALL = "all"
 
 
 class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Choose k features by a score of bounded sensitivity, privately. A row is one person's.
+    """Choose k features by a score of bounded sensitivity, privately. Each row is one person.
 
     A feature is cut at a public ``threshold`` into yes and no, and its score is the number of rows that the
-    best rule on this feature alone tells right (``rows_told_right``). The threshold must lie inside the
-    feature's range: where all rows are on one side of it, features are chosen at random. With ``score_func``
+    best rule on this feature alone gets right (``rows_told_right``). The threshold must lie inside the
+    feature's range: if all rows are on one side of it, features are chosen at random. With ``score_func``
     the scores are the user's own, ``score_func(X, y)``, one for each feature, and ``sensitivity`` and
-    ``monotonic`` say how far one row moves them.
+    ``monotonic`` describe how one row moves them.
 
     The noise is fresh for every fit and takes no seed, so two fits may differ (the tag
     ``non_deterministic``). Neither the scores nor anything else about the rows is kept: only which features
     were chosen.
 
-    No value of a row raises; declared types and shapes may. A cell that is not a number and does not spell
-    one counts as NaN, which is "no"; ±∞ are numbers. A row whose label is missing (None, NaN), or is
-    neither text nor a whole number, does not count. A table without rows gives an answer like any other.
+    No value in a row raises an error; declared types and shapes may. A cell that is not a number and does
+    not spell one counts as NaN, which is "no"; ±∞ are numbers. A row whose label is missing (None, NaN), or
+    is neither text nor a whole number, does not count. A table without rows gives an answer like any other.
     ``score_func`` sees 0 for every cell that is not a finite number, and only rows with a label; the user
     promises that it never raises and that one row moves it by at most ``sensitivity``. A sparse table stays
     sparse and costs the same ε.
@@ -78,7 +78,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
     ``FunctionTransformer``, or set ``threshold`` in the units of the data.
 
     Args:
-        k: how many features; with ``"all"``, or if there are no more, all of them, which costs nothing.
+        k: how many features; ``"all"``, or at least as many as there are, keeps all and costs nothing.
         epsilon: what one fit costs.
         threshold: the public cut of each feature: one number, or one for each. It has no default, because
             no number lies inside every feature's range.
@@ -144,7 +144,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's own name
-        """Spend, score and choose; keep only which features were chosen."""
+        """Spend the budget, score and choose; keep only which features were chosen."""
         wanted = None if self.k == ALL else whole("k", self.k)
         epsilon = positive("epsilon", self.epsilon)
         neighbours = Neighbours.named(self.neighbours)
@@ -154,7 +154,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         X, y = self._table(X, y)  # noqa: N806 - as above
         features = X.shape[1]
         if wanted is None or wanted >= features:
-            # Everything is chosen whatever the rows are: nothing is released and nothing is spent.
+            # All features are chosen whatever the rows contain: nothing is released and nothing is spent.
             self.guarantee_, self.entry_ = PureDP(0), None
             self._support = np.ones(features, dtype=bool)
             return self

@@ -32,7 +32,7 @@ class Answered:
 
     Attributes:
         name: the question's name in the study.
-        kept: the answer as the ledger keeps it; None where the question failed after it was paid.
+        kept: the answer as the ledger keeps it; None if the question failed after the payment.
         entry: the ledger's entry that paid for it.
         date: when it was stored.
     """
@@ -44,7 +44,7 @@ class Answered:
 
     @property
     def release(self) -> TableRelease | None:
-        """The answer, read back."""
+        """The answer, read back; None if the question failed."""
         return None if self.kept is None else release_from(self.kept)
 
 
@@ -88,7 +88,7 @@ class StudyAnswers:
 
     @property
     def conclusion(self) -> str:
-        """Say in a sentence how much was answered and what it cost."""
+        """Sum up in a sentence how much was answered and what it cost."""
         plan = self.plan
         failed = sum(each.release is None for each in self.answered)
         words = f"{counted(len(self.answered) - failed, 'question')} answered"
@@ -97,7 +97,7 @@ class StudyAnswers:
         return f"{words}, for {plan.symbol} = {figure(plan.total)} in all."
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data: the hash, the plan and every answer."""
+        """Return plain data: the hash, the plan and every answer."""
         return {
             "hash": self.plan.hash,
             "budget": self.plan.budget,

@@ -1,4 +1,4 @@
-"""Reading a study's file; all problems are reported at once, with line and field."""
+"""Read a study's file; all problems are reported at once, with line and field."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TERMS = tuple(
     for name in signature(private_table).parameters
     if name not in ("data", "ledger", "dataset")
 )
-# Each of these takes time proportional to the text: at a desk the text comes from someone else.
+# Each pattern takes time proportional to the text, because at a desk the text comes from someone else.
 _HEADER = re.compile(r"\[(\[?)([^\[\]]+)\]?\]\s*(?:#.*)?")
 _KEY = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([A-Za-z0-9_-]+))\s*=""")
 
@@ -38,7 +38,7 @@ _LONG_KEY = re.compile(
     r"""(?:\.[ \t]*+(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+)"""
     f"{{{_MOST_PARTS}}}"
 )
-"""More dots in one key than a study needs; tomllib takes quadratic time for them (34 seconds for 60 KB)."""
+"""A key with more dots than a study needs; tomllib takes quadratic time for it (34 seconds for 60 KB)."""
 
 
 def read_study(path: str | Path) -> Study:
@@ -80,11 +80,11 @@ def study_at_a_desk(text: str) -> Study:
 
 def _parsed(text: str, name: str) -> dict[str, Any]:
     try:
-        # Numbers as they are written: 0.1 is one tenth.
+        # Numbers keep their written value: 0.1 is exactly one tenth.
         return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise ParameterError(f"{name} is not valid TOML: {error}") from None
-    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+    except (ValueError, RecursionError):  # a number with thousands of digits, deeply nested lists
         raise ParameterError(f"{name} is not valid TOML that a study could need") from None
 
 
@@ -109,7 +109,7 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
 
 
 class _Reader:
-    """One file while it is checked; problems are collected. Without a folder it may not name other files."""
+    """Checks one file and collects its problems. Without a folder, the file may not name other files."""
 
     def __init__(
         self, given: Mapping[str, Any], lines: Mapping[tuple[str, ...], int], place: Path | None
@@ -329,7 +329,7 @@ class _Reader:
                     where,
                     "epsilon and error_at_most are both missing: give one, or [study] epsilon to share",
                 )
-            facts = {**facts, "epsilon": 1}  # a place for the share
+            facts = {**facts, "epsilon": 1}  # a placeholder for the share
         if unknown:
             return None
         given = {

@@ -27,11 +27,11 @@ FORMAT = 1
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedQuestion:
-    """One question of a study as it will be paid.
+    """One question of a study as it will be paid for.
 
     Attributes:
-        asked: as the study asks it.
-        question: as it will be asked: with its ε, and with public lists instead of file names.
+        asked: the question as the study states it.
+        question: the question as it will be asked, with its ε, and with public lists instead of file names.
         amount: what the ledger will charge for it.
         card: the card of its plan, as plain data.
         plan: its plan; None at a desk.
@@ -45,12 +45,12 @@ class PlannedQuestion:
 
     @property
     def cost(self) -> Fraction:
-        """Its cost, in the budget's unit."""
+        """The question's cost, in the budget's unit."""
         return exact_cost(self.amount.cost)
 
     @property
     def accuracy(self) -> str:
-        """How accurate its answer will be, in words."""
+        """The accuracy of the answer, in words."""
         known = self.card["accuracy"]
         return "not known" if known is None else str(known["words"])
 
@@ -62,7 +62,7 @@ class PlannedQuestion:
 
     @property
     def reached(self) -> float | None:
-        """The error that it reaches, if an error was requested; otherwise None."""
+        """The error that the answer reaches, if a largest error was requested; otherwise None."""
         known, wanted = self.card["accuracy"], self.asked.question
         if known is None or wanted.error_at_most is None:
             return None
@@ -71,7 +71,7 @@ class PlannedQuestion:
 
     @property
     def wanted(self) -> Fraction | None:
-        """The error that would be good enough."""
+        """The requested largest error; None if none was requested."""
         given = self.asked.question.error_at_most
         return None if given is None else Fraction(given)
 
@@ -84,11 +84,11 @@ class StudyPlan:
         study: the study.
         lines: its questions in their order.
         budget: the budget that pays, such as ``clinic`` or ``clinic/alice``; None at a desk.
-        accountant: how that adds up.
+        accountant: how that budget adds up costs.
         symbol: ε or ρ.
-        remaining: what the budget has left; None where no budget is known.
+        remaining: what the budget has left; None if no budget is known.
         needed: the least that would reach every accuracy, if that is more than the study may cost.
-        curves: works out the error of each question if the whole cost this much.
+        curves: computes the error of each question for a given cost of the whole study.
 
     Example:
         >>> import polars as pl
@@ -127,7 +127,7 @@ class StudyPlan:
 
     @property
     def fits(self) -> bool | None:
-        """Whether that is enough for the whole study, including its δ."""
+        """Whether what is left is enough for the whole study, including its δ."""
         if self.remaining is None:
             return None
         return sum((line.amount for line in self.lines), NOTHING).fits(self.remaining)
@@ -144,7 +144,7 @@ class StudyPlan:
 
     @cached_property
     def canonical(self) -> dict[str, Any]:
-        """Everything that is signed, as plain data, without data, sizes or times."""
+        """Everything that is signed, as plain data; it has no rows, sizes or times."""
         study = self.study
         return {
             "format": FORMAT,
@@ -173,7 +173,7 @@ class StudyPlan:
         return hash_of(self.canonical)
 
     def key(self, name: str) -> str:
-        """Return the key under which a desk is asked, so that a second run gets the same answer."""
+        """Return the key of a question to a desk, so that a second run gets the same answer."""
         return hashlib.sha256(f"{self.hash} {name}".encode()).hexdigest()
 
     # ---- as people see it ----------------------------------------------------------------------
@@ -244,7 +244,7 @@ class StudyPlan:
         )
 
     def as_data(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Return the plan as plain data, for JSON."""
         return {
             "hash": self.hash,
             "budget": self.budget,

@@ -1,4 +1,4 @@
-"""How a study is planned: a curve for each question from its plans, the split, and the ledger's budget."""
+"""Planning of a study: a curve for each question from its plans, the split, and the ledger's budget."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class _Planner:
         return self.accountant.amount(plan.event.under(self.neighbours or plan.event.neighbours))
 
     def cost(self, plan: Plan) -> Fraction:
-        """Return the same in the budget's unit."""
+        """Return what the ledger will charge, in the budget's unit."""
         return exact_cost(self.amount(plan).cost)
 
     def curve(self, asked: Asked) -> Curve:
@@ -256,7 +256,7 @@ class _Planner:
             least = f"the stated questions alone cost {figure(stated)}"
             raise StudyError([f"epsilon = {shown(self.study.most)} is too small: {least}"])
         chosen = {each.name: epsilon for each, epsilon in zip(wanting, found, strict=True)}
-        # Interpolated costs may be slightly too small: reduce all of them as little as necessary to fit.
+        # Interpolated costs may be slightly too small: reduce every ε as little as necessary to fit.
         for _ in range(20):
             over = (
                 sum((self._cost_at(each, chosen[each.name]) for each in wanting), Fraction(0))
@@ -269,7 +269,7 @@ class _Planner:
         raise AssertionError
 
     def _share(self, asked: Asked, sharing: list[Asked], rest: Fraction) -> Fraction:
-        """Return an ε that costs a share of the rest, by weight: exactly if ε adds up, else to six digits."""
+        """Return an ε that costs a share of the rest, by weight: exact if ε adds up, else to six digits."""
         part = rest * asked.weight / sum((each.weight for each in sharing), Fraction(0))
         rounded = Fraction(math.floor(part * 10**9), 10**9)
         if rounded and 0 <= part - self._cost_at(asked, rounded) < Fraction(1, 10**8):
@@ -348,7 +348,7 @@ def _six_digits(epsilon: Fraction) -> Fraction:
 
 
 def _inlined(question: Question, setting: Setting) -> Question:
-    """Return the question with public lists in place of file names."""
+    """Return the question with public lists instead of file names."""
     changed: dict[str, Any] = {}
     for each in fields_of(type(question)):
         given = getattr(question, each.name)

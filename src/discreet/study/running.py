@@ -1,9 +1,9 @@
-"""How a study is run: pay, draw, store, then show.
+"""Run a study: pay, draw, store, then show.
 
 Every spend names the study's hash and the question, and every answer is kept in the ledger before it is
-shown. A run that was killed can be resumed: an answered question is read back; one that is paid but not
-answered is drawn again under the same entry, because nothing of it was shown; one that failed stays failed
-and paid.
+shown. A run that was killed can be resumed: an answered question is read back; a question that is paid for
+but not answered is drawn again under the same entry, because nothing of its answer was shown; a failed
+question stays failed and paid for.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _require_signed(plan: StudyPlan, signed: str | None) -> None:
 
 
 def _require_budget(plan: StudyPlan, past: _Past) -> None:
-    """Check that everything not yet paid fits the budget, before the first question is paid."""
+    """Check that everything not yet paid for fits the budget, before the first payment."""
     if plan.remaining is None:
         raise ParameterError(
             f"there is no budget {plan.budget!r} in the ledger: discreet budget create makes one"
@@ -166,7 +166,7 @@ def _ask_one(
         return Answered(name=name, entry=str(past.paid[name]))
     try:
         kept = ledger.keep(release.entry, release.as_data())
-    except ParameterError:  # another run has answered it meanwhile, and its answer is the one
+    except ParameterError:  # another run has answered it meanwhile: use that answer
         return _Past.of(ledger, plan).answers[name]
     # Show exactly what is stored.
     return Answered(

@@ -1,8 +1,9 @@
-"""How a total is divided among questions: the least that is enough for each, or the best for the weakest.
+"""Divide a total among questions: the least that is enough for each, or the best for the weakest.
 
-A question has a curve: the cost of an ε, and the error it reaches. Both come from plans, so what is split
-is what is paid. The error falls as ε grows, and a proved bound falls nearly as 1/ε; between two points of a
-curve it is interpolated on that scale. The result of a split is taken from its plans.
+A question has a curve: for each ε, its cost and the error that it reaches. Both come from plans, so the
+amount that is split is the amount that is paid. The error falls as ε grows, and a proved bound falls nearly
+as 1/ε; between two points of a curve the error is interpolated on that scale. The final figures come from
+plans, not from interpolation.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ _FEWEST, _MOST = -60, 60  # powers of the step: from about one in a million to a
 
 @dataclass(frozen=True)
 class Curve:
-    """What a question reaches and costs at any ε.
+    """The error and the cost of a question at any ε.
 
     Attributes:
         at: the error at an ε and its cost, exactly.
-        wanted: the error that would be good enough, in units of its weight.
+        wanted: the requested error, divided by the question's weight.
 
     Example:
         >>> curve = Curve(lambda epsilon: (10 / float(epsilon), float(epsilon)), wanted=5.0)
@@ -68,7 +69,7 @@ def weakest(curves: Sequence[Curve], most: float) -> list[Fraction] | None:
     """Split ``most`` so that every question has the same ratio of reached to requested error.
 
     No other split makes the weakest question better: giving it more would take from another that is equally
-    weak. None if even the largest errors cost more than ``most``.
+    weak. Return None if even the largest errors cost more than ``most``.
 
     Example:
         >>> def falling(size):

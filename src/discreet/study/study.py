@@ -1,4 +1,4 @@
-"""What a study is: tables, questions, and what all of it may cost."""
+"""A study: its tables, its questions, and the most that all of it may cost."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Asked:
     """One question of a study.
 
     Attributes:
-        name: what the study calls it.
-        table: which table it asks.
+        name: the question's name in the study.
+        table: the name of the table that it is about.
         question: the question, with ``epsilon`` or ``error_at_most``.
         weight: how much its accuracy matters relative to the others'.
         shares: whether its ε is a share, by weight, of the total minus the stated ε.
@@ -84,15 +84,15 @@ class Study:
     Attributes:
         title: what it is about.
         dataset: the budget's name in the ledger; None for a desk, which knows whose budget it is.
-        tables: the arguments of ``discreet.table`` for each, by the study's name for it.
-        questions: what is asked.
-        most: the most that all of it may cost, in what the budget adds up; None for whatever it takes.
-        split: ``least``: the least that reaches every accuracy; ``weakest``: all of ``most``, so that the
-            question that is worst off is as good as it can be.
+        tables: the arguments of ``discreet.table`` for each table, by the table's name in the study.
+        questions: the questions, in order.
+        most: the most that all of it may cost, in the budget's unit; None for no limit.
+        split: ``least`` spends the least that reaches every accuracy; ``weakest`` spends all of ``most``, so
+            that the question furthest from its requested accuracy is as good as it can be.
         shared: whether a later run of the same signed study by anyone gets the kept answers.
         file: the file that it was read from, if any.
-        stated: the tables as the file states them, with sources relative to it.
-        places: the line of each table and question in it, by its name.
+        stated: the tables as the file states them, with sources relative to the file.
+        places: the line of each table and question in the file, by name.
 
     Example:
         >>> import polars as pl
@@ -162,7 +162,7 @@ class Study:
 
     @property
     def at_a_desk(self) -> bool:
-        """Whether a desk is asked."""
+        """Whether the questions are sent to a desk."""
         return any(str(facts["data"]).startswith(DESK) for facts in self.tables.values())
 
     def plan(self, *, ledger: AnyLedger | None = None, part: str | None = None) -> StudyPlan:
@@ -170,7 +170,7 @@ class Study:
 
         Args:
             ledger: the ledger with the budget, or its address; without one, ε adds up.
-            part: the analyst whose part of the budget it is.
+            part: the analyst whose part of the budget pays.
         """
         from discreet.study.planning import plan_study
 
@@ -187,10 +187,10 @@ class Study:
         """Pay and ask question by question; nothing is paid twice.
 
         Args:
-            ledger: the ledger that counts, or its address; a desk has its own.
+            ledger: the ledger that counts the budget, or its address; a desk has its own.
             part: the analyst whose part of the budget pays.
             signed: the hash of the plan that was signed; another plan is refused before anything is paid.
-            watch: called with what is asked, how many are answered, and how many there are.
+            watch: called with the current question, the number answered, and the total number.
         """
         from discreet.study.running import run_study
 

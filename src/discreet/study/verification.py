@@ -14,9 +14,9 @@ from discreet.study.planned import hash_of
 
 
 def problems(record: Mapping[str, Any], ledger: Ledger) -> list[tuple[str, str]]:
-    """Return each comparison with the problem found, or nothing.
+    """Return the name of each comparison with the problem that it found, or an empty text.
 
-    ``record`` is what ``StudyAnswers.as_data`` wrote.
+    ``record`` is the output of ``StudyAnswers.as_data``.
     """
     plan, answers = record.get("plan"), record.get("answers")
     if not isinstance(plan, Mapping) or not isinstance(answers, list):

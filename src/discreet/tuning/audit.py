@@ -39,8 +39,8 @@ class TuningVerdict:
         found: the largest loss found, rounded down.
         claimed: the ε that was claimed.
         run: probabilities of one run's outcomes, from the worst quality up.
-        neighbour: the same for the neighbour; each within a factor e^ε of the first.
-        outcome: which outcome of the whole shows it; the number of outcomes stands for "none".
+        neighbour: the same for the neighbour; each probability is within a factor e^ε of that in ``run``.
+        outcome: the index of the outcome with this loss; the number of outcomes stands for "none".
 
     Example:
         >>> from discreet.tuning import Fixed
@@ -59,7 +59,7 @@ class TuningVerdict:
 def law_of_best(runs: RunCount, masses: Sequence[Any], *, target: int | None = None) -> list[Any]:
     """Return the winner's law for a run with these outcomes, worst first; the last entry is "none".
 
-    With ``target`` the first run whose outcome is at least that one is taken (geometric laws only).
+    With ``target`` the winner is the first run whose outcome is at least that one (geometric laws only).
     """
     if target is not None:
         assert isinstance(runs, NegativeBinomial)
@@ -80,14 +80,14 @@ def law_of_best(runs: RunCount, masses: Sequence[Any], *, target: int | None = N
 def audit_tuning(
     claim: PureDP, *, epsilon: object, runs: RunCount, outcomes: int = 3, target: bool = False
 ) -> TuningVerdict:
-    """Search ε-private runs of two or three outcomes for one whose best of K loses more than is claimed.
+    """Search ε-private runs of two or three outcomes for one whose best of K has a loss above the claim.
 
     Args:
-        claim: what is claimed of the whole.
+        claim: the guarantee claimed for the whole.
         epsilon: what one run costs.
-        runs: the law of the number of runs; ``Fixed(k)`` also for a number that is shown.
+        runs: the law of the number of runs; use ``Fixed(k)`` also for a number that is published.
         outcomes: 2 or 3.
-        target: audit the first run to reach a target, and not the best.
+        target: audit the first run to reach a target instead of the best run.
 
     Example:
         >>> from discreet.tuning import Fixed
@@ -155,9 +155,9 @@ def _largest(runs: RunCount, masses: Masses, epsilon: Fraction, target: int | No
 
 
 def _neighbours(second: Masses, epsilon: Fraction) -> Iterator[Masses]:
-    """Return laws within a factor e^ε of one: all outcomes but one at an extreme, the last the rest.
+    """Yield laws within a factor e^ε of one: all outcomes but one at an extreme, that one with the rest.
 
-    e^ε is rounded down, so that each is ε-private for certain.
+    e^ε is rounded down, so that each pair is certainly ε-private.
     """
     factor = -Fraction(upper_end(-ball_of(epsilon).exp()))
     rounded = Fraction(float_down(factor))

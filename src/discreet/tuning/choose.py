@@ -27,7 +27,7 @@ from discreet.tuning.cost import cost_of_tuning
 from discreet.tuning.laws import Geometric, RunCount
 
 Run: TypeAlias = Callable[[Any], tuple[Any, Any]]
-"""Takes a setting and returns (quality, result); costs at most what was stated, and sees no other run."""
+"""A function from a setting to (quality, result); it costs at most ``cost`` and sees no other run."""
 
 Settings: TypeAlias = Sequence[Any] | Callable[[], Any]
 """A list, from which each run draws one uniformly, or a function that draws one without reading the data."""
@@ -42,7 +42,7 @@ NONE = "none: no run succeeded, or there was none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenRun(Release):
-    """The chosen run: its setting (``answer``) and its result. Nothing about the other runs.
+    """The chosen run: its setting (``answer``) and its result, and nothing about the other runs.
 
     Attributes:
         result: what the run returned besides its quality; None if no run was chosen.
@@ -89,7 +89,7 @@ def choose_run(
     purpose: str | None = None,
     progress: bool = True,
 ) -> ChosenRun:
-    """The best of a random number of private runs, at the true cost of having tried them.
+    """Release the best of a random number of private runs, at the true cost of choosing it.
 
     Each run gets a setting, drawn independently from ``settings``, and returns ``(quality, result)``. The
     run of highest quality is released, with ties broken at random; nothing about the others is, not even
@@ -97,13 +97,13 @@ def choose_run(
     that only the caller can know: every run costs at most ``cost``, its quality included (a score on the
     same people is not free), and no run sees another one's outcome.
 
-    With a ``target``, the first run of at least that quality is released, which costs at most twice a run.
+    With a ``target``, the first run of at least that quality is released, which costs at most twice one run.
     The search ends with the answer "none" after a geometric number of runs if none reaches the target: the
     guarantee covers that answer, and without such a stop the search might never end.
 
-    A run that raises, or whose quality is not a number, counts as the worst. If all do, or a Poisson number
-    is zero, the answer is "none". Errors of runs are not shown, because their messages may quote the data:
-    try a run on invented data first. If interrupted, the spend stays.
+    A run that raises, or whose quality is not a number, counts as the worst. If all runs do, or a Poisson
+    number of runs is zero, the answer is "none". Errors of runs are not shown, because their messages may
+    quote the data: try a run on invented data first. If the search is interrupted, the budget stays spent.
 
     Args:
         run: one private run.
@@ -116,7 +116,7 @@ def choose_run(
         neighbours: the relation for which ``cost`` holds.
         ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
             counted, and the answer says so.
-        progress: show the time elapsed on a terminal. It is all that is shown.
+        progress: show the elapsed time on a terminal, and nothing else.
 
     Example:
         >>> from discreet import PureDP
@@ -184,7 +184,7 @@ def _search(
         elif best.quality is None or attempt.quality > best.quality:
             best, equals = attempt, 1
         elif attempt.quality == best.quality:
-            # Each of several equals is kept with the same chance, in whatever order they came.
+            # Each of several equal runs is kept with the same chance, whatever their order.
             equals += 1
             if uniform_below(bits, equals) == 0:
                 best = attempt
@@ -197,7 +197,7 @@ def _attempt(run: Run, draw: Callable[[Bits], Any], bits: Bits) -> _Best:
         setting = draw(bits)
         quality, result = run(setting)
         return _Best(_comparable(quality), setting, result)
-    except Exception:  # whatever it is may depend on the data, and its words may quote it
+    except Exception:  # any error may depend on the data, and its message may quote them
         return _Best()
 
 
@@ -231,7 +231,7 @@ def _drawer(settings: Settings) -> Callable[[Bits], Any]:
 
 
 def _under(cost: object, relation: Neighbours) -> object:
-    """Return the cost under the neighbour relation of the whole; an error if nothing follows."""
+    """Return the cost under the neighbour relation of the whole; raise if it does not follow."""
     if isinstance(cost, Event):
         return cost.under(relation)
     if isinstance(cost, Guarantee):
@@ -253,7 +253,7 @@ def _under(cost: object, relation: Neighbours) -> object:
 
 @contextmanager
 def _clock(*, shown: bool) -> Iterator[None]:
-    """Show the elapsed time on stderr, from a separate clock: an update per run would reveal their number."""
+    """Show the elapsed time on stderr, from a separate clock: an update per run would show how many."""
     if not shown or not sys.stderr.isatty():
         yield
         return

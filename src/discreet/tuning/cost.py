@@ -1,6 +1,6 @@
-"""What the best of several private runs costs: exactly for pure runs, the least proved bound for others.
+"""The cost of the best of several private runs: exact for pure runs, the least proved bound for others.
 
-Every figure is the upper end of a ball. Proofs: ``docs/proofs/tuning.md``.
+Every result is the upper end of a ball. Proofs: ``docs/proofs/tuning.md``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RENYI = "the Rényi divergence of one run (Papernot and Steinke)"
 _BITS = 128
 _PRECISION = 1e-10
 _FARTHEST = 4_096.0
-_DEAREST = 500  # beyond it e^ε is not a float, and no bound is worth the work
+_DEAREST = 500  # above this e^ε is not a float, and no bound is worth computing
 _STEPS = 60
 
 
@@ -48,10 +48,10 @@ def cost_of_tuning(
     Args:
         cost: what one run costs: a guarantee, an ``Event``, a list of releases fixed in advance, or an event
             or a loss distribution of dp-accounting.
-        runs: the law of their number.
-        delta: the δ allowed; for pure runs none is needed, for (ε, δ) runs it is the mean number of runs
-            times δ by default.
-        target: the first run that reaches a public target is released, and not the best.
+        runs: the law of the number of runs.
+        delta: the δ allowed. Pure runs need none; for (ε, δ) runs the default is the mean number of runs
+            times δ.
+        target: whether the first run that reaches a public target is released instead of the best run.
 
     Example:
         >>> from discreet.tuning import Fixed, Geometric, Poisson
@@ -108,7 +108,7 @@ def _pure(epsilon: Fraction, runs: RandomRunCount, *, target: bool) -> Exact:
 
 
 def _allowed(profile: Profile, runs: RandomRunCount, delta: object) -> Fraction:
-    """Return the δ of the whole: the requested one, 0 for pure runs, else the runs' δ times their number."""
+    """Return the δ of the whole: as requested; else 0 for pure runs, or the mean number of runs times δ."""
     if delta is not None:
         allowed = probability("delta", delta)
         if allowed > 0 or profile.pure != math.inf:
@@ -124,7 +124,7 @@ def _allowed(profile: Profile, runs: RandomRunCount, delta: object) -> Fraction:
 
 
 def _all_of_them(cost: object, runs: Fixed, delta: object, *, target: bool) -> Guarantee:
-    """Return the cost of a known number of runs: that of all of them; no less holds (theorem 4)."""
+    """Return the cost of a known number of runs: that of all of them; nothing less holds (theorem 4)."""
     if target:
         raise ParameterError(
             "⟨runs⟩ must be Geometric with ⟨target⟩: a known number costs all the runs"
@@ -154,7 +154,7 @@ def _listed(cost: object) -> tuple[Event, ...]:
 def _by_ratio(
     profile: Profile, runs: RandomRunCount, delta: Fraction, power: Fraction | None
 ) -> Exact:
-    """Sum of ln b and ln R with E[K]·δ(ln b) ≤ δ, R the largest f′(r(u))/f′(u): theorem 2."""
+    """Return ln b + ln R, where E[K]·δ(ln b) ≤ δ and R is the largest f′(r(u))/f′(u): theorem 2."""
     share = delta / runs.mean_above
     first = _least(lambda epsilon: float_up(profile.at(epsilon) - share), profile.reach)
     if first is None:
@@ -167,7 +167,7 @@ def _by_ratio(
             found = upper_bound(
                 lambda e, d, o: d - e.expm1() * o, epsilon, profile.at(epsilon), odds
             )
-            # Only its sign matters if it is far below zero, where it may not fit a float.
+            # Far below zero only the sign matters, and the value may not fit a float.
             return float_up(max(Fraction(-1), found))
 
         ratio = _least(excess, profile.reach)
@@ -184,7 +184,7 @@ def _least(excess: object, reach: Fraction) -> Fraction | None:
 
 
 def _by_weights(profile: Profile, runs: RandomRunCount, delta: Fraction) -> Exact:
-    """The least ε at which the weighted sum of the profile is at most δ: theorem 3."""
+    """Return the least ε at which the weighted sum of the profile is at most δ: theorem 3."""
     if profile.reach > _DEAREST:
         return math.inf
     weights = weights_of(profile, runs, delta)

@@ -72,7 +72,7 @@ class RunCount(ABC):
     def chance_of_top(self, share: object) -> float:
         """Return the chance that the winner is in the best ``share`` of settings, if runs rank correctly.
 
-        Settings are drawn uniformly with repetition, so it is 1 − f(1 − share).
+        Settings are drawn uniformly with repetition, so this chance is 1 − f(1 − share).
 
         Example:
             >>> round(Geometric(mean=40).chance_of_top(0.05), 3)
@@ -96,14 +96,14 @@ class RandomRunCount(RunCount):
 
     @abstractmethod
     def pure(self, epsilon: Fraction) -> Exact:
-        """What the best of K runs costs at most, if one costs ε: exact, rounded up (theorem 1)."""
+        """Return the cost of the best of K runs if one run costs ε: exact, rounded up (theorem 1)."""
 
 
 class NegativeBinomial(RandomRunCount):
     """Truncated negative binomial: Pr[K = k] in proportion to (1 − γ)^k Π_{l<k} (l + η)/(l + 1), k ≥ 1.
 
-    Logarithmic for a ``shape`` η of 0, geometric for 1. The nearer η is to −1 the less the best of many
-    runs costs, and the more often there is only one run. γ is fixed by the mean.
+    The law is logarithmic for a ``shape`` η of 0 and geometric for 1. The nearer η is to −1, the less the
+    best of many runs costs, and the more often there is only one run. γ is fixed by the mean.
 
     Args:
         mean: the mean number of runs, above 1.
@@ -263,7 +263,7 @@ class Poisson(RandomRunCount):
 
 
 class Fixed(RunCount):
-    """A publicly known number of runs, as is most common: it costs as much as all of them together.
+    """A publicly known number of runs, the usual choice: the best run costs as much as all runs together.
 
     Example:
         >>> Fixed(40)
@@ -297,7 +297,7 @@ def cost_of_halting(epsilon: Fraction, halting: Fraction, power: Fraction) -> Ex
     """ε + p·ln((e^ε + γ)/(1 + γe^ε)), rounded up: theorems 1 and 5 of ``docs/proofs/tuning.md``."""
 
     def formula(e: Any, gamma: Any, p: Any) -> Any:
-        # With e^−ε in both, so that a large ε does not overflow.
+        # Numerator and denominator are multiplied by e^−ε, so that a large ε does not overflow.
         small = (-e).exp()
         return e + p * ((1 + gamma * small) / (small + gamma)).log()
 

@@ -1,6 +1,6 @@
-"""The cost of one run as a privacy profile: for every ε the δ that goes with it, never too small.
+"""The cost of one run as a privacy profile: an upper bound on δ for every ε.
 
-A profile describes one run, from a guarantee, a list of releases fixed in advance, or an event of
+A profile describes one run; it is made from a guarantee, a list of releases fixed in advance, or an event of
 dp-accounting. The setting may be drawn at random: a profile that holds for every setting holds for the
 mixture.
 """
@@ -41,11 +41,11 @@ class Profile:
     """The cost of one run.
 
     Attributes:
-        divergence: an upper bound of δ at any ε ≥ 0.
+        divergence: an upper bound on δ at any ε ≥ 0.
         pure: the ε beyond which δ is zero; infinite if there is none.
-        lost: the δ that no ε removes.
+        lost: the δ that remains at every ε, however large.
         renyi: the Rényi divergence of an order, rounded up, if known.
-        orders: the orders to try; empty where every order is known.
+        orders: the orders to try; empty if every order is known.
     """
 
     divergence: Callable[[Fraction], Fraction]
@@ -55,7 +55,7 @@ class Profile:
     orders: tuple[Fraction, ...] = ()
 
     def at(self, epsilon: Fraction) -> Fraction:
-        """δ at any real ε; below zero by exchanging the two neighbours: 1 − e^ε + e^ε·δ(−ε)."""
+        """Return δ at any real ε; a negative ε exchanges the two neighbours: 1 − e^ε + e^ε·δ(−ε)."""
         if epsilon >= 0:
             return min(Fraction(1), self.divergence(epsilon))
         other = self.divergence(-epsilon)
@@ -71,7 +71,7 @@ class Profile:
         while found < _LARGEST and lost > self.lost + _NOTHING:
             further = self.at(found * 3 / 2)
             if further == lost < _FEW:
-                # The other library's figures end here.
+                # The other library's values do not fall any further.
                 break
             found, lost = found * 3 / 2, further
         return found
@@ -164,7 +164,7 @@ def _of_guarantee(promise: Guarantee) -> Profile:
 def _with_lost(
     divergence: Callable[[Fraction], Fraction], epsilon: Fraction, lost: Fraction
 ) -> Profile:
-    """Return a profile of which a part δ is lost outright: δ + (1 − δ)·divergence."""
+    """Return the profile of a run that loses everything with probability δ: δ + (1 − δ)·divergence."""
     if lost == 1:
         raise ParameterError("⟨cost⟩ promises nothing: its δ is 1")
     if lost == 0:
@@ -188,9 +188,9 @@ def _of_zcdp(promise: ZCDP) -> Profile:
 
 
 def _best_log_excess(rho: float, epsilon: float) -> float:
-    """ln(λ − 1) near the best order λ, where ρ(2λ − 1) − ε + ln(1 − 1/λ) is 0: the bound's slope in λ.
+    """Return ln(λ − 1) near the best order λ, where the bound's slope ρ(2λ − 1) − ε + ln(1 − 1/λ) is 0.
 
-    Newton's method within a bracket. Floats only guide the search: any order gives a valid bound.
+    This uses Newton's method within a bracket. Floats only guide the search: any order gives a valid bound.
     """
     low, high = -6.0, math.log(max(epsilon / rho, 1.0)) + 6.0
     at = high - 6.0
@@ -243,7 +243,7 @@ def chords(points: Sequence[tuple[Fraction, Fraction]]) -> Callable[[Fraction], 
 def sampled(
     found: Callable[[list[float]], Iterable[float]], reach: float
 ) -> list[tuple[Fraction, Fraction]]:
-    """Sample another library's profile, of which only floats are known."""
+    """Sample another library's profile, which is known only as floats."""
     places = [reach * place / _POINTS for place in range(_POINTS + 1)]
     deltas = [float(delta) for delta in found(places)]
     if len(deltas) != len(places) or not all(0 <= delta <= 1 for delta in deltas):

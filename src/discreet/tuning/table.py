@@ -107,7 +107,7 @@ def _offer(cost: object, runs: RunCount, delta: object, *, target: bool = False)
 
 
 def advice(offers: Sequence[TuningOffer]) -> list[str]:
-    """Say which law to use, then what a fixed number of runs costs in comparison, and why.
+    """Return sentences: which law to use, what a fixed number of runs costs in comparison, and why.
 
     Example:
         >>> use, *why = advice(tuning_table(PureDP(1), mean=40))

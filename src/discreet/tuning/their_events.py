@@ -1,7 +1,7 @@
 """The cost of a run as stated by Google's dp-accounting: an event, or a loss distribution.
 
-Its figures are floats without an error bound and are taken as they are: the result for the best of several
-runs is as trustworthy as the figure for one.
+Its numbers are floats without an error bound and are taken as they are: the result for the best of several
+runs is as trustworthy as the number for one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def profile_of_theirs(cost: Any) -> Profile:
     by_losses = pld.PLDAccountant()
     if by_losses.supports(cost):
         by_losses.compose(cost)
-        # Not the distribution itself: the accountant records separately that an event is not private at all.
+        # The distribution alone is not enough: the accountant records non-private events separately.
         if by_losses.get_delta(0.0) < 1:
             ways.append(_by_losses(by_losses.get_delta))
     if not ways:

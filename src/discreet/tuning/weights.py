@@ -33,7 +33,7 @@ Point = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Corners as natural logarithms, from the lowest up, and the rise of the slope at each."""
+    """Corners of a polygon as natural logarithms, lowest first, and the rise of the slope at each."""
 
     corners: tuple[Fraction, ...]
     rises: tuple[Fraction, ...]
@@ -45,7 +45,7 @@ class Weights:
 
 
 def divergence_of_best(profile: Profile, weights: Weights, epsilon: Fraction) -> Fraction:
-    """δ of the whole at ε: Σ rise · δ(ε + corner), with the profile of one run."""
+    """Return δ of the whole at ε: Σ rise · δ(ε + corner), with the profile of one run."""
     total = Fraction(0)
     for corner, rise in zip(weights.corners, weights.rises, strict=True):
         total += rise * Fraction(float_up(profile.at(epsilon + corner)))
@@ -53,7 +53,7 @@ def divergence_of_best(profile: Profile, weights: Weights, epsilon: Fraction) ->
 
 
 def weights_of(profile: Profile, runs: RandomRunCount, delta: Fraction) -> Weights:
-    """The polygon above g(L)/τ as a function of L/τ; what weighs less than δ/10000 is treated coarsely."""
+    """Return the polygon above g(L)/τ as a function of L/τ; coarse where f′(r(u)) ≤ δ/10000."""
     lines = list(_lines(_polygon_above(profile), runs, delta * _NEGLIGIBLE))
     return _corners(lines)
 
@@ -74,7 +74,7 @@ def _tangents(profile: Profile) -> list[Line]:
             up = Fraction(float_up(upper_end(ball_of(place).exp())))
             lines.append((up, lost))
             if place:
-                # e^−t from below where it is subtracted, and from above where it is added.
+                # e^−t is rounded down where it is subtracted, and up where it is added.
                 factor = ball_of(-place).exp()
                 down = Fraction(float_down(-Fraction(upper_end(-factor))))
                 lines.append((down, 1 - down + _up(factor) * lost))
@@ -82,7 +82,7 @@ def _tangents(profile: Profile) -> list[Line]:
 
 
 def _polygon(lines: Sequence[Line]) -> list[Point]:
-    """The corners (u, r) of the lower envelope over [0, 1], from u = 0 to u = 1."""
+    """Return the corners (u, r) of the lower envelope over [0, 1], from u = 0 to u = 1."""
     kept = _envelope((-slope, height) for slope, height in lines)
     crossings = ((d - c) / (b - a) for (a, c), (b, d) in pairwise(kept))
     places = [Fraction(0), *(place for place in crossings if 0 < place < 1), Fraction(1)]
@@ -106,7 +106,7 @@ def _envelope(lines: Iterable[tuple[Number, Number]]) -> list[tuple[Number, Numb
 
 
 def _lines(vertices: Sequence[Point], runs: RandomRunCount, negligible: Fraction) -> Iterator[Line]:
-    """Lines φ·x − c, two for each piece, such that f′(r(u))·x − f′(u) is below one of them.
+    """Yield lines φ·x − c, two for each piece, such that f′(r(u))·x − f′(u) is below one of them.
 
     On a piece f′(r(u)) is below its chord and f′(u) above its tangent, because f′ is convex.
     """
@@ -144,7 +144,7 @@ def _pieces(vertices: Sequence[Point], runs: RandomRunCount) -> Iterator[tuple[P
 def _cuts(
     runs: RandomRunCount, start: Fraction, end: Fraction, low: Fraction, high: Fraction
 ) -> list[Fraction]:
-    """Return places between two corners, halving until neither f′(u) nor f′(r(u)) changes much."""
+    """Return cuts between two corners, halving until neither f′(u) nor f′(r(u)) changes much."""
     far = max(_log_change(runs, start, end), _log_change(runs, low, high))
     if far <= _STEP:
         return []
@@ -167,9 +167,9 @@ def _log_change(runs: RandomRunCount, low: Fraction, high: Fraction) -> float:
 
 
 def _corners(lines: Sequence[Line]) -> Weights:
-    """The corners of the upper envelope of lines a·x − c and of zero, over x ≥ 0.
+    """Return the corners of the upper envelope of lines a·x − c and of zero, over x ≥ 0.
 
-    In fixed point, slopes rounded up and c down.
+    Computed in fixed point, with slopes rounded up and c rounded down.
     """
     unit = 1 << _FIXED_POINT
     scaled = {(-(-slope * unit // 1), cut * unit // 1) for slope, cut in lines}
@@ -188,4 +188,4 @@ def _corners(lines: Sequence[Line]) -> Weights:
 
 
 _LARGEST = 10_000
-"""Minus the logarithm that represents a corner at zero, where the profile is 1."""
+"""A corner at zero gets minus this as its logarithm; the profile is 1 there."""

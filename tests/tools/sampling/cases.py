@@ -1,4 +1,4 @@
-"""Every sampler on every one of its paths, made small enough to be walked."""
+"""Every sampler on each of its paths, with settings small enough to walk all outcomes."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ SMALL = Tuning(
 """One bit at a time, one candidate at a time."""
 
 PEEKED = replace(SMALL, first_bits_up_to=3, first_bits=1)
-"""As SMALL, but the first bits of everybody's coin are looked at."""
+"""Like SMALL, but the first bits of every candidate's coin are looked at."""
 
 NO_LIST = replace(SMALL, few=0, flipped_up_to=4, first_bits=1)
-"""As SMALL, but near candidates are never listed outright: all are told by their first bits."""
+"""Like SMALL, but near candidates are never listed directly: all are found by their first bits."""
 
 PROPOSED = replace(NO_LIST, flipped_up_to=0)
-"""As NO_LIST, but candidates are proposed, in blocks."""
+"""Like NO_LIST, but candidates are proposed, in blocks."""
 
 
 def _first(many: Callable[..., Indices]) -> Callable[..., int]:
@@ -68,7 +68,7 @@ one_of_laplace_maxes = _first(laplace_maxes)
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A sampler, its scores and how it is made small."""
+    """A sampler, its scores, and the settings that make it small."""
 
     name: str
     draw: Callable[..., int]
@@ -77,12 +77,12 @@ class Case:
     tuning: Tuning
     block: int = 4096
     timed: bool = False
-    """Whether proposals come at random times, which no tree of outcomes has."""
+    """Whether proposals come at random times, which a tree of outcomes cannot represent."""
     largest_is_best: bool = True
     within: float = 0.45
-    """How much of the tree of tapes may be left unwalked."""
+    """The largest share of the tree of tapes that may be left unwalked."""
     faintest: float = 1e-5
-    """How improbable a path of outcomes may be before it is left."""
+    """Paths of outcomes less probable than this are not followed."""
 
     def gaps(self) -> Gaps:
         return Gaps(

@@ -1,4 +1,4 @@
-"""Checks of coins and depths, used to test them and to see that a planted defect is found."""
+"""Checks of coins and depths, for testing them and for checking that a planted defect is found."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.tools.sampling.walking import assert_bracketed, walk
 
 
 def chance_of(coins: Heads | Window | Layer, gamma: Fraction) -> Fraction:
-    """The chance from its definition, to 60 digits, not from the code under test."""
+    """Compute the chance from its definition, to 60 digits, without the code under test."""
     with ctx.workprec(256):
         exact = arb(fmpq(-gamma.numerator, gamma.denominator)).exp()
         if isinstance(coins, Heads):
             exact = exact / 2**coins.halvings
         elif isinstance(coins, Window):
-            # Arrival at a uniform time: in window w and not before.
+            # The coin arrives at a uniform time: in window w and not before.
             windows = 4
             head = exact / 2 ** (coins._shift - 2)
             before = head * (coins.number - 1) / windows
@@ -69,9 +69,9 @@ def assert_least_depth(gammas: tuple[Fraction, Fraction]) -> None:
 
 
 def assert_coins_agree(coins: Coins, *, peeked: bool = False) -> None:
-    """A chance off by a thousandth would differ about once in two thousand of these coins.
+    """Check that floats and balls give the same coins; an error of 0.001 changes about one coin in 2,000.
 
-    ``peeked``: their first bits are known, and most could still be heads.
+    With ``peeked`` their first bits are known, and most could still be heads.
     """
     gaps = Gaps(np.random.default_rng(7).uniform(0, 4, 12_000), scale=Fraction(2))
     everyone = np.arange(gaps.size)
@@ -91,7 +91,7 @@ def assert_coins_agree(coins: Coins, *, peeked: bool = False) -> None:
 
 
 def assert_single_coins_agree() -> None:
-    """Of the same power as the check before, for the coins flipped one at a time."""
+    """Check coins flipped one at a time, with the same power as ``assert_coins_agree``."""
     gaps = Gaps(np.random.default_rng(7).uniform(0, 4, 12_000), scale=Fraction(2))
     by_floats, by_balls = (
         [
@@ -106,7 +106,7 @@ def assert_single_coins_agree() -> None:
 
 
 def assert_first_bits_agree(dtype: type) -> None:
-    """Gaps a hair to either side of where each value of the first bits begins to mean tails."""
+    """Check gaps just to either side of the point at which each value of the first bits means tails."""
     hair = 1e-9
     words = [first for first in range(1, 256) for _ in range(2)]
     turns = [

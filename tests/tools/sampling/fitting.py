@@ -13,11 +13,11 @@ from discreet._exact.gaps import Indices
 
 LIMIT = 6.0
 """Standard deviations allowed. The summed statistic is close to normal (hundreds of independent
-terms of known mean and variance), so that a right sampler exceeds this about once in 10⁹ seeds."""
+terms of known mean and variance), so a correct sampler exceeds this about once in 10⁹ seeds."""
 
 
 def random_vectors(count: int, seed: int) -> Iterator[NDArray[Any]]:
-    """Scores of two to six candidates: spread out, bunched, tied, integer and float."""
+    """Yield scores of two to six candidates: spread out, bunched, tied, integer and float."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         size = int(rng.integers(2, 7))
@@ -35,7 +35,7 @@ def excess(
     *,
     scale: Fraction,
 ) -> float:
-    """By how many standard deviations the summed statistic exceeds its mean."""
+    """Return by how many standard deviations the summed statistic exceeds its mean."""
     surplus = variance = 0.0
     for values in vectors:
         numbers = [Fraction(value) for value in values.tolist()]
@@ -45,7 +45,7 @@ def excess(
         total = int(counts.sum())
         order = np.argsort(chances)
         chances, counts = chances[order], counts[order]
-        # Rare candidates share a cell in which two draws are expected.
+        # Rare candidates share a cell, so that at least two draws are expected in it.
         rare = max(1, int(np.searchsorted(np.cumsum(chances) * total, 2.0)) + 1)
         chances = np.append(chances[:rare].sum(), chances[rare:])
         counts = np.append(counts[:rare].sum(), counts[rare:])

@@ -1,4 +1,4 @@
-"""The joint exponential mechanism for top-k, tuple by tuple: slow and exact."""
+"""The law of the joint exponential mechanism for top-k, tuple by tuple: slow and exact."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ JointLaw = dict[tuple[int, ...], Fraction]
 
 
 def loss(counts: Sequence[int], chosen: Sequence[int]) -> int:
-    """By how much the worst place falls short."""
+    """Return by how much the worst place falls short."""
     best = sorted(counts, reverse=True)
     return max(best[place] - counts[candidate] for place, candidate in enumerate(chosen))
 
 
 def joint_law(counts: Sequence[int], k: int, base: Fraction) -> JointLaw:
-    """The probability of each ordered tuple, where ``base`` stands for e^{1/scale}."""
+    """Return the probability of each ordered tuple; ``base`` stands for e^{1/scale}."""
     weights = {
         chosen: base ** -loss(counts, chosen) for chosen in permutations(range(len(counts)), k)
     }

@@ -1,4 +1,4 @@
-"""The order of candidates under one exponential noise each: slow and exact."""
+"""The law of the order of candidates, each with exponential noise added once: slow and exact."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ OneShotLaw = dict[tuple[int, ...], Fraction]
 
 
 def times(one: list[Fraction], other: list[Fraction]) -> list[Fraction]:
-    """The product of two polynomials."""
+    """Return the product of two polynomials."""
     product = [Fraction(0)] * (len(one) + len(other) - 1)
     for i, a in enumerate(one):
         for j, b in enumerate(other):
@@ -22,7 +22,7 @@ def _value(polynomial: list[Fraction], at: Fraction) -> Fraction:
 
 
 def one_shot_law(weights: list[Fraction], k: int) -> OneShotLaw:
-    """Exactly: U_r = e^{−Y_r} is uniform on [0, 1/w_r] for w = e^{q/s}, and the k smallest are wanted.
+    """Return the exact law: the k smallest U_r = e^{−Y_r}, uniform on [0, 1/w_r] for w = e^{q/s}, are chosen.
 
     Integrate from the k-th down to the first, piece by piece between the ends 1/w.
     """
@@ -51,7 +51,7 @@ def one_shot_law(weights: list[Fraction], k: int) -> OneShotLaw:
         for piece, (low, high) in enumerate(itertools.pairwise(ends)):
             density = reach[piece]
             for r in rest:
-                # Pr[U_r > u] = 1 − w·u up to 1/w, then nothing.
+                # Pr[U_r > u] = 1 − w·u up to 1/w, then zero.
                 tail = [Fraction(1), -weights[r]] if high <= 1 / weights[r] else [Fraction(0)]
                 density = times(density, tail)
             integral = [Fraction(0), *(c / (i + 1) for i, c in enumerate(density))]

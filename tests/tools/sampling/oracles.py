@@ -1,8 +1,8 @@
 """Walk a sampler over the *outcomes* of its primitives, each weighted by its exact probability.
 
 The primitives (coins, marks, uniform integers, the least of several depths) are replaced by oracles
-that branch. What is left is the sampler's own logic, and its output distribution comes out to many
-digits. That the primitives themselves are exact is shown bit by bit elsewhere.
+that branch. Only the sampler's own logic is left, and its output distribution is computed to many
+digits. Other tests show bit by bit that the primitives are exact.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PRECISION = 128
 
 
 class Oracle:
-    """Replays a path of choices and then takes the first option of every new one."""
+    """An oracle that replays a path of choices, then takes the first option of every new choice."""
 
     def __init__(self, faintest: float) -> None:
         self.path: list[int] = []
@@ -49,7 +49,7 @@ class Oracle:
         self.weight = arb(1)
 
     def choose(self, weights: list[Any]) -> int:
-        """One of several options, with these probabilities."""
+        """Return the chosen one of several options with these probabilities."""
         if self.position == len(self.path):
             self.path.append(0)
             self.sizes.append(len(weights))
@@ -61,7 +61,7 @@ class Oracle:
         return chosen
 
     def heads(self, chance: Any) -> bool:
-        """Heads with this probability; no branch where it is certain."""
+        """Return whether a coin with this probability comes up heads; do not branch if it is certain."""
         assert not bool(chance > 1), "a coin was given a chance above one"
         if bool(chance == 1):
             return True
@@ -80,7 +80,7 @@ class Oracle:
 
 
 class Faint(Exception):  # noqa: N818 - a path not followed, which is no error
-    """The path has become too improbable to matter, or a rejection loop begins again."""
+    """The path has become too improbable to matter, or a rejection loop has started again."""
 
 
 def distribution(
@@ -91,9 +91,9 @@ def distribution(
     faintest: float = 1e-9,
     wait: Fraction | None = None,
 ) -> tuple[list[Any], Any]:
-    """The probability of each outcome, and that of the paths not followed to their end.
+    """Return the probability of each outcome, and that of the paths not followed to their end.
 
-    If a ``wait`` is given, proposals come at its multiples over their rate, and not at random times.
+    If ``wait`` is given, proposals come at multiples of ``wait`` divided by their rate, not at random times.
     """
     oracle = Oracle(faintest)
     _install(oracle, monkeypatch, wait)
@@ -114,7 +114,7 @@ def distribution(
 
 
 class GivenTimes:
-    """A clock whose proposals come at multiples of a wait, and keep by the oracle."""
+    """A clock whose proposals come at multiples of a wait; the oracle decides which are kept."""
 
     def __init__(self, oracle: Oracle, wait: Fraction, rate: float) -> None:
         self._oracle = oracle
@@ -197,7 +197,7 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch, wait: Fraction | N
         return GivenTimes(oracle, wait, rate)
 
     def some_words_below(bits: Bits, bound: int, *, count: int) -> Any:
-        # A second round of proposals is the first again: there is nothing to learn from it.
+        # A second round of proposals repeats the first, so it adds no information.
         oracle.rounds += 1
         if oracle.rounds > 1:
             raise Faint
@@ -214,7 +214,7 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch, wait: Fraction | N
     def draw_share(self: exponential.Shares, *_: Any) -> int:
         chances = [Heads().ball(self._gaps.exact(candidate)) for candidate in self._near.tolist()]
         weights = [*chances, arb((self._gaps.size, -self._level))]
-        # When nobody is drawn and the proposal that follows fails, everything begins again.
+        # If no candidate is drawn and the proposal that follows fails, everything starts again.
         oracle.rounds += 1
         if oracle.rounds > 1:
             raise Faint
@@ -264,7 +264,7 @@ def _install(oracle: Oracle, monkeypatch: pytest.MonkeyPatch, wait: Fraction | N
 def assert_equals(
     found: tuple[list[Any], Any], expected: list[Any], *, within: float = 1e-2
 ) -> None:
-    """Each probability agrees with the expected one up to the paths not followed."""
+    """Check that each probability agrees with the expected one, up to the paths not followed."""
     masses, faint = found
     if not bool(faint <= within):
         raise RuntimeError(f"paths of probability {float(faint.mid())} were not followed")
@@ -272,7 +272,7 @@ def assert_equals(
 
 
 def assert_proportional(found: tuple[list[Any], Any], expected: list[Any]) -> None:
-    """The outcomes of one round of rejection sampling have the expected proportions."""
+    """Check that the outcomes of one round of rejection sampling have the expected proportions."""
     masses, _ = found
     with ctx.workprec(PRECISION):
         total = sum(masses, arb(0))

@@ -1,4 +1,4 @@
-"""The mechanisms as a textbook writes them: slow, short and exact, to read and to compare with.
+"""The mechanisms as in a textbook: slow, short and exact, for reading and for comparison.
 
 Every sampler takes rational gaps γ = (best − score)/scale, in the unit of the noise, and random bits.
 """
@@ -19,13 +19,16 @@ Sampler = Callable[[Sequence[Fraction], Bits], int]
 
 
 def coin(chance: Fraction, bits: Bits) -> bool:
-    """Heads with a rational probability."""
+    """Return heads with a rational probability."""
     return uniform_below(bits, chance.denominator) < chance.numerator
 
 
 def falls_heads(gamma: Fraction, bits: Bits) -> bool:
-    """Heads with probability e^−γ: γ is split into parts of at most one, for each of which the number of
-    coins γ, γ/2, γ/3, ... until the first tails is odd with probability e^−γ."""
+    """Return heads with probability e^−γ.
+
+    γ is split into parts of at most one. For each part, also called γ, flip coins γ, γ/2, γ/3, ...: the
+    number of flips up to the first tails is odd with probability e^−γ.
+    """
     while gamma > 1:
         if not falls_heads(Fraction(1), bits):
             return False
@@ -37,7 +40,7 @@ def falls_heads(gamma: Fraction, bits: Bits) -> bool:
 
 
 def permute_and_flip(gammas: Sequence[Fraction], bits: Bits) -> int:
-    """Visit the candidates in random order; the first whose coin e^−γ falls heads is chosen."""
+    """Visit the candidates in random order; choose the first whose coin e^−γ comes up heads."""
     left = list(range(len(gammas)))
     while True:
         place = left.pop(uniform_below(bits, len(left)))
@@ -46,9 +49,9 @@ def permute_and_flip(gammas: Sequence[Fraction], bits: Bits) -> int:
 
 
 def uniform_head(gammas: Sequence[Fraction], bits: Bits, *, width: int = 16, step: int = 16) -> int:
-    """Flip a coin e^−γ for everyone, each by comparing a uniform number, and choose one of the heads.
+    """Flip a coin e^−γ for every candidate, by comparing a uniform number, and choose one of the heads.
 
-    The program of which Coq has the law, ``whole_sampler`` in ``proofs/WholeNumbers.v``.
+    Coq proves the law of this program: ``whole_sampler`` in ``proofs/WholeNumbers.v``.
     """
 
     def chance(gamma: Fraction) -> Any:
@@ -63,7 +66,7 @@ def uniform_head(gammas: Sequence[Fraction], bits: Bits, *, width: int = 16, ste
 
 
 def exponential(gammas: Sequence[Fraction], bits: Bits) -> int:
-    """Propose a candidate at random, and keep it with probability e^−γ; otherwise begin again."""
+    """Propose a candidate at random, and keep it with probability e^−γ; otherwise start again."""
     while True:
         place = uniform_below(bits, len(gammas))
         if falls_heads(gammas[place], bits):
@@ -71,7 +74,7 @@ def exponential(gammas: Sequence[Fraction], bits: Bits) -> int:
 
 
 class _Noise:
-    """A Laplace or Gumbel variate of unit scale, known as exactly as anybody asks."""
+    """A Laplace or Gumbel variate of unit scale, computed to any precision."""
 
     def __init__(self, kind: str, bits: Bits) -> None:
         self._kind, self._bits = kind, bits
@@ -79,7 +82,7 @@ class _Noise:
         self._known, self._width = 0, 0
 
     def ball(self, width: int) -> Any:
-        """A ball around it, from the first ``width`` bits of a uniform number."""
+        """Return a ball that contains it, from the first ``width`` bits of a uniform number."""
         if width > self._width:
             more = width - self._width
             self._known = (self._known << more) | self._bits.integer(more)
@@ -93,7 +96,7 @@ class _Noise:
 
 
 def noisy_max(kind: str) -> Sampler:
-    """Add noise to every score and take the largest; more bits are drawn until it is certain which."""
+    """Add noise to every score and choose the largest; draw bits until it is certain which one is largest."""
 
     def sample(gammas: Sequence[Fraction], bits: Bits) -> int:
         noises = [_Noise(kind, bits) for _ in gammas]

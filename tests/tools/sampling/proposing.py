@@ -1,4 +1,4 @@
-"""Checks of proposals: their weights by counting, and who is kept by every outcome and every tape."""
+"""Checks of proposals: count their weights, and follow every outcome and every tape to see which are kept."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.tools.sampling.walking import walk
 
 
 def assert_weights(gaps: Gaps, tuning: Tuning, *, lowered: int = 0) -> None:
-    """Over all places, a candidate is proposed in proportion to 2^−level, which bounds its coin."""
+    """Check that over all places a candidate is proposed in proportion to 2^−level, which bounds its coin."""
 
     def all_places(_: Bits, bound: int, **__: Any) -> Indices:
         return np.arange(bound)
@@ -64,7 +64,7 @@ def _once(*_: object) -> Iterator[int]:
 
 
 def assert_law_at_a_given_time(noise: Noise, patch: pytest.MonkeyPatch) -> None:
-    """One proposal, at time 3/5: everyone is kept at the rate of the noise, whatever the blocks."""
+    """Check one proposal, at time 3/5: each candidate is kept at the rate of the noise, for any blocks."""
     patch.setattr(gaps_module, "_NARROW", 2)
     patch.setattr(BoundedBlocks, "rounds", _once)
     gaps = Gaps(np.array(_SCORES), scale=Fraction(1))
@@ -94,7 +94,7 @@ NOISES: list[Noise] = [ExponentialNoise(), *(LaplaceNoise(stage) for stage in ra
 
 
 def assert_rates(gamma: Fraction, time: Fraction) -> None:
-    """The rate is the slope of −log of the chance not to have been reached, taken from the noise itself."""
+    """Check the rate: it is the slope of −log Pr[not yet reached], computed from the noise itself."""
     step = Fraction(1, 10**20)
     with ctx.workprec(300):
         for noise, stage in zip(NOISES, (None, 0, 1, 2, 3), strict=True):
@@ -105,7 +105,7 @@ def assert_rates(gamma: Fraction, time: Fraction) -> None:
 
 
 def _unreached(gamma: Fraction, stage: int | None, time: Fraction) -> Any:
-    """The chance that noise this high leaves the candidate below: exponential or, at a stage, Laplace."""
+    """Return the chance that the candidate is not reached yet: exponential noise or, at a stage, Laplace."""
     if stage is None:
         return 1 - (-ball_of(gamma)).exp() * (1 - (-ball_of(time)).exp())
     sigma = time if stage == 0 else 2 ** (stage - 1) * (1 + time)
@@ -114,7 +114,7 @@ def _unreached(gamma: Fraction, stage: int | None, time: Fraction) -> Any:
 
 
 def assert_kept_at_a_random_time() -> None:
-    """E[1/odds] over an exponential time, by every tape: ∫ y/(1 − p + p·y) dy over (0, 1)."""
+    """Check E[1/odds] over an exponential time on every tape: ∫ y/(1 − p + p·y) dy over (0, 1)."""
     gaps = Gaps(np.array([0, -1]), scale=Fraction(1))
 
     def sampler(bits: Bits) -> int:

@@ -1,4 +1,4 @@
-"""Exact output distributions for a few candidates, in ball arithmetic, by other means.
+"""Exact output distributions for a few candidates, in ball arithmetic, by independent methods.
 
 Nothing here shares code with the samplers. Gaps are Fractions; results are balls.
 """
@@ -107,9 +107,9 @@ def laplace(gammas: Sequence[Fraction]) -> list[Any]:
 
 
 def least_depth(offsets: Sequence[Fraction]) -> list[Any]:
-    """Who is least deep in a layer, for candidates that are in it, with z = γ − (k−1).
+    """Return each candidate's chance to be least deep, given that all are in layer k, with z = γ − (k−1).
 
-    The depth v of one with offset z has survival (F(z−v) − F(z−1)) / (F(z) − F(z−1)) on [0, 1),
+    The depth v of a candidate with offset z has survival (F(z−v) − F(z−1)) / (F(z) − F(z−1)) on [0, 1),
     where F is the Laplace distribution function.
     """
     with ctx.workprec(PRECISION):
@@ -137,7 +137,7 @@ def _laplace_cdf(x: Fraction) -> Any:
 
 
 def bounds(mass: Any) -> tuple[Fraction, Fraction]:
-    """Rationals below and above a ball."""
+    """Return rationals below and above a ball."""
     return _rational(mass.lower()), _rational(mass.upper())
 
 

@@ -17,9 +17,9 @@ Sampler = Callable[[Bits], int]
 def walk(
     sampler: Sampler, outcomes: int, *, most_runs: int = 4_000
 ) -> tuple[list[Fraction], Fraction]:
-    """The probability of each outcome over all tapes walked, and that of the tapes left unfinished.
+    """Return the probability of each outcome over all tapes walked, and that of the unfinished tapes.
 
-    The most probable (shortest) open tape is walked first, so that what is left shrinks fast.
+    The most probable (shortest) open tape is walked first, so that the unfinished part shrinks fast.
     """
     found = [Fraction(0)] * outcomes
     open_tapes: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ())]
@@ -50,7 +50,7 @@ def assert_bracketed(
     within: float,
     most_runs: int = 4_000,
 ) -> None:
-    """The expected probabilities lie between what was found and that plus what was left open."""
+    """Check that each expected probability lies between the one found and that plus the unfinished part."""
     found, left = walk(sampler, len(expected), most_runs=most_runs)
     if left > within:
         raise RuntimeError(f"only {float(1 - left):.4f} of the tapes were walked")

@@ -3,9 +3,9 @@
 A gap is γ_r = (q* − q_r)/s ≥ 0: how far candidate r is behind the best, in units of the noise scale. Every
 function takes the gaps as float64 (the least is exactly 0; infinity means "never chosen") and, optionally,
 a ``correction``: the low-order part of each gap, so that the true gap is ``gaps + correction``. A gap near
-700 rounded to float64 is off by up to 6·10⁻¹⁴, and so would the probability exp(−γ) be; the correction
-restores those digits. ``log=True`` returns natural logarithms, which stay finite even if the probability
-itself underflows.
+700 rounded to float64 is off by up to 6·10⁻¹⁴, and exp(−γ) would have the same relative error; the
+correction restores those digits. ``log=True`` returns natural logarithms, which stay finite even if the
+probability itself underflows.
 
 These functions read the scores without spending any privacy budget. What they return is not
 private.

@@ -17,7 +17,7 @@ _AT_ONCE = 1 << 14
 
 
 def checked(gaps: npt.ArrayLike, correction: npt.ArrayLike | None) -> tuple[Floats, Floats | None]:
-    """Return the gaps and their correction as float64 arrays; an error names the broken rule.
+    """Return the gaps and their correction as float64 arrays; raise an error that names the broken rule.
 
     A matrix holds the gaps of one selection in each row.
     """

@@ -19,7 +19,7 @@ from discreet._exact.distribution.arguments import Floats, checked, coins
 def exponential(
     gaps: npt.ArrayLike, correction: npt.ArrayLike | None = None, *, log: bool = False
 ) -> Floats:
-    """The probability p_r / Σp, p = exp(−γ), that the exponential mechanism chooses each candidate.
+    """Return the probability p_r / Σp, p = exp(−γ), that the exponential mechanism chooses each candidate.
 
     Example:
         >>> exponential([0.0, np.log(3)]).round(12).tolist()
@@ -49,7 +49,7 @@ def twenty_nodes() -> tuple[Floats, Floats]:
 
 
 def exponential_missed(n: int, gamma: float) -> float:
-    """(n−1)p / (1 + (n−1)p) with p = e^−γ: equation 7 of the permute-and-flip paper over c.
+    """Return (n−1)p / (1 + (n−1)p) with p = e^−γ: equation 7 of the permute-and-flip paper, divided by c.
 
     Example:
         >>> exponential_missed(2, 0.0)
@@ -60,7 +60,7 @@ def exponential_missed(n: int, gamma: float) -> float:
 
 
 def permute_and_flip_missed(n: int, gamma: float) -> float:
-    """1 − (1 − (1−p)ⁿ)/(np) with p = e^−γ: equation 8 over c, without cancellation.
+    """Return 1 − (1 − (1−p)ⁿ)/(np) with p = e^−γ: equation 8 divided by c, without cancellation.
 
     Example:
         >>> permute_and_flip_missed(2, 0.0)
@@ -72,10 +72,10 @@ def permute_and_flip_missed(n: int, gamma: float) -> float:
 
 
 def _missed_by_coins(n: int, p: float) -> float:
-    """∫₀¹ 1 − (1 − up)^(n−1) du."""
+    """Return ∫₀¹ 1 − (1 − up)^(n−1) du."""
     mean = n * p
     if mean < 0.5:
-        # Expand the integrand: the terms fall by at least the factor np/3 each, with changing signs.
+        # Expand the integrand: each term is at most np/3 times the one before, with alternating signs.
         term, total, order = (n - 1) * p / 2, 0.0, 2
         while abs(term) > 1e-18 * abs(total):
             total += term
@@ -88,10 +88,10 @@ def _missed_by_coins(n: int, p: float) -> float:
 
 
 def laplace_missed(n: int, gamma: float) -> float:
-    """The same for noisy max with Laplace noise (the paper's Appendix F), to about 10⁻¹⁴.
+    """Return the chance of a miss by noisy max with Laplace noise (Appendix F), to about 10⁻¹⁴.
 
-    With w = e^(−x−γ)/2 the integral over the best candidate's noise x falls into three pieces: x below
-    −γ and x above zero in closed form, and between them ∫ (p/4) w⁻² (1 − (1−w)^(n−1)) dw, smooth in ln w.
+    With w = e^(−x−γ)/2 the integral over the best candidate's noise x has three pieces: x below −γ and
+    x above zero have closed forms; between them it is ∫ (p/4) w⁻² (1 − (1−w)^(n−1)) dw, smooth in ln w.
 
     Example:
         >>> laplace_missed(2, 0.0)

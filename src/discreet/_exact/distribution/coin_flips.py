@@ -32,16 +32,16 @@ from discreet._exact.distribution.quadrature import (
 # The integrand has fallen below exp(−41) of its integral at u = 42/Σc (Theorem 1 of the proof
 # page).
 _REACH = 42.0
-# Up to here every coin is treated one by one; the split into large and small would cost more.
+# Up to this many coins, each is treated by itself; splitting them into large and small would cost more.
 _FEW = 256
 
 
 def permute_and_flip(
     gaps: npt.ArrayLike, correction: npt.ArrayLike | None = None, *, log: bool = False
 ) -> Floats:
-    """The probability that permute-and-flip chooses each candidate.
+    """Return the probability that permute-and-flip chooses each candidate.
 
-    p_r · ∫₀¹ Π_{t≠r} (1 − u·p_t) du with p = exp(−γ), which is Lemma 2 of the permute-and-flip
+    It is p_r · ∫₀¹ Π_{t≠r} (1 − u·p_t) du with p = exp(−γ), which is Lemma 2 of the permute-and-flip
     paper with 1/(|S|+1) written as an integral.
 
     Example:
@@ -60,7 +60,7 @@ def unbeaten(heads: Floats, tails: Callable[[Any], Floats]) -> Floats:
     """Return ∫₀¹ Π_{t≠r} (1 − u·c_t) du for every r: the chance that no candidate before r tosses heads.
 
     Args:
-        heads: the coins c, at least one of them 1/2 or more; in a matrix, of each row.
+        heads: the coins c, at least one of them 1/2 or more; in a matrix, this holds for each row.
         tails: 1 − c of the requested candidates, to full relative precision.
     """
     if heads.shape[-1] <= _FEW:
@@ -75,7 +75,7 @@ def unbeaten(heads: Floats, tails: Callable[[Any], Floats]) -> Floats:
     remaining = (1 - cut) + cut * rule.complements
     weights = cut * rule.weights
     with np.errstate(under="ignore"):
-        # Few coins can be large, for cut · Σc ≤ 42; the others enter through their power sums.
+        # Few coins can be large, because cut · Σc ≤ 42; the others enter through their power sums.
         largest = LARGEST / cut
         large = np.flatnonzero(heads > largest) if largest < 1 else np.empty(0, np.intp)
         sums = power_sums(heads, largest if large.size else None)
@@ -87,7 +87,7 @@ def unbeaten(heads: Floats, tails: Callable[[Any], Floats]) -> Floats:
 
 
 def _one_by_one(heads: Floats, tails: Floats) -> Floats:
-    """Return the same with a factor for every coin; rows of a matrix share the number of nodes."""
+    """Compute ``unbeaten`` with a factor for every coin; rows of a matrix share the number of nodes."""
     total = heads.sum(axis=-1, keepdims=True)
     cut = np.minimum(1.0, _REACH / total)
     rule = gauss_legendre(nodes_for_coins(float((cut * total).max()), heads.shape[-1]))
@@ -101,8 +101,8 @@ def _one_by_one(heads: Floats, tails: Floats) -> Floats:
 def _factors(times: Floats, remaining: Floats, heads: Floats, tails: Floats) -> Floats:
     """Return 1 − u·c for every time and coin, without cancellation.
 
-    Late, near u = c = 1, it is computed as (1 − c) + (1 − u)·c. Early it is not: the rounding of 1 − u
-    would be the same for all coins and accumulate, while that of u is relative to u.
+    For late times, near u = c = 1, it is computed as (1 − c) + (1 − u)·c. For early times it is not: the
+    rounding error of 1 − u would be the same for all coins and accumulate, while that of u is relative to u.
     """
     heads, tails = heads[..., None, :], tails[..., None, :]
     factors = times[..., None] * heads

@@ -1,8 +1,8 @@
-"""The exact law of answers to "does it cross the noisy threshold?", for one draw of the threshold's noise.
+"""The exact law of answers to "does this value cross?" at a threshold whose noise is drawn once.
 
 Given the threshold's noise x the answers are independent, so a sequence has the probability
 ∫ f(x) Π gᵢ(x) dx. Between the points where a value meets the threshold, f and every gᵢ are exponentials:
-closed forms in balls, and Gauss panels between those points in floats (docs/proofs/above-threshold.md).
+balls use closed forms, and floats use Gauss panels between those points (docs/proofs/above-threshold.md).
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Block:
     """Equal values asked one after the other with equal answers.
 
     Attributes:
-        offset: the value less the threshold.
+        offset: the value minus the threshold.
         above: the answer.
-        times: how often.
+        times: how many such values there are.
     """
 
     offset: Fraction
@@ -57,7 +57,7 @@ def sequence_ball(
 ) -> Any:
     """Return a ball around the probability of all these answers together with ``least`` ≤ X ≤ ``most``.
 
-    It encloses the probability to about ``bits`` bits; a probability of zero is exactly zero.
+    The ball encloses the probability to about ``bits`` bits; a probability of zero is exactly zero.
 
     Example:
         >>> half = NoiseScales(Fraction(1), Fraction(1), two_sided=True)
@@ -128,7 +128,7 @@ def _piece(
 def _exponential(
     rate: Fraction, start: Fraction | None, end: Fraction | None, anchor: Fraction
 ) -> Any:
-    """∫ e^(−rate·(x − anchor)) dx from ``start`` to ``end``."""
+    """Return ∫ e^(−rate·(x − anchor)) dx from ``start`` to ``end``."""
     if rate == 0:
         assert start is not None
         assert end is not None
@@ -143,9 +143,9 @@ def _exponential(
 class Panels:
     """Points of the threshold's noise and their weights, for values at given offsets.
 
-    Every integrand is smooth between neighbouring offsets, so Gauss panels that end there are as good as
-    floats allow. ``longest`` is the longest sequence of answers to be evaluated, ``steepest`` the largest
-    number of equal values in it that all cross or all do not.
+    Every integrand is smooth between neighbouring offsets, so Gauss panels that end there are as
+    accurate as floats allow. ``longest`` is the length of the longest sequence of answers to be evaluated;
+    ``steepest`` is the largest number of equal values with equal answers in it.
 
     Example:
         >>> panels = Panels(NoiseScales(Fraction(2), Fraction(2)), [0.0])
@@ -161,7 +161,7 @@ class Panels:
         turns = {0.0, *offsets}
         if not scales.two_sided:
             turns = {x for x in turns if x >= 0.0}
-        # This far from a turn, many equal answers move the bulk: by b₂ ln n, and if b₁ is small by n b₁.
+        # Many equal answers move the bulk this far from a turn: by b₂ ln n, or by n b₁ if b₁ is small.
         self._crowd = min(
             self._second * math.log1p(longest), self._first * (longest + 10 * math.sqrt(longest))
         )
@@ -180,11 +180,11 @@ class Panels:
         weights = (half * heavy).ravel() / (self._first * (2 if scales.two_sided else 1))
         with np.errstate(
             divide="ignore"
-        ):  # a panel between turns that floats hardly tell apart is empty
+        ):  # a panel between two turns that are nearly equal may be empty
             self.log_weights: Floats = np.log(weights) - np.abs(self.points) / self._first
 
     def _cut(self, start: float, end: float, steepest: int) -> list[float]:
-        """Return where a stretch is cut: from its end nearer the bulk, or for two-sided noise from both."""
+        """Return the cuts of a stretch, from its end nearer the bulk, or from both for two-sided noise."""
         length = end - start
         cuts = self._ladder(length / 2 if self._two_sided else length)
         fine = min(self._first, self._second) * 2.0 ** -np.arange(1, 1 + steepest.bit_length())
@@ -223,7 +223,7 @@ class Panels:
             return np.where((z < 0.0) == above, np.log1p(-0.5 * np.exp(near)), far)
 
     def log_integrals(self, logs: Floats) -> Floats:
-        """The logarithm of ∫ f(x) e^logs(x) dx over the last axis."""
+        """Return the logarithm of ∫ f(x) e^logs(x) dx over the last axis."""
         values = logs + self.log_weights
         top = values.max(axis=-1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -232,15 +232,15 @@ class Panels:
 
 
 def first_crossing(offsets: Floats, scales: NoiseScales) -> Floats:
-    """Return the probability that each value is the first to cross; the last entry is that none does.
+    """Return the probability that each value is the first to cross; the last entry is for none.
 
     Example:
         >>> chances = first_crossing(np.array([-9.0, 9.0]), NoiseScales(Fraction(1), Fraction(1)))
         >>> np.allclose(chances.sum(), 1), int(chances.argmax())
         (True, 1)
     """
-    # Only at values larger than all before them does one-sided noise turn; two-sided noise turns at every
-    # value, but mildly: with more than some hundred of them the rest are left to the panels.
+    # One-sided noise turns only at values larger than all before them. Two-sided noise turns at every value,
+    # but mildly: if there are many values, only the same turns are used and the panels handle the rest.
     turns = np.unique(np.maximum.accumulate(offsets))
     if scales.two_sided and len(offsets) <= _AT_ONCE:
         turns = np.unique(offsets)

@@ -6,12 +6,12 @@ The probability of r is ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy. Put the bes
   permute-and-flip's with halved coins.
 * Below it F has a kink at every score. Relative to p_r = exp(−γ_r) the integrand is at most
   exp(−ψ(z)), where ψ grows by log 2 with every score that is passed and by the weight of those
-  still below, so only the few dozen best scores are ever passed before what is left is negligible.
+  still below, so the rest is negligible once the few dozen best scores are passed.
   Between two scores the integrand, as a function of 1 − e^{z−b}, has positive Taylor coefficients,
   which bounds the error of a Gauss rule relative to the integral itself (Theorems 4 and 5 of the
   proof page).
 
-Everything is found relative to p_r, so the smallest probabilities are as precise as the largest.
+Everything is computed relative to p_r, so the smallest probabilities are as precise as the largest.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _AT_ONCE = 512
 def noisy_max_laplace(
     gaps: npt.ArrayLike, correction: npt.ArrayLike | None = None, *, log: bool = False
 ) -> Floats:
-    """The probability that noisy max with Laplace noise chooses each candidate.
+    """Return the probability that noisy max with Laplace noise chooses each candidate.
 
     Example:
         Two candidates a gap g apart: the worse one wins with probability e^{−g}(1/2 + g/4).
@@ -89,7 +89,7 @@ def noisy_max_laplace(
 
 
 def _of_rows(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
-    """Return the same for each row of a matrix; with few candidates, several rows at a time."""
+    """Return the probabilities for each row of a matrix; with few candidates, several rows at a time."""
     result = np.empty_like(gaps)
     at_once = 1
     if 1 < gaps.shape[1] <= _FEW and np.isfinite(gaps.max()):
@@ -106,7 +106,7 @@ def _of_rows(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
 
 
 def _of_few(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
-    """Compute together rows with so few candidates that all of them are near."""
+    """Return the probabilities of several rows, each with so few candidates that all of them are near."""
     halves = coins(gaps, correction)
     with np.errstate(under="ignore"):
         halves *= 0.5
@@ -121,7 +121,7 @@ def _of_few(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
     depth = _DEPTH + np.log(2.0 + 2.0 * halves.sum(axis=1))
     below = nodes_below(Field(np.sort(distances, axis=1), 0.0, origin, gaps.shape[1]), depth)
     row, many = below.rows, len(gaps)
-    # A candidate so far behind that its x is zero has F = 1; the other branch's division by it is discarded.
+    # A candidate so far behind that its x is zero has F = 1; the branch that divides by x is discarded.
     with np.errstate(under="ignore", over="ignore", divide="ignore"):
         weights = 0.5 * below.weights
         kernel = _kernel(weights, below.heights, distances[row])
@@ -141,7 +141,8 @@ def _of_few(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
 
 def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: float) -> None:
     """Add to ``result``, which is relative to p_r, the contribution of the region below the best score."""
-    # Each candidate with exp(z − γ)/2 above 1/16 adds at least 1/16 to ψ: this many include them.
+    # Each candidate with exp(z − γ)/2 above 1/16 adds at least 1/16 to ψ, so this many
+    # nearest candidates include all of them.
     most = math.ceil(16 * depth) + 2
     nearest = np.arange(gaps.size)
     if gaps.size > most:
@@ -149,19 +150,20 @@ def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: f
     nearest = nearest[np.argsort(gaps[nearest], kind="stable")]
     best, second = int(nearest[0]), int(nearest[1])
 
-    # Heights are measured from the second best: differences of nearby gaps lose nothing.
+    # Heights are measured from the second best, because differences of nearby gaps lose no digits.
     distance = _distances(gaps, correction, nearest[1:], second)
     origin = float(gaps[second])
     beyond = 0.0
     if gaps.size > most:
         with np.errstate(under="ignore"):
-            # The nearest count as one each in this sum, which affects only the cut and node counts.
+            # Each of the nearest adds one to this sum and is subtracted again; only the cut and the node
+            # counts depend on it.
             beyond = float(np.exp(np.minimum(gaps[nearest[-1]] - gaps, 0.0)).sum()) - nearest.size
     field = Field(np.sort(distance)[None], max(beyond, 0.0), np.array([origin]), gaps.size)
     below = nodes_below(field, np.array([depth]))
     deepest, flat = float(below.deepest[0]), float(below.flat[0])
 
-    # Those near enough are handled one by one, the rest through power sums of x = exp(z − γ)/2.
+    # Near candidates are handled one by one, the rest through power sums of x = exp(z − γ)/2.
     is_near = gaps - origin <= deepest + _LOG_EIGHT
     is_near[best] = False
     near = np.flatnonzero(is_near)
@@ -212,7 +214,7 @@ def _kernel(weights: Floats, heights: Floats, distances: Floats) -> Floats:
 
 
 def _distances(gaps: Floats, correction: Floats | None, which: Indices, origin: int) -> Floats:
-    """γ_t − γ_origin, corrections included."""
+    """Return γ_t − γ_origin, corrections included."""
     distance: Floats = gaps[which] - gaps[origin]
     if correction is not None:
         distance += correction[which] - correction[origin]
@@ -226,8 +228,8 @@ def _distances(gaps: Floats, correction: Floats | None, which: Indices, origin: 
 
 _LOG_TWO = math.log(2.0)
 _NEGLIGIBLE = 57 * _LOG_TWO
-# A panel no longer than this, and with (1 + k + W) · length no more than that, needs about 20
-# nodes.
+# A panel needs about 20 nodes if its length is at most _LONGEST and (1 + k + W) · length is at most
+# _HEAVIEST.
 _LONGEST = 1.0
 _HEAVIEST = 12.0
 
@@ -236,7 +238,7 @@ _HEAVIEST = 12.0
 class Field:
     """The candidates other than the best: the nearest one by one, the others as one weight.
 
-    One selection in each row. ``beyond`` is Σ exp(δ_last − δ_t) over the candidates behind the last of
+    Each row is one selection. ``beyond`` is Σ exp(δ_last − δ_t) over the candidates behind the last of
     ``distances``.
     """
 
@@ -250,11 +252,11 @@ class Field:
         return Field(self.distances[rows], self.beyond, self.origin[rows], self.size)
 
     def weight(self, heights: Floats) -> Floats:
-        """W at each height: Σ exp(ζ − δ_t) over the candidates whose score is not above it."""
+        """Return W at each height: Σ exp(ζ − δ_t) over the candidates whose score is not above it."""
         return self._weight(heights, heights[..., None] - self.distances[:, None])
 
     def decay(self, heights: Floats) -> Floats:
-        """ψ at each height: minus the log of a bound on the integrand over p_r (Theorem 5)."""
+        """Return ψ at each height: minus the log of a bound on the integrand over p_r (Theorem 5)."""
         above = heights[..., None] - self.distances[:, None]
         passed = np.count_nonzero(above > 0.0, axis=-1)
         result: Floats = 0.5 * self._weight(heights, above) + (1 + passed) * _LOG_TWO
@@ -269,7 +271,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Heights and weights of the nodes, and the row each belongs to; none is below its ``deepest``.
+    """Heights and weights of the nodes, and the row of each; no node is below the row's ``deepest``.
 
     ``flat`` is the length, starting at the best score, on which the integrand over p_r is constant for all
     candidates but the best, and which therefore needs no nodes.
@@ -307,7 +309,7 @@ def nodes_below(field: Field, depth: Floats) -> Nodes:
 
 
 def _deepest(field: Field, depth: Floats) -> Floats:
-    """Return a height, not much too deep, at which ψ ≥ depth: ψ is increasing, and ψ(depth) > depth."""
+    """Return a height at which ψ ≥ depth, little deeper than needed: ψ increases, and ψ(depth) > depth."""
     shallow = np.maximum(-field.origin, -math.log(field.size) - 1.0)
     deep = depth
     every = np.arange(len(depth))

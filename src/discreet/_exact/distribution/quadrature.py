@@ -14,7 +14,7 @@ import numpy as np
 from discreet._exact.distribution.arguments import Floats, Indices
 from discreet._exact.numbers.balls import precision
 
-_TARGET = -57 * math.log(2)  # relative error allowed to a rule: 2⁻⁵⁷
+_TARGET = -57 * math.log(2)  # the relative error that a rule may have: 2⁻⁵⁷
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Rule:
 
 @cache
 def gauss_legendre(count: int) -> Rule:
-    """The rule with ``count`` nodes on [0, 1], exact for polynomials of degree 2·count − 1.
+    """Return the rule with ``count`` nodes on [0, 1], exact for polynomials of degree 2·count − 1.
 
     Example:
         >>> rule = gauss_legendre(2)
@@ -70,7 +70,7 @@ def _nodes_for_mean(mean: int) -> int:
 
 
 def _log_error(mean: int, count: int) -> float:
-    """Theorem 2's bound, at the ellipse ρ that minimises it."""
+    """Return Theorem 2's bound, at the ellipse ρ that minimises it."""
     ratio = 4 * count / mean
     rho = ratio + math.sqrt(ratio * ratio + 1)
     return (
@@ -91,7 +91,7 @@ def nodes_for_panels(width: Floats, ahead: Floats, weight: Floats) -> Indices:
     # s = c·Y is the rightmost point of the ellipse, somewhere between Y and the pole at 1.
     part = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85])
     reach = width[:, None] + (1 - width[:, None]) * part
-    # A smaller ellipse than allowed is allowed too: this keeps tiny panels from overflowing.
+    # A smaller ellipse is also valid; the least width keeps tiny panels from overflowing.
     middle = 2 * reach / np.maximum(width[:, None], 1e-100) - 1
     rho = middle + np.sqrt(middle * middle - 1)
     growth = (ahead[:, None] + 1) * np.log((1 - width[:, None] / 2) / (1 - reach))
@@ -133,7 +133,7 @@ _CHUNK = 8192
 
 
 def power_sums(coins: Floats, largest: float | None = None) -> Floats:
-    """Σ c^j for j = 1 to 10, over the coins not above ``largest`` (over all of them if None)."""
+    """Return Σ c^j for j = 1 to 10, over the coins not above ``largest`` (over all of them if None)."""
     chunks = range(0, coins.size, _CHUNK)
     sums = np.empty((len(chunks), _TERMS))
     powers = np.empty((4, min(_CHUNK, coins.size)))
@@ -146,7 +146,7 @@ def power_sums(coins: Floats, largest: float | None = None) -> Floats:
         np.multiply(first, second, out=third)
         np.multiply(second, second, out=fourth)
         np.multiply(second, third, out=fifth)
-        # c^(i+j) summed is one inner product: half as many multiplications as powers.
+        # Σ c^(i+j) is one inner product, so only half of the powers have to be multiplied out.
         sums[row] = (
             first.sum(),
             second.sum(),
@@ -164,7 +164,7 @@ def power_sums(coins: Floats, largest: float | None = None) -> Floats:
 
 
 def log_product(sums: Floats, times: Floats) -> Floats:
-    """Logarithm of Π (1 − u·c) at every time u, from the power sums of the coins."""
+    """Return the logarithm of Π (1 − u·c) at every time u, from the power sums of the coins."""
     coefficients = sums * _RECIPROCAL / np.arange(1, _TERMS + 1)
     result = np.zeros_like(times)
     for coefficient in coefficients[::-1]:
@@ -173,7 +173,7 @@ def log_product(sums: Floats, times: Floats) -> Floats:
 
 
 def reciprocal_sum(coins: Floats, weights: Floats, times: Floats) -> Floats:
-    """Σ_i w_i / (1 − u_i·c) for every coin c; meaningless for coins that are not small."""
+    """Return Σ_i w_i / (1 − u_i·c) for every coin c; meaningless for coins that are not small."""
     moments = _RECIPROCAL * (weights @ times[:, None] ** np.arange(_TERMS))
     result = np.empty_like(coins)
     for start in range(0, coins.size, _CHUNK):

@@ -18,14 +18,14 @@ from typing import Any
 from discreet._exact.numbers.balls import ball_of, bits_at_work, precision
 from discreet.errors import ParameterError, ScoresError
 
-# More candidates than this on few levels: an adaptive rule instead of one that is exact for the degree.
+# With more candidates than this on few levels, an adaptive rule replaces the one exact for the degree.
 _MANY, _FEW_LEVELS = 64, 12
 
 
 def permute_and_flip_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
     """Return balls around permute-and-flip's probabilities; a thousand different gaps take about a second.
 
-    Equal gaps are evaluated once, so a crowd of any size costs no more than its levels.
+    Equal gaps are evaluated once, so the time depends on the number of different gaps, not of candidates.
 
     Example:
         >>> best, other = permute_and_flip_ball([Fraction(0), Fraction(1)])
@@ -41,7 +41,7 @@ def permute_and_flip_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[A
 
 
 def exponential_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
-    """Balls around the exponential mechanism's probabilities.
+    """Return balls around the exponential mechanism's probabilities.
 
     Example:
         >>> [float(ball) for ball in exponential_ball([Fraction(0), Fraction(0)])]
@@ -56,10 +56,10 @@ def exponential_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
 
 
 def noisy_max_laplace_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
-    """Balls around the probabilities of noisy max with Laplace noise of unit scale.
+    """Return balls around the probabilities of noisy max with Laplace noise of unit scale.
 
-    The relative radius is about 2^−(bits − 40). The part deeper than the scores that matter at this
-    precision is enclosed by its bound (Theorem 5) and not integrated.
+    The relative radius is about 2^−(bits − 40). The part below the scores that matter at this
+    precision is not integrated but enclosed by its bound (Theorem 5).
 
     Example:
         >>> noisy_max_laplace_ball([Fraction(0), Fraction(2)])[1]  # e⁻²(1/2 + 2/4)
@@ -77,7 +77,7 @@ class _Crowd:
     """The distinct gaps in order, with the number of candidates that have each."""
 
     def __init__(self, gammas: Sequence[Fraction]) -> None:
-        # Two integers hash, and compare, several times as fast as a Fraction.
+        # Pairs of integers hash and compare several times as fast as Fractions.
         self._ratios = [gamma.as_integer_ratio() for gamma in gammas]
         tally = Counter(self._ratios)
         self.levels = sorted(Fraction(*ratio) for ratio in tally)
@@ -92,7 +92,7 @@ class _Crowd:
         return [(-ball_of(level)).exp() for level in self.levels]
 
     def weight(self, height: Fraction, first: int) -> Any:
-        """Σ exp(height − γ) over the candidates from a level on."""
+        """Return Σ exp(height − γ) over the candidates from a level on."""
         from flint import arb
 
         return sum((m * ball_of(height - gamma).exp() for gamma, m in self.pairs[first:]), arb(0))
@@ -129,7 +129,7 @@ def _unbeaten(crowd: _Crowd, coins: Sequence[Any]) -> list[Any]:
 
     counts = crowd.counts
     if sum(counts) > _MANY and len(coins) <= _FEW_LEVELS:
-        # Entire integrands: flint's adaptive rule encloses the integral rigorously, whatever the degree.
+        # The integrands are entire, so flint's adaptive rule encloses the integral for any degree.
         return [acb.integral(_others(coins, counts, r), 0, 1).real for r in range(len(coins))]
     result = [arb(0)] * len(coins)
     for node, weight in _rule((sum(counts) + 1) // 2):
@@ -162,7 +162,7 @@ def _below(crowd: _Crowd, bits: int) -> list[Any]:
     for levels, (score, following) in enumerate(pairwise(gammas), start=1):
         upper = max(score, flat)
         ahead = sum(counts[:levels])
-        # Past the second best ψ grows by 1 per unit, so ψ > bits is reached within this reach.
+        # Past the second best ψ grows by 1 per unit, so ψ > bits holds within ``bits`` units.
         lower = following if ahead == 1 else min(following, upper + bits)
         panels = _panels(crowd, levels, upper, lower)
         if lower < following:
@@ -170,11 +170,11 @@ def _below(crowd: _Crowd, bits: int) -> list[Any]:
         for panel in panels:
             decay = _decay(crowd, levels, panel[0])
             if decay > bits:
-                # ψ only grows, by at least 1 per unit: all that is left is at most exp(−ψ).
+                # ψ grows by at least 1 per unit, so the rest is at most exp(−ψ).
                 left = arb(0, float(arb(-decay).exp().upper()))
                 return [total + left for total in result]
             _add_panel(result, crowd, levels, panel, bits)
-    # Below every score the integrand is exp(−n·z): its integral is its value at the last over n.
+    # Below every score the integrand is exp(−n·z): its integral is its value at the last score, divided by n.
     last = gammas[-1]
     shift = last + sum((m * (gamma - last) for gamma, m in crowd.pairs), Fraction(0))
     heads = ball_of(shift).exp() / arb(2) ** sum(counts) / sum(counts)
@@ -185,9 +185,9 @@ def _below(crowd: _Crowd, bits: int) -> list[Any]:
 
 
 def _flat_part(crowd: _Crowd, bits: int) -> tuple[Fraction, list[Any]]:
-    """Return how far below the best score the others do not matter, and what that stretch contributes.
+    """Return the length below the best score on which the others do not matter, and what it contributes.
 
-    There Π (1 − x_t) over any of the others is in [1 − Σx_t, 1], and Σx_t is below 2^−bits.
+    On it Π (1 − x_t) over any of the others is in [1 − Σx_t, 1], and Σx_t is below 2^−bits.
     """
     from flint import arb
 

@@ -1,4 +1,4 @@
-"""What a mechanism sees of the scores: the gaps to the best one, in floats with a bound and exactly."""
+"""The gaps to the best score, all that a mechanism sees: in floats with an error bound, and exactly."""
 
 from discreet._exact.gaps.arithmetic import FARTHEST_GAP, Flags, Floats, Values
 from discreet._exact.gaps.gaps import Gaps, Indices, require_finite

@@ -1,10 +1,10 @@
-"""How the gap between two scores is computed, with one class for each kind of number.
+"""Arithmetic for the gap between two scores, with one class for each kind of number.
 
 A gap is γ = (q* − q)/s with an exact rational scale s, or γ = (q − q*)/s if the least score is best. Four
 operations are provided, each with the bound that the samplers rely on (docs/proofs/sampling.md):
 
 * ``gammas``: float64 within 2⁻⁵¹·γ + 2⁻⁹⁰ of γ, clipped at ``FARTHEST_GAP`` (lemma 4);
-* ``within``: whether γ is within a bound, unless the two differ by less than 2⁻⁴⁸ of it (lemma 4);
+* ``within``: whether γ is at most a bound, correct unless they differ by less than 2⁻⁴⁸ of it (lemma 4);
 * ``pairs``: two float64 whose sum is within about 2⁻¹⁰⁰·γ of γ, clipped at ``PAIR_LIMIT``;
 * ``threshold``: a number t of the scores' own type such that every score worse than t has
   exp(−γ) < 2^−level (lemma 5).
@@ -29,7 +29,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 Scalar: TypeAlias = Any
 
 FARTHEST_GAP = 600.0
-"""Larger gaps are reported as this: exp(−600) is below 2⁻⁸⁶⁵."""
+"""Larger gaps are clipped to this; exp(−600) is below 2⁻⁸⁶⁵."""
 
 STEADY_LIMIT = 150.0
 """The steady sampler's limit for gaps: exp(−150) is below 2⁻²¹⁶, and no later step leaves the normal range.
@@ -38,13 +38,13 @@ STEADY_LIMIT = 150.0
 _STEADY_LEAST = 2.0**-100
 
 PAIR_LIMIT = 2.0**900
-"""Larger pairs are reported as this."""
+"""Larger pairs are clipped to this."""
 
-# The float64 next above ln 2.
+# The least float64 above ln 2.
 _LN2_ABOVE = Fraction(0x162E42FEFA39F0, 1 << 53)
 _WIDEN = 1 + 2.0**-48
 _SPLIT = 2.0**27 + 1
-# If the best score is no larger than this, its difference to any float64 is finite.
+# If the best score is no larger than this, its difference from any float64 is finite.
 _NO_OVERFLOW = 2.0**960
 
 
@@ -52,11 +52,11 @@ class Arithmetic(Protocol):
     """Gaps of one kind of number at one scale and in one direction."""
 
     def gammas(self, values: Values, best: Scalar) -> Floats:
-        """γ as float64, in a new array."""
+        """Return γ as float64, in a new array."""
         ...
 
     def steady_gammas(self, values: Values, best: Scalar) -> Floats:
-        """Like ``gammas``, cut to [2⁻¹⁰⁰, ``STEADY_LIMIT``], by steps that do not depend on the scores."""
+        """Like ``gammas``, clipped to [2⁻¹⁰⁰, ``STEADY_LIMIT``]; the steps do not depend on the scores."""
         ...
 
     def gamma(self, value: Scalar, best: Scalar) -> float:
@@ -64,11 +64,11 @@ class Arithmetic(Protocol):
         ...
 
     def within(self, values: Values, best: Scalar, bounds: Floats, places: NDArray[Any]) -> Flags:
-        """Whether γ of each score is at most ``bounds[place]``."""
+        """Return whether γ of each score is at most ``bounds[place]``."""
         ...
 
     def pairs(self, values: Values, best: Scalar) -> tuple[Floats, Floats]:
-        """γ as the sum of two float64."""
+        """Return γ as the sum of two float64."""
         ...
 
     def threshold(self, best: Scalar, level: int) -> Scalar:
@@ -95,7 +95,7 @@ def _power_near(scale: Fraction) -> int:
 
 
 def _inverse(scale: Fraction, power: int) -> float:
-    """2ᵉ/scale, correctly rounded (a quotient of Python integers is)."""
+    """Return 2ᵉ/scale, correctly rounded, as any quotient of Python integers is."""
     return (scale.denominator << max(power, 0)) / (scale.numerator << max(-power, 0))
 
 
@@ -115,12 +115,12 @@ class _Quotient:
         self._power = math.ldexp(1.0, shift) if abs(shift) <= 1000 else None
 
     def __call__(self, high: Floats, low: Floats) -> tuple[Floats, Floats]:
-        """(high + low)·2^shift·2ᵉ/scale as a pair, where 2ᵉ is near the scale; overwrites both."""
+        """Return (high + low)·2^shift·2ᵉ/scale as a pair, for a 2ᵉ near the scale; overwrites both."""
         if self._power is None:
             np.ldexp(high, self._shift, out=high)
             np.ldexp(low, self._shift, out=low)
         elif self._power != 1.0:
-            # The same numbers as ldexp gives, which takes several times as long.
+            # Gives the same numbers as ldexp, several times as fast.
             high *= self._power
             low *= self._power
         if not high.max() <= PAIR_LIMIT:
@@ -177,7 +177,7 @@ class FloatArithmetic:
         self._scale = scale
         self._direction = 1.0 if largest_is_best else -1.0
         power = _power_near(scale)
-        # Divided by 16 first, so that a difference of finite scores is finite.
+        # Scores are divided by 16 first, so that a difference of finite scores is finite.
         down = 4 if power > -500 else 0
         self._signed = self._direction * 2.0**-down
         self._shift = down - power
@@ -196,7 +196,7 @@ class FloatArithmetic:
             self._reach = float(_LN2_ABOVE) * (scale.numerator / scale.denominator) * _WIDEN
 
     def gammas(self, values: Values, best: float) -> Floats:
-        """γ as float64, in a new array."""
+        """Return γ as float64, in a new array."""
         if not self._double:
             values = values.astype(np.float64)
         if self._reach is None or abs(best) > _NO_OVERFLOW:
@@ -210,25 +210,25 @@ class FloatArithmetic:
         return self._reach is not None
 
     def cannot_overflow(self, best: float) -> bool:
-        """Whether the difference of this best score to any float64 is finite."""
+        """Return whether the difference of this best score from any float64 is finite."""
         return abs(best) <= _NO_OVERFLOW
 
     def from_differences(self, differences: Floats) -> Floats:
         """Return γ from differences to the best score, at an ordinary scale; overwrites its argument."""
-        # Cut before it is multiplied: nothing here can overflow, whatever the scores.
+        # Clip before multiplying, so that nothing can overflow, whatever the scores.
         np.minimum(differences, self._limit, out=differences)
         differences *= self._factor
         return differences
 
     def as_differences(self, bounds: Floats) -> Floats:
-        """Bounds of γ as bounds of differences."""
+        """Return bounds on γ as bounds on differences."""
         return bounds * self._unit
 
     def steady_gammas(self, values: Values, best: float) -> Floats:
         """Like ``gammas``; the steps depend only on the type and the scale.
 
-        The value is cut on both sides before it is multiplied, because a product with subnormal numbers
-        takes longer.
+        Differences are clipped on both sides before they are multiplied, because products with subnormal
+        numbers take longer.
         """
         with np.errstate(all="ignore"):
             wide = values.astype(np.float64, copy=False)
@@ -243,14 +243,14 @@ class FloatArithmetic:
             return gaps
 
     def gamma(self, value: float, best: float) -> float:
-        """γ of one score."""
+        """Return γ of one score."""
         if self._reach is None or abs(best) > _NO_OVERFLOW:
             return float(self._careful_gammas(np.array([value]), best)[0])
         gap = best - value if self._direction > 0 else value - best
         return min(gap, self._limit) * self._factor
 
     def within(self, values: Values, best: float, bounds: Floats, places: NDArray[Any]) -> Flags:
-        """Whether γ of each score is at most ``bounds[place]``."""
+        """Return whether γ of each score is at most ``bounds[place]``."""
         if not self._double or self._reach is None or abs(best) > _NO_OVERFLOW:
             return self.gammas(values, best) <= bounds.take(places)
         gaps = best - values if self._direction > 0 else values - best
@@ -258,7 +258,7 @@ class FloatArithmetic:
         return flags
 
     def _careful_gammas(self, values: Values, best: float) -> Floats:
-        """Return the same at the ends of float64's range."""
+        """Return γ for a scale or a best score near the ends of float64's range."""
         with np.errstate(all="ignore"):
             gaps: Floats = (best * self._before - values * self._before) * self._direction
             gaps *= self._lift
@@ -267,7 +267,7 @@ class FloatArithmetic:
             return gaps
 
     def pairs(self, values: Values, best: float) -> tuple[Floats, Floats]:
-        """γ as the sum of two float64."""
+        """Return γ as the sum of two float64."""
         # Knuth's sum: high + low is one − other exactly, unless high overflows.
         one = best * self._signed
         other = values.astype(np.float64, copy=False) * self._signed
@@ -281,7 +281,7 @@ class FloatArithmetic:
         return self._quotient(high, low)
 
     def threshold(self, best: float, level: int) -> float:
-        """A float of the scores' type such that every worse score has exp(−γ) < 2^−level."""
+        """Return a float of the scores' type such that every worse score has exp(−γ) < 2^−level."""
         direction = -self._direction
         if self._reach is not None:
             bound = best + direction * (level * self._reach)
@@ -294,7 +294,7 @@ class FloatArithmetic:
         return self._in_type(math.nextafter(bound, direction * math.inf))
 
     def _in_type(self, bound: float) -> float:
-        """Round ``bound`` outward to the scores' type; a finite bound leaves no score beyond it."""
+        """Round ``bound`` outward to the scores' type; an infinite one becomes the farthest finite number."""
         if not self._double:
             with np.errstate(all="ignore"):
                 rounded = self._dtype.type(bound)
@@ -330,7 +330,7 @@ class IntegerArithmetic:
         self._wide = dtype.itemsize == 8
         power = _power_near(scale)
         self._shift = -power
-        # The shared bounds, and their limits in whole numbers.
+        # The last shared bounds, and the same limits as whole numbers.
         self._limits: tuple[Floats, NDArray[np.uint64]] = np.empty(0), np.empty(0, np.uint64)
         self._quotient: _Quotient | None = None
         self._factor = math.ldexp(_inverse(scale, power), -min(max(power, -900), 1000))
@@ -341,7 +341,7 @@ class IntegerArithmetic:
         )
 
     def gammas(self, values: Values, best: int) -> Floats:
-        """γ as float64, in a new array."""
+        """Return γ as float64, in a new array."""
         gaps: Floats
         if self._wide:
             gaps = self._differences(values, best).astype(np.float64)
@@ -361,15 +361,15 @@ class IntegerArithmetic:
         return np.maximum(gaps, _STEADY_LEAST, out=gaps)
 
     def gamma(self, value: int, best: int) -> float:
-        """γ of one score."""
+        """Return γ of one score."""
         gap = best - value if self._largest_is_best else value - best
         return min(float(gap) * self._factor, FARTHEST_GAP)
 
     def within(self, values: Values, best: int, bounds: Floats, places: NDArray[Any]) -> Flags:
-        """Whether γ of each score is at most ``bounds[place]``."""
+        """Return whether γ of each score is at most ``bounds[place]``."""
         if not self._wide:
             return self.gammas(values, best) <= bounds.take(places)
-        # Whole limits, rounded down: the same answers, without a float for every difference.
+        # Whole limits, rounded down, give the same answers without a float for every difference.
         known, limits = self._limits
         if known is not bounds:
             wide = bounds * self._unit
@@ -381,14 +381,14 @@ class IntegerArithmetic:
         return flags
 
     def _differences(self, values: Values, best: int) -> NDArray[np.uint64]:
-        # In arithmetic modulo 2⁶⁴ the difference of two 64-bit integers is right when it is not
-        # negative, signed or not.
+        # Modulo 2⁶⁴, a non-negative difference of two 64-bit integers is exact, whether they are signed
+        # or not.
         unsigned = values.view(np.uint64)
         top = np.uint64(best & (2**64 - 1))
         return top - unsigned if self._largest_is_best else unsigned - top
 
     def pairs(self, values: Values, best: int) -> tuple[Floats, Floats]:
-        """γ as the sum of two float64."""
+        """Return γ as the sum of two float64."""
         wide = values if self._wide else values.astype(np.int64)
         differences = self._differences(wide, best)
         upper = (differences & np.uint64(0xFFFFFFFF00000000)).astype(np.float64)
@@ -400,7 +400,7 @@ class IntegerArithmetic:
         return self._quotient(high, lower)
 
     def threshold(self, best: int, level: int) -> int:
-        """An integer of the scores' type such that every worse score has exp(−γ) < 2^−level."""
+        """Return an integer of the scores' type such that every worse score has exp(−γ) < 2^−level."""
         numerator, denominator = self._reach
         reach = -(-level * numerator // denominator)
         limits = np.iinfo(self._dtype)
@@ -421,7 +421,7 @@ class ExactArithmetic:
         return [(best - value) / self._scale for value in values.tolist()]
 
     def gammas(self, values: Values, best: int | Fraction) -> Floats:
-        """γ as float64, in a new array."""
+        """Return γ as float64, in a new array."""
         return np.array([self.gamma(value, best) for value in values.tolist()], dtype=np.float64)
 
     def steady_gammas(self, values: Values, best: int | Fraction) -> NoReturn:  # noqa: ARG002
@@ -432,22 +432,22 @@ class ExactArithmetic:
         )
 
     def gamma(self, value: int | Fraction, best: int | Fraction) -> float:
-        """γ of one score."""
+        """Return γ of one score."""
         return float(min((best - value) / self._scale, Fraction(FARTHEST_GAP)))
 
     def within(
         self, values: Values, best: int | Fraction, bounds: Floats, places: NDArray[Any]
     ) -> Flags:
-        """Whether γ of each score is at most ``bounds[place]``."""
+        """Return whether γ of each score is at most ``bounds[place]``."""
         return self.gammas(values, best) <= bounds.take(places)
 
     def pairs(self, values: Values, best: int | Fraction) -> tuple[Floats, Floats]:
-        """γ as the sum of two float64."""
+        """Return γ as the sum of two float64."""
         exact = [min(gap, Fraction(PAIR_LIMIT)) for gap in self._exact(values, best)]
         high = [float(gap) for gap in exact]
         low = [float(gap - Fraction(lead)) for gap, lead in zip(exact, high, strict=True)]
         return np.array(high, dtype=np.float64), np.array(low, dtype=np.float64)
 
     def threshold(self, best: int | Fraction, level: int) -> Fraction:
-        """The rational such that every worse score has exp(−γ) < 2^−level."""
+        """Return the rational such that every worse score has exp(−γ) < 2^−level."""
         return best - level * _LN2_ABOVE * self._scale

@@ -1,4 +1,4 @@
-"""What a mechanism sees of the scores: the gaps to the best one, exact and evaluated on demand.
+"""The gaps to the best score, all that a mechanism sees: exact, and evaluated on demand.
 
 Every mechanism here depends on the scores q only through γ_r = (q* − q_r)/s, where q* is the best score and
 s the noise scale. :class:`Gaps` borrows the scores, reads them once to find the best (and the best of every
@@ -23,10 +23,10 @@ _ROWS_AT_ONCE = 256
 
 
 def best_of_rows(rows: Values, *, largest_is_best: bool) -> Values:
-    """Return the best number of each row of a two-dimensional array; a NaN or an infinite best is refused.
+    """Return the best number of each row of a two-dimensional array; refuse NaN and an infinite best.
 
-    An infinity on the losing side is left to ``require_finite``, when the scores are handed over: here it
-    is just the worst score, which is never chosen.
+    An infinite worst score is allowed here, because it is never chosen; ``require_finite`` refuses it when
+    the scores are handed over.
 
     Example:
         >>> best_of_rows(np.array([[1.0, 3.0], [-2.0, -1.0]]), largest_is_best=True)
@@ -76,7 +76,7 @@ def _refuse_infinite(rows: Values) -> None:
     A sum in any order is finite only if every term is: infinities and NaN never leave a sum. The converse
     fails if finite terms overflow, so the terms of a non-finite sum are checked one by one.
     """
-    # Faster than `sum`, and on one thread: BLAS would wait for its threads on a busy machine.
+    # Faster than `sum`, and runs on one thread: BLAS would wait for its threads on a busy machine.
     if rows.dtype.itemsize >= 4 and np.isfinite(np.einsum("ij->i", rows)).all():
         return
     if not np.isfinite(rows).all():
@@ -89,7 +89,7 @@ BLOCK = 2048
 """The number of candidates in a block; a sampler skips blocks whose best score is too far behind."""
 
 _BLOCKS_AT_ONCE = 256
-# The arrays of this length that a pair takes stay in the second-level cache.
+# The arrays that a pair needs stay in the second-level cache at this length.
 _PAIRS_AT_ONCE = 1 << 14
 _FEW_BLOCKS = 48
 _NARROW = 256
@@ -186,7 +186,7 @@ class Gaps:
     # Single gaps.
 
     def exact(self, index: int) -> Fraction:
-        """γ of one candidate, exactly."""
+        """Return γ of one candidate, exactly."""
         try:
             difference = Fraction(self.best) - Fraction(self._values.item(index))
         except (OverflowError, ValueError):
@@ -206,21 +206,22 @@ class Gaps:
         return self._arithmetic.gammas(self._values[start:stop], self.best)
 
     def steady_stretch(self, start: int, stop: int) -> Floats:
-        """Like ``stretch``, cut to [2⁻¹⁰⁰, 150], by steps that do not depend on the scores."""
+        """Like ``stretch``, clipped to [2⁻¹⁰⁰, 150], by steps that do not depend on the scores."""
         return self._arithmetic.steady_gammas(self._values[start:stop], self.best)
 
     def within(self, bounds: Floats, places: NDArray[Any]) -> Flags:
-        """Return whether γ of each candidate is at most its bound, from 2⁻⁸ to 500, or infinite.
+        """Return whether γ of each candidate is at most its bound.
 
-        Correct unless γ is within 2⁻⁴⁸ of its bound, relatively.
+        A bound is from 2⁻⁸ to 500, or infinite. The result is correct unless γ is within a relative 2⁻⁴⁸ of
+        its bound.
         """
         return self._arithmetic.within(self._values, self.best, bounds, places)
 
     def gammas(self) -> tuple[Floats, Floats]:
         """Return all gaps as pairs (high, low): high + low is γ to about 2⁻¹⁰⁰ of itself, and to 2⁻⁵⁰⁰.
 
-        The second bound matters only if scores differ by a subnormal number. Gaps beyond 2⁹⁰⁰ are reported
-        as 2⁹⁰⁰. This reads every score: use it for probabilities, not for a release.
+        The second bound matters only if scores differ by a subnormal number. Gaps are clipped to 2⁹⁰⁰. This
+        reads every score: use it for probabilities, not for a release.
         """
         with np.errstate(all="ignore"):
             best = self.best
@@ -236,7 +237,7 @@ class Gaps:
     # Thresholds: a candidate that is far at a level has exp(−γ) < 2^−level.
 
     def threshold(self, level: int) -> Scalar:
-        """A score such that every worse one has exp(−γ) < 2^−level."""
+        """Return a score such that every worse one has exp(−γ) < 2^−level."""
         return self._arithmetic.threshold(self.best, level)
 
     def is_far(self, indices: Indices, level: int) -> Flags:
@@ -245,9 +246,9 @@ class Gaps:
         return worse(self._values[indices], self.threshold(level))
 
     def blocks(self, *, narrow: bool = False) -> tuple[int, Indices, Floats]:
-        """Return the width of a block, the start of each, and γ of its best; the last may pass the end.
+        """Return the block width, and each block's start and γ of its best; the last block may pass the end.
 
-        Narrow blocks take another pass, except for so few scores that all blocks are narrow.
+        Narrow blocks take another pass over the scores, unless there are so few that all blocks are narrow.
         """
         width, bests = self._block_size, self._block_bests
         if bests is None or narrow:
@@ -257,14 +258,14 @@ class Gaps:
         return width, starts, self._arithmetic.gammas(bests, self.best)
 
     def parts(self, starts: Indices, width: int, count: int) -> Floats:
-        """Return γ of the best of each of the ``count`` equal parts of the stretches that start there."""
+        """Cut the stretch at each start into ``count`` equal parts; return γ of the best of each part."""
         stretches = [self._values[start : start + width] for start in starts.tolist()]
         rows = np.concatenate(stretches).reshape(-1, width // count)
         bests = best_of_rows(rows, largest_is_best=self._largest_is_best)
         return self._arithmetic.gammas(bests, self.best)
 
     def few_near(self, level: int, *, most: int) -> Indices | None:
-        """Return the candidates that are not far at this level, if they are few and quick to find."""
+        """Return the candidates that are not far at this level; None if they are many or slow to find."""
         bests, threshold = self._block_bests, self.threshold(level)
         if bests is None:
             flags = self._is_near(self._values, threshold)
@@ -295,13 +296,13 @@ class Gaps:
         size = self._block_size
         first, last = int(blocks[0]), int(blocks[-1]) + 1
         if last - first <= _CLOSE * len(blocks):
-            # Close together: reading the blocks between them costs less than skipping them.
+            # The blocks are close together, so reading those between them costs less than skipping them.
             found: Indices = test(self._values[first * size : last * size], threshold).nonzero()[0]
             found += first * size
             return found
         whole = self.size // size
         if last > whole:
-            # The last block is a short one.
+            # The last block is short.
             rest = self._listed(blocks[-1:], threshold, test)
             return np.concatenate([self._listed(blocks[:-1], threshold, test), rest])
         rows = self._values[: whole * size].reshape(whole, size)[blocks]

@@ -1,7 +1,7 @@
 """Scores that move by different amounts, as ratios that all move by at most one.
 
 With a_i = q_i − tΔ_i the ratio of candidate i is min_{j≠i} (a_i − a_j)/(Δ_i + Δ_j): its smallest lead over
-another candidate, in units of what one person can do to that lead. If one person moves all scores the same
+another candidate, in units of the most that one person can change it. If one person moves all scores the same
 way, the unit is max(Δ_i, Δ_j). Everything is exact (``docs/proofs/unequal-sensitivities.md``).
 """
 
@@ -34,7 +34,7 @@ def ratios(
     """
     if len(values) == 1:
         return [Fraction(0)]
-    # Whole numbers with one denominator each way: fractions are slow, and the search compares many times.
+    # Use whole numbers, with one denominator per axis: fractions are slow, and the search compares often.
     given = [each.as_integer_ratio() for each in values]
     steps = [each.as_integer_ratio() for each in sensitivities]
     across = math.lcm(*{whole for _, whole in steps})
@@ -53,12 +53,12 @@ def ratios(
 
 
 def _any_way(points: list[Point]) -> list[Slope]:
-    """The largest slope from (−x_i, y_i) to another point (x_j, y_j), for each i; points from the left."""
+    """Return the largest slope from each (−x_i, y_i) to another point (x_j, y_j), points from the left."""
     hull = _upper_hull(points[1:])
     first = _steepest(hull, -points[0][0], points[0][1])
     _add(hull, points[0])
     slopes = [first, *(_steepest(hull, -x, y) for x, y in points[1:])]
-    # A point sees itself at slope 0. That matters only if no other is as high: then it is left out.
+    # Each point also finds itself, at slope 0. That matters only for the highest, which is left out here.
     top = max(range(len(points)), key=lambda place: points[place][1])
     others = points[:top] + points[top + 1 :]
     slopes[top] = _steepest(_upper_hull(others), -points[top][0], points[top][1])
@@ -66,9 +66,9 @@ def _any_way(points: list[Point]) -> list[Slope]:
 
 
 def _one_way(points: list[Point]) -> list[Slope]:
-    """The largest (y_j − y_i)/max(x_i, x_j) over the other points, for each i; points from the left."""
+    """Return the largest (y_j − y_i)/max(x_i, x_j) over j ≠ i for each i, points from the left."""
     hull = _upper_hull(points[-1:])
-    # Among points on the right, the largest slope from (0, y_i); among those on the left, the highest.
+    # To the right, take the largest slope from (0, y_i); to the left, take the highest point.
     right = []
     for point in reversed(points[:-1]):
         right.append(_steepest(hull, 0, point[1]))
@@ -80,7 +80,7 @@ def _one_way(points: list[Point]) -> list[Slope]:
 
 
 def _upper_hull(points: Iterable[Point]) -> list[Point]:
-    """The corners of the upper hull, from the right to the left; points from the left."""
+    """Return the corners of the upper hull from right to left, for points from left to right."""
     hull: list[Point] = []
     for point in reversed(list(points)):
         _add(hull, point)
@@ -88,7 +88,7 @@ def _upper_hull(points: Iterable[Point]) -> list[Point]:
 
 
 def _add(hull: list[Point], point: Point) -> None:
-    """Add a point to the left of the hull; one straight below its last corner is skipped."""
+    """Add a point to the left of the hull; skip a point straight below the last corner."""
     if hull and hull[-1][0] == point[0]:
         return  # points with the same x come from the highest down
     while len(hull) > 1 and _turn(point, hull[-1], hull[-2]) >= 0:
@@ -103,8 +103,8 @@ def _turn(start: Point, first: Point, second: Point) -> int:
 
 
 def _steepest(hull: list[Point], x: int, y: int) -> Slope:
-    """The largest slope from a point on the left of the hull to a corner of it."""
-    # From the left, the slope grows while the next corner has a larger one.
+    """Return the largest slope from a point left of the hull to one of its corners."""
+    # From left to right, slopes to the corners grow and then fall; stop before the first fall.
     last = len(hull) - 1
     step = bisect_left(
         range(last), True, key=lambda k: _turn((x, y), hull[last - k], hull[last - k - 1]) <= 0

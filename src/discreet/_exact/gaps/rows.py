@@ -17,7 +17,7 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 class Scratch:
-    """Memory that blocks share one after another, because new cleared pages are slow to get."""
+    """Memory that one block after another reuses, because newly cleared pages are slow to get."""
 
     __slots__ = ("_buffers",)
 
@@ -25,7 +25,7 @@ class Scratch:
         self._buffers: list[Floats] = [np.empty(0)] * 2
 
     def __call__(self, number: int, size: int) -> Floats:
-        """Return this much of one of the buffers."""
+        """Return the first ``size`` entries of one of the buffers."""
         if len(self._buffers[number]) < size:
             self._buffers[number] = np.empty(size)
         return self._buffers[number][:size]
@@ -37,9 +37,9 @@ class RowGaps:
     A place is a position in the array of all scores.
 
     Args:
-        values: the scores of all rows, one row after another, as ``Gaps`` takes those of one.
-        starts: where each row begins; every row has a score.
-        width: how long the rows are if they are equally long, else None.
+        values: the scores of all rows, one row after another, in a type that ``Gaps`` accepts.
+        starts: where each row begins; no row is empty.
+        width: the length of the rows if all are equally long, else None.
         scale: the noise scale s, a positive rational.
         largest_is_best: whether the best score of a row is the largest (or the least).
         scratch: memory to work in, shared with the blocks before and after this one.
@@ -87,11 +87,11 @@ class RowGaps:
 
     @property
     def lengths(self) -> Indices:
-        """How long each row is."""
+        """The length of each row."""
         return np.diff(self.starts, append=self.size)
 
     def _best_of_each(self, better: np.ufunc) -> Values:
-        # Each is faster than a reduction along the second axis.
+        # Both ways are faster than a reduction along the second axis.
         if self._width is None or self._width > _FEW_COLUMNS:
             found: Values = better.reduceat(self._values, self.starts)
             return found
@@ -110,7 +110,7 @@ class RowGaps:
         return kind != "O" and self._arithmetic.ordinary
 
     def row(self, number: int) -> Gaps:
-        """The gaps of one row."""
+        """Return the gaps of one row."""
         start = int(self.starts[number])
         stop = self.size if number + 1 == len(self.starts) else int(self.starts[number + 1])
         return Gaps(
@@ -133,13 +133,13 @@ class RowGaps:
         return places
 
     def exact(self, place: int) -> Fraction:
-        """γ of one score, exactly."""
+        """Return γ of one score, exactly."""
         row = int(self.row_of(np.array([place]))[0])
         difference = Fraction(self.bests.item(row)) - Fraction(self._values.item(place))
         return (difference if self._largest_is_best else -difference) / self.scale
 
     def gather(self, places: Indices) -> Floats:
-        """γ of some scores as float64, within 2⁻⁵¹·γ + 2⁻⁹⁰ (lemma 4), and at most ``FARTHEST_GAP``."""
+        """Return γ of some scores as float64, within 2⁻⁵¹·γ + 2⁻⁹⁰ (lemma 4), at most ``FARTHEST_GAP``."""
         found = np.empty(len(places))
         self._behind(
             self._values[places], self.bests[self.row_of(places)], found, np.empty_like(found)
@@ -151,14 +151,14 @@ class RowGaps:
         return self._arithmetic.from_differences(self._all_behind())
 
     def within(self, bounds: Floats, words: NDArray[Any]) -> tuple[Indices, Floats]:
-        """Return the places whose γ is at most ``bounds[word]``, with γ there as ``gather`` gives it.
+        """Return the places whose γ is at most ``bounds[word]``, and γ there as ``gather`` returns it.
 
-        Bounds decrease: the first is infinite, the others go from 500 down to 2⁻⁸. Correct unless γ is
-        within 2⁻⁴⁸ of its bound, relatively (lemma 4).
+        Bounds decrease: the first is infinite, the others go from 500 down to 2⁻⁸. The result is correct
+        unless γ is within a relative 2⁻⁴⁸ of its bound (lemma 4).
         """
         behind = self._all_behind()
         limits = self._arithmetic.as_differences(bounds)
-        # Most lie beyond every bound but the first; only the others are compared with their own bound.
+        # Most scores lie beyond every bound but the first; only the others are compared with their own bound.
         near: Flags = behind <= limits[1]
         near |= words == 0
         places = near.nonzero()[0]
@@ -167,7 +167,7 @@ class RowGaps:
         return places.take(kept), self._arithmetic.from_differences(behind.take(kept))
 
     def is_best(self) -> Flags:
-        """Whether each score is the best of its row."""
+        """Return whether each score is the best of its row."""
         flags: Flags = self._shaped(self._values) == self._beside(self.bests)
         return flags.ravel()
 
@@ -186,10 +186,10 @@ class RowGaps:
         return np.repeat(bests, self.lengths) if self._width is None else bests[:, None]
 
     def _behind(self, values: Values, bests: Values, out: Floats, spare: Floats) -> None:
-        """Return how far each score is behind the best, rounded at most once."""
+        """Write to ``out`` how far each score is behind the best, rounded at most once."""
         better, worse = (bests, values) if self._largest_is_best else (values, bests)
         if values.dtype.kind != "f" and values.dtype.itemsize == 8:
-            # Modulo 2⁶⁴, which is right for a difference that is not negative.
+            # Subtracting modulo 2⁶⁴ is exact for a non-negative difference.
             exact = np.subtract(
                 better.view(np.uint64), worse.view(np.uint64), out=spare.view(np.uint64)
             )
@@ -200,7 +200,7 @@ class RowGaps:
 
 
 def in_blocks(starts: Indices, size: int, most: int) -> Sequence[tuple[int, int]]:
-    """Ranges of rows, each of at most ``most`` scores, or a single longer row.
+    """Return ranges of rows, each of at most ``most`` scores, or a single longer row.
 
     Example:
         >>> in_blocks(np.array([0, 3, 6, 20]), 22, 7)

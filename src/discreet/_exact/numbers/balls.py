@@ -32,7 +32,7 @@ class _Precision:
 
     @classmethod
     def renew(cls) -> None:
-        """Replace the lock in a forked child, where it may be held by a thread that does not exist."""
+        """Replace the lock in a forked child, where a thread that no longer exists may hold it."""
         cls.lock = threading.RLock()
 
 
@@ -64,7 +64,7 @@ def ball_of(value: Fraction | int) -> Any:
 
 
 def upper_end(ball: Any) -> Exact:
-    """Return a rational at least every point of a finite ball; ``inf`` beyond 2^±20000."""
+    """Return a rational not below any point of a finite ball; ``inf`` beyond 2^±20000."""
     mantissa, exponent = (int(part) for part in ball.upper().man_exp())
     if mantissa.bit_length() + exponent > _LARGEST_EXPONENT:
         return math.inf if mantissa > 0 else Fraction(0)
@@ -76,7 +76,7 @@ def upper_end(ball: Any) -> Exact:
 
 
 def upper_bound(formula: Callable[..., Any], *arguments: Fraction) -> Exact:
-    """Return a rational at least ``formula(*arguments)``, tight to about 2⁻⁶⁴; ``inf`` if none is found.
+    """Return an upper bound on ``formula(*arguments)``, tight to about 2⁻⁶⁴; ``inf`` if none is found.
 
     ``formula`` takes and returns balls. The precision is doubled until the ball is narrow: expressions such
     as ε + e^−ε − 1 cancel for small ε, and more precision restores the cancelled digits.

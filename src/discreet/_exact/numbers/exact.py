@@ -19,7 +19,7 @@ import numpy as np
 from discreet.errors import ParameterError
 
 Number: TypeAlias = int | float | Fraction | Decimal | str
-"""What a user may write for a parameter."""
+"""The types that a user may pass for a parameter."""
 
 Exact: TypeAlias = Fraction | float
 """A rational, or the float ``inf``: the only float that stands for itself."""
@@ -88,15 +88,15 @@ def echo(value: object) -> str:
     """Return a parameter as the user would recognise it, whatever its ``repr`` does."""
     try:
         text = repr(value)
-    except Exception:  # a stranger's repr may raise anything, a huge integer's a ValueError
+    except Exception:  # a foreign repr may raise anything; a huge integer raises ValueError
         return f"<{type(value).__name__}>"
     short = text if len(text) <= 60 else text[:57] + "..."
-    # Only the message itself names parameters.
+    # Only the message may mark parameter names with this bracket.
     return short.replace("⟨", r"\u27e8")
 
 
 def above(name: str, value: object, bound: int) -> Fraction:
-    """A finite number above a bound."""
+    """Return a finite number above a bound; refuse anything else."""
     exact = _exact(value)
     if exact is None or exact <= bound:
         raise refuse(name, value, f"a finite number above {bound}")
@@ -104,7 +104,7 @@ def above(name: str, value: object, bound: int) -> Fraction:
 
 
 def finite(name: str, value: object) -> Fraction:
-    """A finite number of either sign."""
+    """Return a finite number of either sign; refuse anything else."""
     exact = _exact(value)
     if exact is None:
         raise refuse(name, value, "a finite number")
@@ -112,7 +112,7 @@ def finite(name: str, value: object) -> Fraction:
 
 
 def positive(name: str, value: object) -> Fraction:
-    """A finite number above zero.
+    """Return a finite number above zero; refuse anything else.
 
     Example:
         >>> positive("epsilon", 0.1)
@@ -125,7 +125,7 @@ def positive(name: str, value: object) -> Fraction:
 
 
 def non_negative(name: str, value: object) -> Fraction:
-    """A finite number, zero or above."""
+    """Return a finite number, zero or above; refuse anything else."""
     exact = _exact(value)
     if exact is None or exact < 0:
         raise refuse(name, value, "a finite number, 0 or above")
@@ -133,7 +133,7 @@ def non_negative(name: str, value: object) -> Fraction:
 
 
 def positive_distance(name: str, value: object) -> Fraction:
-    """Check a finite distance above zero; a float means the larger of its two readings.
+    """Return a finite distance above zero; a float means the larger of its two readings.
 
     Example:
         >>> positive_distance("sensitivity", 0.3) == Fraction(3, 10)
@@ -148,7 +148,7 @@ def positive_distance(name: str, value: object) -> Fraction:
 
 
 def non_negative_distance(name: str, value: object) -> Fraction:
-    """A finite distance, zero or above; a float is taken at the larger of its two readings."""
+    """Return a finite distance, zero or above; a float means the larger of its two readings."""
     exact = non_negative(name, value)
     if isinstance(value, float | np.floating):
         return max(exact, Fraction(float(value)))
@@ -156,7 +156,7 @@ def non_negative_distance(name: str, value: object) -> Fraction:
 
 
 def cost(name: str, value: object) -> Exact:
-    """A privacy cost: zero or above, infinity allowed."""
+    """Return a privacy cost: zero or above, infinity allowed."""
     if isinstance(value, float | np.floating) and float(value) == math.inf:
         return math.inf
     # Our own conversions may give a longer rational than a user may write.
@@ -169,7 +169,7 @@ def cost(name: str, value: object) -> Exact:
 
 
 def probability(name: str, value: object) -> Fraction:
-    """A number in [0, 1]."""
+    """Return a number in [0, 1]; refuse anything else."""
     # As for a cost: our own rounding up may give a longer number than a user may write.
     exact = value if type(value) is Fraction else _exact(value)
     if exact is None or not 0 <= exact <= 1:
@@ -178,7 +178,7 @@ def probability(name: str, value: object) -> Fraction:
 
 
 def whole(name: str, value: object, *, least: int = 1) -> int:
-    """A whole number, ``least`` or above."""
+    """Return a whole number, ``least`` or above; refuse anything else."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise refuse(name, value, f"a whole number, {least} or above")
     if value < least or int(value).bit_length() > _MOST_BITS:

@@ -33,7 +33,7 @@ class NoiseScales:
         share: Fraction | None = None,
         two_sided: bool = False,
     ) -> NoiseScales:
-        """Scales with Δ/b₁ = share·ε and k·Δ/b₂ = (1 − share)·ε, for k = ``steps``."""
+        """Return scales with Δ/b₁ = share·ε and k·Δ/b₂ = (1 − share)·ε, for k = ``steps``."""
         part = best_share(steps) if share is None else share
         return NoiseScales(
             sensitivity / (part * epsilon),

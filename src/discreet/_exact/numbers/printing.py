@@ -63,7 +63,7 @@ def measured(value: float, *, digits: int = 4) -> str:
 
 
 def written(value: object) -> str:
-    """Return a parameter as text that can be read back: a rational exactly, where Python can."""
+    """Return a parameter as text that can be read back: a rational exactly, if Python can write it."""
     if not isinstance(value, Fraction):
         return repr(value)
     try:
@@ -120,12 +120,12 @@ def subject(people: int) -> str:
 
 
 def times(factor: int, symbol: str) -> str:
-    """Return a multiple of a symbol, such as 4ε; once is the symbol itself."""
+    """Return a multiple of a symbol, such as 4ε; a factor of 1 gives the symbol itself."""
     return symbol if factor == 1 else f"{factor}{symbol}"
 
 
 def odds(epsilon: Exact) -> str:
-    """Return the factor by which ε lets a probability change: e^ε, rounded up."""
+    """Return the words for the factor by which ε lets a probability change: e^ε, rounded up."""
     if epsilon == math.inf:
         return "without any limit"
     factor = upper_bound(lambda e: e.exp(), Fraction(epsilon)) if epsilon < 700 else math.inf

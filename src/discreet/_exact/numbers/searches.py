@@ -20,7 +20,7 @@ def bisected(
     relative: float = 0.0,
     geometric: bool = False,
 ) -> tuple[float, float]:
-    """Return two numbers as close as ``relative``: the first is not enough, the second is.
+    """Return two numbers within ``relative`` of each other: the first is not enough, the second is.
 
     ``enough`` is false at ``low`` and true at ``high``; neither is evaluated.
 
@@ -40,7 +40,7 @@ def bisected(
 def least_whole(holds: Callable[[int], bool], *, most: int) -> int | None:
     """Return the least whole number from 1 to ``most`` that ``holds``, found by doubling; None if none does.
 
-    It is the least if every number above one that holds also does.
+    The result is the least if ``holds`` stays true once it is true.
 
     Example:
         >>> least_whole(lambda n: n * n > 50, most=100), least_whole(lambda n: False, most=100)
@@ -58,7 +58,7 @@ def least_whole(holds: Callable[[int], bool], *, most: int) -> int | None:
 
 
 def peak(height: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function with a single peak is largest on [low, high], by golden section.
+    """Return the point at which a function with a single peak is largest on [low, high], by golden section.
 
     Example:
         >>> round(peak(lambda x: -((x - 3) ** 2), 0, 10), 6)
@@ -85,7 +85,7 @@ def root_between(
 ) -> float | None:
     """Return the least x of [low, high], to ``precision``, where a decreasing function is at most 0, or None.
 
-    The x returned was evaluated.
+    ``excess`` was evaluated at the returned x.
 
     Example:
         >>> round(root_between(lambda x: 2 - x * x, 0.0, 9.0, precision=1e-9), 8)
@@ -100,7 +100,7 @@ def root_between(
 def least_root(excess: Callable[[float], float], *, farthest: float) -> float | None:
     """Return the least x found (to 10⁻¹²) with ``excess(x) <= 0``, or None if none is within ±``farthest``.
 
-    The x returned was evaluated. It is the least one if ``excess`` decreases.
+    ``excess`` was evaluated at the returned x. It is the least such x if ``excess`` decreases.
 
     Example:
         >>> round(least_root(lambda x: 3 - x, farthest=100), 9)
@@ -144,7 +144,7 @@ def _refine(
         slow = len(widths) > 3 and widths[-1] > widths[-4] / 2
         secant = high - below * (high - low) / (below - above)
         middle = (low + high) / 2 if slow else secant
-        # Away from the ends by less than the precision, so that the far end comes close as well.
+        # Stay half the precision away from both ends, so that the far end moves closer as well.
         middle = min(max(middle, low + precision / 2), high - precision / 2)
         if not low < middle < high:
             break

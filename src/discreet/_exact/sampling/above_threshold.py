@@ -1,4 +1,4 @@
-"""A noisy threshold, and which values cross it when each gets its own noise.
+"""A noisy threshold, and the values that cross it when each gets its own noise.
 
 A value q crosses if q + Y ≥ T + X. X is drawn once, as the first bits of a uniform number; given X a
 crossing is a coin whose chance falls with z = (T + X − q)/b₂. Floats with an error bound nearly always
@@ -29,7 +29,7 @@ Value: TypeAlias = int | float | Fraction
 _LN2 = math.log(2)
 _LN2_ABOVE = Fraction(6243314768165360, 9007199254740992)  # Thresholds.v: ln2_below
 _ROUNDING = 2.0**-49
-_UNCLEAR = 2.0**-10  # a worse bound on z is useless: e^x ≤ 1 + 2x is used below one
+_UNCLEAR = 2.0**-10  # floats do not decide if z is off by more; e^x ≤ 1 + 2x holds below one
 _FIRST_STRETCH, _LONGEST_STRETCH = 1 << 12, 1 << 20
 _MACHINE = 2.0**900
 _STEADIEST = 100.0
@@ -42,9 +42,9 @@ class NoisyThreshold:
     Args:
         threshold: T, exactly.
         noise: the scales b₁ and b₂ and the kind of noise.
-        bits: where X and the noise of every value come from.
-        steady: the same law with work that depends on no value and on no noise, save in the float's error
-            band; for machine numbers and exponential noise.
+        bits: the source of X and of every value's noise.
+        steady: if True, the work does not depend on the values or the noise, except in the float's error
+            band; the law is the same. Only for machine numbers and exponential noise.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -90,10 +90,10 @@ class NoisyThreshold:
         self._negative = noise.two_sided and bits.integer(1) == 1
         word = tuning.word
         self._uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
-        while self._uniform.known < 1 << (word // 2):  # so that the first bits tell X well enough
+        while self._uniform.known < 1 << (word // 2):  # so that the first bits locate X well
             self._uniform.extend()
         self._waiting: list[int] = []
-        # If a machine number would overflow or vanish, balls decide everything.
+        # If floats would overflow or underflow, balls decide everything.
         sizes = (abs(threshold), noise.query, 1 / noise.query, self._ratio)
         self._machine = max(sizes) < _MACHINE
         self._rounding = _ROUNDING if self._machine and tuning.tolerance < math.inf else math.inf
@@ -112,7 +112,7 @@ class NoisyThreshold:
         return self._settle(Fraction(value), self._known(word)) if decided is None else decided
 
     def _by_floats(self, value: Value, word: int) -> bool | None:
-        """Return whether a value crosses, if floats can tell: z is within ``doubt`` (lemma 1)."""
+        """Return whether a value crosses; None if floats cannot decide. z is within ``doubt`` (lemma 1)."""
         try:
             near = float(value)
         except OverflowError:
@@ -154,7 +154,7 @@ class NoisyThreshold:
                 first, second = (ball_of(scale) for scale in scales)
                 low = (smallest * second - ball_of(behind) - most * first) / ball_of(unit)
                 high = (largest * second - ball_of(behind) - least * first) / ball_of(unit)
-                # It is already settled that the gap is not negative, whatever these enclosures show.
+                # The gap is already known to be non-negative, even if these enclosures do not show it.
                 found = common_floor(low.max(ball_of(0)), high) if high.is_finite() else None
             if found is not None:
                 return max(found, 0)
@@ -236,7 +236,7 @@ class NoisyThreshold:
         return z, doubt * self._rounding + self._doubt
 
     def _compared(self, chances: Floats, doubt: Floats, boost: int) -> tuple[Flags, Flags, Words]:
-        """Return which coins are heads, which of them floats can decide, and the words used."""
+        """Return which coins floats find to be heads, which coins floats can decide, and the words used."""
         width = self._tuning.word
         words = self._bits.words(len(chances), width=width)
         drawn = words.astype(np.float64)
@@ -261,7 +261,7 @@ class NoisyThreshold:
 
     @np.errstate(all="ignore")
     def _steady_flips(self, values: NDArray[Any]) -> Flags:
-        """Return whether each value crosses, by the same additions and multiplications for every value."""
+        """Return whether each value crosses, with the same additions and multiplications for every value."""
         z, doubt = self._measured(values)
         chances = steady_chances(np.clip(z, 2.0**-100, _STEADIEST))
         heads, clear, words = self._compared(chances, doubt, 0)
@@ -297,13 +297,13 @@ class NoisyThreshold:
         return -high.log(), -low.log()
 
     def _from_uniform(self, end: Ball) -> Ball:
-        """Return the value that Y/b₂ exceeds with this probability; infinite for zero."""
+        """Return the value that Y/b₂ exceeds with this probability; infinity for zero."""
         if not self._noise.two_sided:
             return -end.log()
         return -(2 * end).log() if bool(2 * end <= 1) else (2 * (1 - end)).log()
 
     def _tail(self, z: Ball) -> Ball:
-        """The probability of Y ≥ z·b₂."""
+        """Return the probability of Y ≥ z·b₂."""
         nothing = ball_of(0)
         above = (-z.max(nothing)).exp()
         return (above + 1 - z.min(nothing).exp()) / 2 if self._noise.two_sided else above
@@ -319,7 +319,7 @@ class NoisyThreshold:
         self._locate()
 
     def _locate(self) -> None:
-        """Return X/b₂ in floats and its error bound, from the known bits."""
+        """Set X/b₂ in floats and its error bound, from the known bits."""
         known, width = self._uniform.known, self._uniform.width
         ratio = float(self._ratio) if self._machine else 0.0
         middle = (width + 1) * _LN2 - math.log(2 * known + 1)
@@ -334,7 +334,7 @@ class NoisyThreshold:
         return Uniform(self._bits, known=word, width=width, step=width)
 
     def _word(self) -> int:
-        """Return a new word; several are drawn at a time, which a tape of bits does not support."""
+        """Return a new word; several are drawn at a time, except in tests, which may use a tape of bits."""
         if not self._waiting:
             if self._tuning is not STANDARD:
                 return self._bits.integer(self._tuning.word)

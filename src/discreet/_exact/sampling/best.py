@@ -1,4 +1,4 @@
-"""The candidates with exactly the best score: what every mechanism chooses from at scale zero."""
+"""The candidates with exactly the best score, from which every mechanism chooses at scale zero."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from discreet._exact.numbers.exact import refuse
 from discreet.errors import DiscreetError, ParameterError
 
 Words: TypeAlias = NDArray[np.uint64]
-"""Unsigned words; a source may return 8 and 32 bits in a type of exactly that size."""
+"""Unsigned words; a source may return words of 8 or 32 bits in a type of exactly that size."""
 
 KERNEL_BYTES = 8192
 """The bytes that one source takes from the kernel before it switches to the cipher."""
@@ -42,11 +42,11 @@ class Bits(Protocol):
         ...
 
     def words(self, count: int, *, width: int = 64) -> Words:
-        """``count`` independent uniform integers below ``2**width``, for a width of 1 to 64."""
+        """Return ``count`` independent uniform integers below ``2**width``, for a width of 1 to 64."""
         ...
 
     def integer(self, width: int) -> int:
-        """One uniform integer below ``2**width``, for any width."""
+        """Return one uniform integer below ``2**width``, for any width."""
         ...
 
 
@@ -57,23 +57,23 @@ class _ByteBits(ABC):
 
     @abstractmethod
     def _bytes(self, count: int) -> bytes:
-        """The next bytes of the stream."""
+        """Return the next bytes of the stream."""
 
     def words(self, count: int, *, width: int = 64) -> Words:
-        """``count`` independent uniform integers below ``2**width``, in a type that holds them."""
+        """Return ``count`` independent uniform integers below ``2**width``, in a type that holds them."""
         if width in _SHORT:
             return np.frombuffer(self._bytes(count * width >> 3), _SHORT[width])
         drawn: Words = np.frombuffer(self._bytes(8 * count), "<u8")
         return drawn if width == 64 else drawn >> np.uint64(64 - width)
 
     def integer(self, width: int) -> int:
-        """One uniform integer below ``2**width``."""
+        """Return one uniform integer below ``2**width``."""
         return int.from_bytes(self._bytes((width + 7) >> 3), "little") >> (-width & 7)
 
 
 def is_generator(thing: object) -> bool:
     """Return whether an object is a Python or NumPy generator, not a seed; it is never drawn from."""
-    # If its module is not loaded (which takes a while), no such generator can exist.
+    # If the generator's module is not loaded, no such generator exists; loading it here would be slow.
     python, numpy = sys.modules.get("random"), sys.modules.get("numpy.random")
     known = [getattr(python, "Random", None)]
     known += [getattr(numpy, name, None) for name in ("RandomState", "Generator")]
@@ -82,7 +82,7 @@ def is_generator(thing: object) -> bool:
 
 @cache
 def _ciphers() -> tuple[Any, Any, Any]:
-    # Imported here, because it takes 30 ms that a small selection never needs.
+    # Imported here because the import takes 30 ms, and a small selection never needs it.
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     return Cipher, algorithms.AES, modes.CTR(_BLANK_NONCE)
@@ -121,7 +121,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def process() -> tuple[int, int]:
-    """Return what distinguishes this process from any other that could hold a copy of its memory."""
+    """Return numbers that distinguish this process from any other that could hold a copy of its memory."""
     return os.getpid(), _Family.forks
 
 
@@ -201,7 +201,7 @@ class ScriptedBits(_ByteBits):
 
 
 class TapeExhausted(DiscreetError):  # noqa: N818 - an end, which the walker expects
-    """A tape of bits has ended; ``needed`` says how many more the next request takes."""
+    """A tape of bits has ended; ``needed`` is how many more bits the next request takes."""
 
     def __init__(self, needed: int) -> None:
         super().__init__("the tape of bits has ended")
@@ -229,7 +229,7 @@ class TapeBits:
 
     @property
     def left(self) -> int:
-        """How many bits of the tape have not been read."""
+        """The number of bits on the tape that have not been read."""
         return len(self._tape) - self._position
 
     def _take(self, count: int) -> tuple[int, ...]:
@@ -256,7 +256,7 @@ class TapeBits:
 
 
 def source_of_bits(randomness: Bits | None) -> Bits:
-    """Return the bits of a study: new and secure unless scripted ones are given."""
+    """Return the source of bits for a study: by default a new secure one."""
     if randomness is None:
         return SecureBits()
     if not (hasattr(randomness, "words") and hasattr(randomness, "integer")):
@@ -265,7 +265,7 @@ def source_of_bits(randomness: Bits | None) -> Bits:
 
 
 def uniform_below(bits: Bits, bound: int) -> int:
-    """Return one uniform integer in ``range(bound)``: just enough bits, and again if too large.
+    """Return one uniform integer in ``range(bound)``: draw just enough bits, and again if too large.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -282,7 +282,7 @@ def uniform_below(bits: Bits, bound: int) -> int:
 
 
 def uniform_indices(bits: Bits, bound: int, *, count: int) -> Indices:
-    """``count`` independent uniform integers in ``range(bound)``.
+    """Return ``count`` independent uniform integers in ``range(bound)``.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -339,7 +339,7 @@ def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indi
 
 
 def few_indices(bits: Bits, bound: int, *, count: int, width: int = 64) -> list[int]:
-    """Like ``some_indices``, for a few and any bound up to ``2**width``, where plain Python is faster."""
+    """Like ``some_indices``, for a few indices and bounds up to ``2**width``: plain Python is faster here."""
     whole = 1 << width
     surplus = whole % bound
     products = [word * bound for word in bits.words(count, width=width).tolist()]

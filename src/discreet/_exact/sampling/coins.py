@@ -34,34 +34,34 @@ class Tuning:
     enumerated, or set the tolerance to infinity so that every decision is made in ball arithmetic.
 
     Attributes:
-        word: bits of the first look at a uniform number, or of the second after ``first_bits``.
-        coin: the same for the coins that are flipped many at a time, of which few are close calls.
-        first_bits: bits, at most 8 (lemma 6a), that settle most coins of a few candidates.
+        word: how many bits of a uniform number are drawn first, or next if ``first_bits`` came first.
+        coin: the same for coins that are flipped many at a time; few of those are close calls.
+        first_bits: how many bits, at most 8 (lemma 6a), decide most coins if there are few candidates.
         index_word: bits of the word from which a uniform index is made.
-        key: bits of the keys by which one of several arrivals is chosen.
+        key: bits of the keys that choose one of several arrivals.
         pick: bits from which a steady choice is made.
-        tolerance: relative half-width of the band in which a float comparison is not believed;
+        tolerance: relative half-width of the band in which a float comparison is not trusted;
             at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
         sparse: if fewer marks than this are expected, they are found one at a time.
-        spare: distances between marks that are drawn beyond the expected number.
+        spare: how many distances between marks are drawn beyond the expected number.
         few: up to this many near candidates are listed and handled directly.
         first_bits_up_to: with up to this many candidates, all coins are decided by their first bits, unless
             only few are near.
         one_by_one: up to this many coins are flipped one by one, which is then fastest.
-        sampled: about how many scores at fixed places tell whether random visits are worth while.
-        sampled_level: they are if one of these has a coin of at least 2 to the minus this.
+        sampled: about how many scores at fixed places are checked before random visits are made.
+        sampled_level: visits are made if one of these scores has a coin of at least 2 to the minus this.
         single_visits: how many random visits are made first, one at a time.
-        visits: how many more are made, all at once.
-        near_enough: they are made if one of the first met a gap of at most this.
+        visits: how many more visits are made, all at once.
+        near_enough: these are made only if one of the first visits found a gap of at most this.
         flipped_up_to: with up to this many candidates, all coins are flipped by their first bits if visits
             find no head.
-        proposals: how many proposals are made in each round, and in every one after these.
+        proposals: how many proposals are made in each round; later rounds repeat the last number.
         cut_from: blocks of at least this many candidates may be cut into parts.
-        heavy: they are if the best of a block weighs more than that of all blocks together over this.
-        cells: about how many cells of equal chance the blocks may have from which proposals come; at least
-            four for each block.
-        overdraw: proposals made for each draw still missing, when many are drawn.
-        level: the exponent a of the coins, under 2⁻ᵃ, of candidates that are thinned and never listed.
+        heavy: a block is cut if its best weighs more than the bests of all blocks together, divided by this.
+        cells: about how many cells of equal chance proposals are drawn from, or four for each block if that
+            is more.
+        overdraw: how many proposals are made for each missing draw, when many draws are made.
+        level: the exponent a; candidates with coins under 2⁻ᵃ are thinned and never listed.
     """
 
     word: int = 64
@@ -101,7 +101,7 @@ _MOST_DOUBLINGS = 100
 
 
 def scaled(value: Ball, exponent: int) -> Ball:
-    """``value * 2**exponent``."""
+    """Return ``value * 2**exponent``."""
     from flint import arb
 
     return value * arb((1, exponent))
@@ -145,14 +145,14 @@ _POWERS = 2.0 ** np.arange(128)
 
 
 class SomeGaps(Protocol):
-    """What a coin needs of the gaps, of one row or of many."""
+    """The gaps that a coin needs, of one row or of many."""
 
     def gather(self, indices: Indices, /) -> Floats:
-        """γ of some candidates as float64 (lemma 4)."""
+        """Return γ of some candidates as float64 (lemma 4)."""
         ...
 
     def exact(self, index: int, /) -> Fraction:
-        """γ of one candidate, exactly."""
+        """Return γ of one candidate, exactly."""
         ...
 
 
@@ -185,7 +185,7 @@ class Heads:
         self.halvings = halvings
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
-        """exp(−γ)/2^halvings."""
+        """Return exp(−γ)/2^halvings."""
         np.negative(gammas, out=gammas)
         np.exp(gammas, out=gammas)
         if self.halvings:
@@ -198,7 +198,7 @@ class Heads:
         return math.exp(-gamma) * 0.5**self.halvings
 
     def ball(self, gamma: Fraction) -> Ball:
-        """exp(−γ)/2^halvings."""
+        """Return exp(−γ)/2^halvings."""
         chance = scaled(ball_of(-gamma).exp(), -self.halvings)
         return chance.min(ball_of(1)) if self.halvings < 0 else chance
 
@@ -220,7 +220,7 @@ def flip(
     """Return the positions in ``candidates`` at which a coin of chance ``2**boost * c(γ)`` comes up heads.
 
     The coins of different positions are independent; ``first`` holds the first bits of each uniform number,
-    if known. Lemma 6 shows that a coin decided here by floats is decided as the real numbers decide it.
+    if known. By lemma 6, a coin that floats decide here comes out as in exact arithmetic.
     """
     chances, factor = coins.chances(gaps.gather(candidates))
     words, width = bits.words(len(candidates), width=tuning.coin), tuning.coin
@@ -252,7 +252,7 @@ def flip(
 def heads_among(
     gaps: Gaps, candidates: list[int], coins: Heads, *, bits: Bits, tuning: Tuning
 ) -> Iterator[int]:
-    """Yield those of a few candidates whose coins come up heads, flipped one by one on request."""
+    """Yield the candidates, of a few, whose coins come up heads; each coin is flipped on request."""
     words = bits.words(len(candidates), width=tuning.word).tolist()
     for candidate, word in zip(candidates, words, strict=True):
         if _is_heads(gaps, candidate, coins, (word, tuning.word), bits=bits, tuning=tuning):

@@ -2,7 +2,7 @@
 
 ⌊−s·ln u⌋ is at least g with probability e^{−g/s}: a geometric variable, for any rational scale s. The
 difference of two is discrete Laplace (docs/proofs/noisy-count-and-gap.md). The floor is decided in ball
-arithmetic, with more bits of u where needed.
+arithmetic, with more bits of u if needed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WORD = 64
 
 
 def geometric(bits: Bits, scale: Fraction, *, word: int = _WORD) -> int:
-    """A whole number G ≥ 0 with Pr[G ≥ g] = e^{−g/scale}.
+    """Draw a whole number G ≥ 0 with Pr[G ≥ g] = e^{−g/scale}.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -39,7 +39,7 @@ def geometric(bits: Bits, scale: Fraction, *, word: int = _WORD) -> int:
 
 
 def discrete_laplace(bits: Bits, scale: Fraction) -> int:
-    """A whole number Z with Pr[Z = z] proportional to e^{−|z|/scale}.
+    """Draw a whole number Z with Pr[Z = z] proportional to e^{−|z|/scale}.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -70,7 +70,7 @@ def halved(counts: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
     occupied = counts.nonzero()[0]
     for start in range(0, len(occupied), _CHUNK_WORDS):
         some = occupied[start : start + _CHUNK_WORDS]
-        # The last, partial word of each count: as many bits as are left over, 1 to 64.
+        # The last, partial word of each count has the remaining 1 to 64 bits.
         rest = ((counts[some] - 1) & 63) + 1
         words = bits.words(len(some)) >> (64 - rest).astype(np.uint64)
         left[some] = np.bitwise_count(words)
@@ -79,7 +79,7 @@ def halved(counts: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
     ends = np.cumsum(full)
     start = 0
     while start < len(large):
-        # As many counts at once as the words of a chunk serve; a single larger count takes several chunks.
+        # Take as many counts at once as one chunk of words serves; a larger count takes several chunks.
         before = int(ends[start] - full[start])
         stop = max(start + 1, int(np.searchsorted(ends, before + _CHUNK_WORDS, side="right")))
         if stop - start > 1:

@@ -1,8 +1,8 @@
 """An independent choice for every row of a block of scores (theorem 6 of the proof page).
 
-A block is processed as a whole: what floats with an error bound decide is decided for all rows at once, and
-the rest is decided for one candidate, or one row, in ball arithmetic with more bits. Each function returns
-the chosen candidate's position in its row.
+A block is processed as a whole: floats with an error bound decide most of it for all rows at once. The rest
+is decided for one candidate, or one row, at a time, in ball arithmetic with more bits. Each function
+returns the chosen candidate's position in its row.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def head_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Ind
 
 @np.errstate(all="ignore")
 def best_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
-    """A uniform choice among the best candidates of each row."""
+    """Choose uniformly among the best candidates of each row."""
     best = rows.is_best().nonzero()[0]
     return _one_of_each(rows, best, bits=bits, tuning=tuning)[0] - rows.starts
 
@@ -61,7 +61,7 @@ def best_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Ind
 def proportional_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
     """Choose a candidate of each row as the exponential mechanism does: in proportion to exp(−γ).
 
-    It is the first place of a row whose cumulative share exceeds a uniform number.
+    The choice is the first place of a row whose cumulative share exceeds a uniform number.
     """
     chances, _ = _CERTAIN.chances(rows.gammas())
     ends = np.cumsum(chances)
@@ -77,7 +77,7 @@ def proportional_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD
     chosen: Indices = np.searchsorted(ends, target - doubt)
     np.clip(chosen, rows.starts, last, out=chosen)
     unclear = ends[chosen] <= target + doubt
-    # The last place of a row takes the remainder, whatever floats say about its end.
+    # The last place of a row takes the remainder, wherever its end is in floats.
     unclear &= chosen < last
     for number in unclear.nonzero()[0].tolist():
         uniform = Uniform(bits, known=int(words[number]), width=tuning.word, step=tuning.word)
@@ -128,7 +128,7 @@ def laplace_max_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD)
 def _in_layer(
     rows: RowGaps, places: Indices, layer: Layer, *, bits: Bits, tuning: Tuning
 ) -> Indices:
-    """Return those places that are in the layer, given that they are in none above it.
+    """Return which of these places are in the layer, given that they are not in a layer above it.
 
     Their chances are at most e^(k−γ), and the first bits rule out most of them (lemma 19).
     """
@@ -143,7 +143,7 @@ def _in_layer(
 
 
 def _heads(rows: RowGaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> Indices:
-    """Return the places whose coins come up heads; the first bits show most to be tails (lemma 6a)."""
+    """Return the places whose coins come up heads; the first bits rule out most of them (lemma 6a)."""
     first = bits.words(rows.size, width=tuning.first_bits)
     left, gammas = rows.within(noise_bounds(tuning.first_bits, tuning.tolerance), first)
     first = first.take(left)
@@ -164,7 +164,7 @@ def _fallen(
     chances, factor = coins.chances(gammas)
     more = bits.words(len(places), width=tuning.coin)
     width = tuning.first_bits + tuning.coin
-    # Exact below 2⁵³; beyond it rounded, as lemma 6 allows.
+    # Exact below 2⁵³ and rounded above it, which lemma 6 allows.
     drawn = first.astype(np.float64)
     drawn *= 2.0**tuning.coin
     drawn += more

@@ -1,6 +1,6 @@
 """The exponential mechanism: choose a candidate with probability proportional to exp(−γ).
 
-That is also noisy max with Gumbel noise. If few candidates are near, their cumulative chances are inverted;
+This is also noisy max with Gumbel noise. If few candidates are near, their cumulative chances are inverted;
 if many are, a few random visits find one of them; in between, candidates are proposed in blocks, by a bound
 on the best of each (theorem 2 of the proof page).
 """
@@ -63,7 +63,7 @@ def proportional(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 
 
 def _by_inversion(gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tuning) -> int:
-    """Choose a near candidate by its chance; beyond them, any candidate by the bound 2^−level and a coin."""
+    """Choose a near candidate by its chance, or propose a far one at the bound 2^−level and flip its coin."""
     shares = Shares(gaps, near, level=level)
     while True:
         place = shares.draw(bits, tuning)
@@ -79,7 +79,7 @@ def _by_inversion(gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tun
 class Shares:
     """Draws a near candidate in proportion to exp(−γ), or none in proportion to size·2^−level.
 
-    The weight of "none" counts *every* candidate, because the proposal that follows does.
+    The weight of "none" counts *every* candidate, because the proposal that follows may be any of them.
     """
 
     __slots__ = ("_ends", "_gaps", "_level", "_near", "_total")
@@ -96,7 +96,7 @@ class Shares:
         word = tuning.word
         uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
         target = (uniform.known + 0.5) * 0.5**word * self._total
-        # Lemma 14: the ends and the target are off by less than this, together.
+        # The errors of the ends and of the target add up to less than this (lemma 14).
         doubt = self._total * (4 * tuning.tolerance + 2.0 ** (1 - word))
         place = int(np.searchsorted(self._ends, target - doubt))
         if place < len(self._ends) and self._ends[place] <= target + doubt:
@@ -120,10 +120,10 @@ class Shares:
 
 @np.errstate(all="ignore")
 def proportionals(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
-    """``size`` independent draws of the exponential mechanism.
+    """Make ``size`` independent draws of the exponential mechanism.
 
-    A level is proposed in proportion to its size and bound, then one of its candidates uniformly, which is
-    accepted with the remaining chance 2^level·exp(−γ).
+    A level is proposed in proportion to its size times its bound, then one of its candidates uniformly. The
+    candidate is accepted with the remaining chance 2^level·exp(−γ).
     """
     levels = Levels.prepared(gaps, tuning)
     last = levels.last

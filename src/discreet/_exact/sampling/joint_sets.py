@@ -1,8 +1,8 @@
 """The exponential mechanism over sets of k candidates: the k most common, without their order.
 
-A set loses max_i (c_(i) − c(S)_(i)): the i-th largest count of all against the i-th largest of the set. It is
-drawn in proportion to e^{−loss/scale}. The sets within a loss are counted by a pass over the k places, in
-logarithms where a level is looked for and in whole numbers where it is accepted (docs/proofs/top-k.md).
+The loss of a set is max_i (c_(i) − c(S)_(i)): the i-th largest count of all minus the i-th largest of the
+set. A set is drawn in proportion to e^{−loss/scale}. The sets within a loss are counted by a pass over the
+k places, in logarithms to search for a level and in whole numbers to accept it (docs/proofs/top-k.md).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from discreet._exact.sampling.loss_levels import (
     Ranked,
 )
 
-_PARTS = 60  # bits after the point of a bound on the number of sets
+_PARTS = 60  # binary places of a bound on the number of sets
 _COLUMNS = 1 << 18  # losses times places that are counted at once
 
 
@@ -30,7 +30,7 @@ _COLUMNS = 1 << 18  # losses times places that are counted at once
 def joint_set(
     counts: Counts, k: int, *, scale: Fraction, bits: Bits, blocks: Blocks = STANDARD_BLOCKS
 ) -> list[int]:
-    """``k`` candidates in ascending order, in proportion to e^{−max_i (c_(i) − c(S)_(i))/scale}.
+    """Draw ``k`` candidates, in ascending order, in proportion to e^{−max_i (c_(i) − c(S)_(i))/scale}.
 
     ``counts`` are whole numbers from 0 to 2⁶². The time depends on them.
 
@@ -52,8 +52,8 @@ def joint_set(
 class Sets(Ranked):
     """The sets of ``k`` candidates, by an upper limit on their loss.
 
-    A set loses at most v when its i-th best is among the t_i(v) candidates that fit place i, for every i. The
-    ranks from t_{i−1} up to t_i are block i; after it a set must have i of its ranks.
+    A set loses at most v if, for every i, its i-th best is among the t_i(v) candidates that fit place i. The
+    ranks from t_{i−1} up to t_i are block i; at least i ranks of the set are in blocks 1 to i.
     """
 
     __slots__ = ("_logarithms",)
@@ -64,13 +64,13 @@ class Sets(Ranked):
 
     @property
     def steps(self) -> int:
-        """Return the steps for one loss: for each place, every number taken so far and from its block."""
+        """Return the steps for one loss: places, times numbers taken so far, times numbers from a block."""
         return self.k**3
 
     def logarithms(self, losses: Counts) -> Floats:
         """Return the logarithm of a bound slightly above the number of sets within each loss."""
         new = np.array([loss for loss in losses.tolist() if loss not in self._logarithms], np.int64)
-        # All roundings of the pass together (docs/proofs/top-k.md): the bound is above the number.
+        # This covers all roundings of the pass, so the bound is above the number (docs/proofs/top-k.md).
         rounding = self.k**2 * (self.k * math.log(len(self.counts)) + 100) * 2.0**-46
         step = max(1, _COLUMNS // self.k)
         for at in range(0, len(new), step):
@@ -81,7 +81,10 @@ class Sets(Ranked):
 
     @np.errstate(divide="ignore")
     def _counted(self, losses: Counts) -> Floats:
-        """Return the logarithm of the number of sets after block i with i, ..., k ranks, by floats."""
+        """Return the logarithm of the number of sets within each loss, in floats.
+
+        After block i it counts the sets with i, ..., k ranks.
+        """
         k, fit = self.k, self.fitting(losses)
         sizes = np.diff(fit, axis=0, prepend=0)
         takes = np.arange(1, k + 1)[:, None]
@@ -105,7 +108,7 @@ class Sets(Ranked):
         return found
 
     def number(self, loss: int) -> int:
-        """Return the bound on the number of sets whose logarithm was given, in units of 2⁻⁶⁰."""
+        """Return the bound on the number of sets, as ``logarithms`` found it, in units of 2⁻⁶⁰."""
         whole, part = divmod(self._logarithms[loss] / math.log(2), 1.0)
         return (math.floor(math.ldexp(2.0**part, _PARTS)) + 1) << int(whole)
 
@@ -128,7 +131,7 @@ class Sets(Ranked):
     def uniform(self, loss: int, ways: list[list[int]], bits: Bits) -> list[int]:
         """Return the ranks of one of the sets within a loss, each set with the same probability.
 
-        From the last block to the first: how many ranks it contributes, then which.
+        Go from the last block to the first: draw how many ranks it contributes, then which.
         """
         left, ranks = self.k, list[int]()
         sizes = self._sizes(loss)

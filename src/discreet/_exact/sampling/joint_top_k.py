@@ -1,7 +1,7 @@
 """The joint exponential mechanism for top-k: an ordered tuple of k candidates, drawn at once.
 
-A tuple (s_1, ..., s_k) loses max_i (c_(i) − c_{s_i}), where c_(1) ≥ c_(2) ≥ ... are the sorted counts, and is
-drawn in proportion to e^{−loss/scale} (docs/proofs/top-k.md).
+The loss of a tuple (s_1, ..., s_k) is max_i (c_(i) − c_{s_i}), where c_(1) ≥ c_(2) ≥ ... are the sorted
+counts. A tuple is drawn in proportion to e^{−loss/scale} (docs/proofs/top-k.md).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from discreet._exact.sampling.loss_levels import (
 def joint_first(
     counts: Counts, k: int, *, scale: Fraction, bits: Bits, blocks: Blocks = STANDARD_BLOCKS
 ) -> list[int]:
-    """``k`` distinct candidates in order, in proportion to e^{−max_i (c_(i) − c_{s_i})/scale}.
+    """Draw ``k`` distinct candidates in order, in proportion to e^{−max_i (c_(i) − c_{s_i})/scale}.
 
     ``counts`` are whole numbers from 0 to 2⁶². The time depends on them.
 
@@ -71,11 +71,11 @@ class Tuples(Ranked):
         return found
 
     def number(self, loss: int) -> int:
-        """How many tuples there are within a loss."""
+        """Return how many tuples there are within a loss."""
         return math.prod(self.free(loss))
 
     def logarithms(self, losses: Counts) -> Floats:
-        """The logarithm of the number of tuples within each loss."""
+        """Return the logarithm of the number of tuples within each loss."""
         found = np.zeros(len(losses))
         rows = max(1, CELLS // len(losses))
         for first in range(0, self.k, rows):
@@ -85,8 +85,8 @@ class Tuples(Ranked):
     def uniform(self, loss: int, bits: Bits) -> list[int]:
         """Return one of the tuples within a loss, each with the same probability.
 
-        Ranks are dealt by swaps: the ranks that may still take a place lie at the positions from its own
-        number up to the number of candidates that fit.
+        Ranks are dealt by swaps: the ranks still available for place i lie at the positions from i up to the
+        number of candidates that fit it.
         """
         moved: dict[int, int] = {}
         ranks = []

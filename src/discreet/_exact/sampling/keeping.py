@@ -1,6 +1,6 @@
-"""Which unlisted groups may be named: each is kept by its own coin, depending on its number of people.
+"""The choice of unlisted groups to name: each is kept by its own coin, depending on its number of people.
 
-The chance π(m) for m people is the largest that any (ε, δ) rule can have. It is zero for no people and
+The chance π(m) for m people is the largest that any (ε, δ) rule can have. It is zero for zero people and
 exactly one from some number on; in between it is enclosed in balls (docs/proofs/groups-from-the-data.md).
 """
 
@@ -48,14 +48,14 @@ class KeepingRule(Protocol):
     """A chance for each size of a group: its number of people or its weight."""
 
     def ball(self, size: int, /) -> Ball:
-        """A ball around the chance, at the current precision."""
+        """Return a ball around the chance, at the current precision."""
 
     def ends(self, size: int, width: int, /) -> tuple[int, int]:
         """Return whole numbers that enclose the chance times 2^width."""
 
 
 class Keeping:
-    """π(m) in closed form: it grows as δ and e^ε allow up to the ``turn``, and approaches one from there."""
+    """π(m) in closed form: it grows as fast as δ and e^ε allow up to ``turn``, then approaches one."""
 
     def __init__(self, epsilon: Fraction, delta: Fraction) -> None:
         self.epsilon = epsilon
@@ -72,7 +72,7 @@ class Keeping:
                 return
 
     def ball(self, people: int) -> Ball:
-        """A ball around π(people), at the current precision."""
+        """Return a ball around π(people), at the current precision."""
         e, d = ball_of(self.epsilon), ball_of(self.delta)
         rising = min(people, self.turn)
         chance = d * (e * rising).expm1() / e.expm1()

@@ -1,9 +1,9 @@
 """Noise that is a keyed function of the candidate, so that recomputing it gives the same noise.
 
-For selections that run on many machines, where a task may be retried or run twice at once. A new secret key
-serves one release. AES under that key turns a candidate's 16-byte identity into the first 64 bits of its
-uniform number u, and a keyed hash gives more if those do not decide; its noise is −ln u. Without the key
-these are indistinguishable from independent uniform bits (docs/proofs/distributed-selection.md).
+This serves selections that run on many machines, where a task may be retried or run twice at once. Each
+release has a new secret key. AES under that key turns a candidate's 16-byte identity into the first 64 bits
+of its uniform number u, and a keyed hash gives more if those do not decide; its noise is −ln u. Without the
+key these bits are indistinguishable from independent uniform bits (docs/proofs/distributed-selection.md).
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ class KeyedNoise:
         return KeyedNoise(source.integer(16 * _KEY_BYTES).to_bytes(2 * _KEY_BYTES, "little"))
 
     def __reduce__(self) -> tuple[type[KeyedNoise], tuple[bytes]]:
-        # Unlike a source of bits, keyed noise must be the same wherever they arrive.
+        # Unlike a source of bits, a copy on another machine must give the same noise.
         return KeyedNoise, (self._cipher_key + self._hash_key,)
 
     def __repr__(self) -> str:
         return "KeyedNoise(secret)"
 
     def words(self, identities: Identities) -> Words:
-        """The first 64 bits of the uniform number of each identity."""
+        """Return the first 64 bits of the uniform number of each identity."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
         # One block for each identity, all different: exactly what a plain block cipher is good for.
@@ -87,7 +87,7 @@ class _HashedBits:
         return False
 
     def integer(self, width: int) -> int:
-        """One uniform integer below ``2**width``."""
+        """Return one uniform integer below ``2**width``."""
         drawn, known = 0, 0
         while known < width:
             block = b"noise" + self._counter.to_bytes(8, "little") + self._identity
@@ -99,7 +99,7 @@ class _HashedBits:
         return drawn >> (known - width)
 
     def words(self, count: int, *, width: int = 64) -> Words:
-        """``count`` independent uniform integers below ``2**width``."""
+        """Return ``count`` independent uniform integers below ``2**width``."""
         return np.array([self.integer(width) for _ in range(count)], dtype=np.uint64)
 
 
@@ -140,7 +140,7 @@ def keyed_first(
     near = keyed_shortlist(noise, identities, scores, scale=scale, count=count).tolist()
     named = {index: identities[index].tobytes() for index in near}
     if len(set(named.values())) < len(near):
-        # Candidates were checked to be different; equal ones have equal noise, and no order.
+        # Candidates were checked to be distinct; equal ones would have equal noise and could not be ordered.
         raise TableError("the table changed while it was being read; nothing is released")
     gaps, words = Gaps(scores, scale=scale), noise.words(identities[near])
     found = [

@@ -74,7 +74,7 @@ def laplace_max(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 def _shallowest_of(
     near: Indices, gaps: Gaps, layer: Layer, *, bits: Bits, tuning: Tuning
 ) -> int | None:
-    """Return the least deep candidate in a layer, if any is in it, when the near candidates are listed."""
+    """Return the least deep candidate in a layer, given the near candidates; None if the layer is empty."""
     inside = near[flip(gaps, near, layer, bits=bits, tuning=tuning)]
     if len(near) < gaps.size:
         far = far_heads(gaps, layer, level=tuning.level, bits=bits, tuning=tuning)
@@ -101,7 +101,7 @@ class LaplaceNoise:
         self.coins = Heads(-doublings)
 
     def odds(self, gamma: float, time: float) -> float:
-        """1 + |1 − σ·e^−γ|, over e^−γ·2^(k−1) if that is more than one."""
+        """Return 1 + |1 − σ·e^−γ|, divided by e^−γ·2^(k−1) if that is more than one."""
         if self._step > _LARGEST_STEP:
             return math.nan
         chance = math.exp(-gamma)
@@ -110,7 +110,7 @@ class LaplaceNoise:
         )
 
     def ball(self, gamma: Fraction, time: Ball) -> Ball:
-        """The same."""
+        """Return the odds as a ball."""
         chance = ball_of(-gamma).exp()
         distance = abs(1 - chance * (self._start + self._step * time))
         return (1 + distance) / (chance * self._step).max(ball_of(1))
@@ -118,7 +118,7 @@ class LaplaceNoise:
 
 @np.errstate(all="ignore")
 def laplace_maxes(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
-    """``size`` independent draws of noisy max with Laplace noise."""
+    """Make ``size`` independent draws of noisy max with Laplace noise."""
     levels = Levels.prepared(gaps, tuning)
     drawn = np.full(size, -1, dtype=np.int64)
     for start in range(0, size, DRAWS_AT_ONCE):
@@ -147,7 +147,7 @@ class Layer:
         self.number = number
 
     def exponent(self, level: int) -> int:
-        """The chance is at most e^k·exp(−γ)."""
+        """Return the exponent: the chance is at most e^k·exp(−γ)."""
         return max(0, level - math.ceil(self.number * _LOG2_E))
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
@@ -161,7 +161,7 @@ class Layer:
         return chances, 4.0 if self.number <= _DEEPEST else math.inf
 
     def ball(self, gamma: Fraction) -> Ball:
-        """The same three formulas."""
+        """Return the chance by the same three formulas, as a ball."""
         z = gamma - (self.number - 1)
         if z >= 1:
             return (ball_of(1).exp() - 1) / (2 * ball_of(z).exp() - 1)
@@ -169,7 +169,7 @@ class Layer:
         return 1 - (inside - 1).exp() / (2 - (-inside).exp())
 
     def depths(self, gammas: Floats, uniforms: Floats) -> Floats:
-        """Depths for uniforms in (0, 1), by inversion, within ``DEPTH_ERROR``."""
+        """Return depths for uniforms in (0, 1), by inversion, within ``DEPTH_ERROR``."""
         inside = np.clip(gammas - (self.number - 1), 0.0, 1.0)
         slope = 2.0 * np.exp(inside) - 1.0
         share = uniforms * (1.0 - np.exp(inside - 1.0) / (2.0 - np.exp(-inside)))
@@ -213,8 +213,8 @@ def shallowest(
 ) -> tuple[Indices, Indices]:
     """Return the candidate of least depth for each group.
 
-    ``groups`` and ``candidates`` list who is in the layer; the result has the groups that occur, ascending,
-    and one candidate for each. A candidate alone in a layer is the least deep at any depth.
+    ``groups`` and ``candidates`` list the candidates in the layer by group; the result has the groups that
+    occur, ascending, and one candidate for each. A candidate alone in its group needs no depth.
     """
     if (groups[1:] < groups[:-1]).any():
         order = np.argsort(groups, kind="stable")
@@ -252,7 +252,7 @@ def _least_of_each(
     margin = max(margin, tuning.tolerance)
     ends = np.append(begins[1:], len(candidates))
     limits = np.minimum.reduceat(depths, begins) + margin
-    # Written so that a NaN depth goes to the balls.
+    # Written so that balls decide if a depth is NaN.
     near = ~(depths > np.repeat(limits, ends - begins))
     winners: Indices = np.empty(len(begins), dtype=np.int64)
     number = np.add.reduceat(near, begins, dtype=np.int64)

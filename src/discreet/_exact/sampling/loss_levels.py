@@ -35,8 +35,8 @@ class Blocks:
     """Numbers that affect how a level is searched for, never what is drawn.
 
     Attributes:
-        word: bits of the first look at a uniform number.
-        first: how many blocks of levels there are at first, at most.
+        word: how many bits of a uniform number are drawn first.
+        first: the largest number of blocks to begin with.
         width: a block of this width, in scales, need not be split.
         doubt: a factor on the error bound of floats; ``inf`` leaves everything to balls.
     """
@@ -63,7 +63,7 @@ class Ranked:
         self._order: Counts | None = None
         index_bits = len(counts).bit_length()
         if self.spread.bit_length() + index_bits < 64:
-            # Sorting integers is much faster than sorting by them: put the index in the lower bits.
+            # Sorting integers is much faster than an argsort, so put the index in the lower bits.
             packed = (counts - least << index_bits) + np.arange(len(counts))
             if self.spread:
                 packed.sort()
@@ -106,22 +106,22 @@ class Weighed(Protocol):
         """Return roughly the number of steps for the logarithm of one loss."""
 
     def logarithms(self, losses: Counts) -> Floats:
-        """The logarithm of ``number`` for each loss."""
+        """Return the logarithm of ``number`` for each loss."""
 
     def number(self, loss: int) -> int:
-        """Return how many items lose at most this, or a bound on it, times a constant."""
+        """Return how many items lose at most ``loss``, or a bound on that number, times a constant."""
 
 
 class LossLevels:
-    """Levels in blocks: each from one of ``edges`` to the next, the last without an end."""
+    """Levels in blocks: each block reaches from one edge to the next, and the last has no end."""
 
     __slots__ = ("_blocks", "_doubt", "_edges", "_ends", "_rate", "_scale", "_weighed")
 
     def __init__(self, weighed: Weighed, scale: Fraction, blocks: Blocks) -> None:
         self._weighed, self._scale, self._blocks = weighed, scale, blocks
-        # In any case at most e^−45 of the weight lies this many scales up.
+        # At most e^−45 of the weight lies beyond this many scales, whatever the counts.
         reach = weighed.k * math.log(len(weighed.counts)) + _NEGLIGIBLE
-        # Beyond the spread of the counts all of them are included: levels there need not be distinguished.
+        # Beyond the spread of the counts every candidate fits, so levels there need not be distinguished.
         end = min(math.ceil(scale * Fraction(reach)), weighed.spread)
         narrow = max(1, math.floor(blocks.width * scale))
         number = max(64, min(blocks.first, CELLS // weighed.steps))
@@ -145,7 +145,7 @@ class LossLevels:
         self._doubt = 2 * blocks.doubt * steps * 2.0**-50
 
     def _heights(self, reach: float) -> Floats:
-        """Return the logarithms of the blocks' weights; one far below all others may be inaccurate."""
+        """Return the logarithms of the blocks' weights; a weight far below the others may be inaccurate."""
         starts = np.minimum(self._edges * self._rate, 2 * reach + 100)
         found: Floats = -starts
         found[:-1] += np.maximum(
@@ -156,12 +156,12 @@ class LossLevels:
         return found
 
     def propose(self, bits: Bits) -> tuple[int, int]:
-        """Propose a level, and return also the last one of its block."""
+        """Propose a level; return it and the last level of its block."""
         place = self._block(bits)
         spread = self._weighed.spread
         start, after = (*self._edges[place : place + 2].tolist(), None)[:2]
         last = spread if after is None else after - 1
-        if start == last:  # and nothing beyond the spread is told apart
+        if start == last:  # levels beyond the spread count as one
             return start, last
         further = geometric(bits, self._scale, word=self._blocks.word)
         if after is None:

@@ -34,7 +34,7 @@ class Noisy:
             uniform.extend()
 
     def ends(self) -> tuple[Ball, Ball]:
-        """Balls around the least and the largest value that Y may have."""
+        """Return balls around the least and the largest value that Y may have."""
         low, high = self.uniform.ends()
         gamma = ball_of(self.gamma)
         return -high.log() - gamma, -low.log() - gamma
@@ -42,7 +42,7 @@ class Noisy:
 
 @np.errstate(all="ignore")
 def noisy_first(gaps: Gaps, count: int, bits: Bits, *, word: int = _WORD) -> list[int]:
-    """The ``count`` candidates of largest noisy score, the largest first.
+    """Return the ``count`` candidates of largest noisy score, the largest first.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -56,14 +56,14 @@ def noisy_first(gaps: Gaps, count: int, bits: Bits, *, word: int = _WORD) -> lis
 def noisy_first_and_gap(
     gaps: Gaps, bits: Bits, *, unit: Fraction, word: int = _WORD
 ) -> tuple[int, int]:
-    """The candidate of largest noisy score, and ⌊(lead over the second)·scale/unit⌋."""
+    """Return the candidate of largest noisy score, and ⌊(lead over the second)·scale/unit⌋."""
     first, second = _first(gaps, 2, bits, word)
     factor = gaps.scale / unit
     while True:
         with precision(_precision(first, second)):
             (first_low, first_high), (second_low, second_high) = first.ends(), second.ends()
             low, high = first_low - second_high, first_high - second_low
-            # The order is already settled: the lead is positive whatever these enclosures show.
+            # The order is already settled, so the lead is positive even if these enclosures do not show it.
             found = common_floor(low.max(ball_of(0)) * ball_of(factor), high * ball_of(factor))
         if found is not None:
             return first.index, max(found, 0)
@@ -75,8 +75,8 @@ def may_be_first(words: Words, gammas: Floats, count: int, *, word: int) -> Indi
     """Return the positions that may be among the first ``count``, by ``word`` bits of each uniform number."""
     middle = words.astype(np.float64) + 0.5
     noise = word * np.log(2.0) - np.log(middle)
-    # Rounding of γ, of the logarithm and of their difference; and what the unknown bits of u may add.
-    # The unknown bits move ln u by at most ln(1 + 1/words) on either side.
+    # This covers the rounding of γ, of the logarithm and of their difference, and the unknown bits of u.
+    # Those bits move ln u by at most ln(1 + 1/words) on either side.
     error = (noise + gammas + word) * 2.0**-49 + 1.0 / words
     noisy = noise - gammas
     floor = np.partition(noisy - error, len(words) - count)[len(words) - count]
@@ -85,7 +85,7 @@ def may_be_first(words: Words, gammas: Floats, count: int, *, word: int) -> Indi
 
 
 def in_order(found: list[Noisy]) -> list[Noisy]:
-    """The largest noisy score first."""
+    """Return the candidates sorted by noisy score, the largest first."""
     return sorted(found, key=cmp_to_key(_compare))
 
 
@@ -109,7 +109,7 @@ def _precision(one: Noisy, other: Noisy) -> int:
 
 
 def _compare(one: Noisy, other: Noisy) -> int:
-    """Negative if ``one`` has the larger noisy score; equality has probability zero."""
+    """Return a negative number if ``one`` has the larger noisy score; equality has probability zero."""
     while True:
         with precision(_precision(one, other)):
             (one_low, one_high), (other_low, other_high) = one.ends(), other.ends()

@@ -1,9 +1,9 @@
 """Permute-and-flip: flip a coin exp(−γ) for every candidate and choose uniformly among the heads.
 
-That is also noisy max with exponential noise. Most of the n coins are never flipped: a clear winner shows
+This is also noisy max with exponential noise. Most of the n coins are never flipped: a clear winner shows
 in the block maxima, a crowd of good candidates is found by a few random visits, and in between candidates
-are proposed in blocks, by a bound on the best of each; if there are few candidates, a few bits each show
-most to be tails. All plans draw from the same distribution (theorem 1 of the proof page).
+are proposed in blocks, by a bound on the best of each; if there are few candidates, the first few bits
+of each coin show most to be tails. All plans draw from the same distribution (theorem 1 of the proof page).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from discreet._exact.sampling.thinning import DRAWS_AT_ONCE, Levels, far_heads
 def uniform_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
     """Draw a candidate as permute-and-flip does.
 
-    Probability of r: p_r ∫₀¹ Π_{t≠r} (1 − u·p_t) du with p = exp(−γ).
+    The probability of r is p_r ∫₀¹ Π_{t≠r} (1 − u·p_t) du with p = exp(−γ).
 
     Example:
         >>> from fractions import Fraction
@@ -57,11 +57,11 @@ class ExponentialNoise:
     ends = False
 
     def odds(self, gamma: float, time: float) -> float:
-        """1 + (1 − e^−γ)(e^s − 1)."""
+        """Return 1 + (1 − e^−γ)(e^s − 1)."""
         return 1.0 - math.expm1(-gamma) * math.expm1(time)
 
     def ball(self, gamma: Fraction, time: Ball) -> Ball:
-        """The same; the best candidate's need not know the time."""
+        """Return the odds as a ball; for the best candidate they do not depend on the time."""
         if not gamma:
             return ball_of(1)
         return 1 + (1 - ball_of(-gamma).exp()) * (time.exp() - 1)
@@ -75,7 +75,7 @@ def head_or_none(
 ) -> int | None:
     """Return a uniform choice among the candidates whose coins come up heads, or None if none does.
 
-    ``noise`` reaches each candidate whose coin is heads at a uniform time.
+    If a candidate's coin is heads, ``noise`` reaches it at a uniform time.
     """
     gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
     level = tuning.level
@@ -103,7 +103,7 @@ def head_or_none(
 def _heads_of(
     near: Indices, gaps: Gaps, coins: Heads, *, level: int, bits: Bits, tuning: Tuning
 ) -> Indices:
-    """Return all heads, when the candidates near at ``level`` are listed; far ones rarely come up heads."""
+    """Return all heads, given the candidates near at ``level``; far ones rarely come up heads."""
     heads = near
     # A single near candidate is the best one, and its coin exp(−0) needs no flip.
     if len(near) > 1 or coins.halvings:
@@ -121,9 +121,9 @@ def _heads_of(
 def _by_first_bits(
     gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning, tails: Collection[int] = ()
 ) -> int | None:
-    """Make the same choice for few candidates, most of which the first bits show to be tails.
+    """Make the same choice if there are few candidates; the first bits show most coins to be tails.
 
-    The others are checked in random order until one is heads; or all at once, if they are no more than the
+    The others are checked in random order until one is heads, or all at once if they are no more than the
     first bits leave open by chance. Candidates in ``tails`` are skipped.
     """
     left, words = not_tails_yet(gaps, bits=bits, tuning=tuning)
@@ -166,7 +166,7 @@ def _visit(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> tuple[int
     if any(gaps.gamma(candidate) <= tuning.near_enough for candidate in visited):
         order = some_indices(bits, gaps.size, count=tuning.visits, width=tuning.index_word)
         for position in flip(gaps, order, coins, bits=bits, tuning=tuning).tolist():
-            # A candidate visited before was tails then, and a coin is flipped only once.
+            # A candidate visited before came up tails, and only its first flip counts.
             candidate = order.item(position)
             if not _met(candidate, visited, order[:position]):
                 return candidate, visited
@@ -183,7 +183,7 @@ def _met(candidate: int, visited: list[int], order: Indices) -> bool:
 
 @np.errstate(all="ignore")
 def uniform_heads(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
-    """``size`` independent draws of permute-and-flip."""
+    """Make ``size`` independent draws of permute-and-flip."""
     levels = Levels.prepared(gaps, tuning)
     drawn = np.full(size, -1, dtype=np.int64)
     for start in range(0, size, DRAWS_AT_ONCE):
@@ -207,7 +207,7 @@ class Window:
         self._shift = cuts + halvings
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
-        """x/(1 − (w−1)x) for x = exp(−γ)/2^shift."""
+        """Return x/(1 − (w−1)x) for x = exp(−γ)/2^shift."""
         np.negative(gammas, out=gammas)
         np.exp(gammas, out=gammas)
         gammas *= 0.5**self._shift
@@ -218,12 +218,12 @@ class Window:
         return gammas, 2.0 / left
 
     def ball(self, gamma: Fraction) -> Ball:
-        """x/(1 − (w−1)x) for x = exp(−γ)/2^shift."""
+        """Return x/(1 − (w−1)x) for x = exp(−γ)/2^shift."""
         share = scaled(ball_of(-gamma).exp(), -self._shift)
         return share / (1 - (self.number - 1) * share)
 
     def exponent(self, level: int) -> int:
-        """The chance is at most 1/(2^(level+shift) − (w−1))."""
+        """Return the exponent: the chance is at most 1/(2^(level+shift) − (w−1))."""
         return ((1 << (level + self._shift)) - (self.number - 1)).bit_length() - 1
 
 
@@ -250,7 +250,7 @@ def _one_per_draw(draw: Indices, bits: Bits, width: int) -> Indices:
         keys = bits.words(len(draw), width=width) | (draw.astype(np.uint64) << np.uint64(width))
         order = np.argsort(keys)
         ordered = keys[order]
-        # Equal keys in one draw would favour a position: then all keys are drawn again.
+        # Equal keys in one draw would favour a position, so all keys are then drawn again.
         if not (ordered[1:] == ordered[:-1]).any():
             first = np.ones(len(order), dtype=np.bool_)
             owners = ordered >> np.uint64(width)

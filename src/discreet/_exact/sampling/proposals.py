@@ -1,10 +1,10 @@
 """The winner of a noisy maximum as the first accepted proposal, from bounds on blocks of candidates.
 
 Let noise come down from infinity and reach one candidate after the other. Each is proposed at the times of
-a Poisson process, at a rate that bounds how soon it can be reached; for a whole block that follows from its
-best score. A proposal is accepted with the remaining chance, and the first accepted one is the winner
-(lemma 16 of the proof page). Besides the best of each block, few scores are read: a candidate of a block is
-accepted at least as often as its best one is, which is one proposal in twice its size.
+a Poisson process, at a rate that bounds how soon it can be reached; for a whole block the rate follows from
+its best score. A proposal is accepted with the remaining chance, and the first accepted one is the winner
+(lemma 16 of the proof page). Few scores are read besides the best of each block: of the proposals from a
+block of m candidates at least one in 2m is accepted, because its best candidate is accepted that often.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from discreet._exact.sampling.coins import GUARD_BITS, Ball, Coins, Tuning, Unif
 from discreet._exact.sampling.thinning import levels_of
 
 _LN2 = math.log(2)
-# Floats are trusted for words this long, this many waits, none longer than this, and such times (lemma 17).
+# Floats are trusted only within these limits on the word, the number and length of waits, and the time
+# (lemma 17).
 _LEAST_WORD = 32
 _MOST_WAITS = 1 << 16
 _LONGEST_WAIT = 16.0
 _LATEST = 32.0
 _SMALLEST = 24
-# If more blocks than this are heavy, all blocks of up to this many candidates are made narrow instead.
+# If more than _FEW_HEAVY blocks are heavy, up to _NARROW_UP_TO candidates are put in narrow blocks instead.
 _FEW_HEAVY = 2
 _NARROW_UP_TO = 1 << 17
 _HALVINGS = 4
@@ -39,11 +40,11 @@ _HALVES = 0.5 ** np.arange(256)
 
 
 class Noise(Protocol):
-    """When a candidate is reached: at time t with the rate c(γ)/odds(γ, t), for a coin c."""
+    """The times at which candidates are reached: at time t the rate is c(γ)/odds(γ, t), for a coin c."""
 
     @property
     def coins(self) -> Coins:
-        """The coin c, of at most 2^−level for the levels from which proposals come."""
+        """The coin c, which is at most 2^−level for the levels from which proposals come."""
         ...
 
     @property
@@ -54,24 +55,25 @@ class Noise(Protocol):
     def odds(self, gamma: float, time: float) -> float:
         """Return the odds, at least one; the relative error is below 2⁻⁴⁰, plus t if time is off by t.
 
-        NaN if floats are not trusted.
+        The odds are NaN if floats are not trusted.
         """
         ...
 
     def ball(self, gamma: Fraction, time: Ball) -> Ball:
-        """The same, as a ball."""
+        """Return the odds as a ball."""
         ...
 
 
 class BoundedBlocks:
-    """Stretches of candidates, whose coins are bounded by the level of the best of each.
+    """Stretches of candidates; the level of the best in a stretch bounds the coins of all of them.
 
-    They are the blocks; a few that are better than all others are cut into parts, which come first.
+    The stretches are the blocks, except that a few blocks better than all others are cut into parts, which
+    come first.
 
     Args:
         gaps: the gaps of all candidates.
         tuning: the last level, and how many cells there may be.
-        lowered: levels to take away, but none below zero.
+        lowered: how much to subtract from each level; no level goes below zero.
     """
 
     __slots__ = ("_bound", "_cells", "_halvings", "_levels", "_size", "_starts", "_width", "rate")
@@ -97,7 +99,7 @@ class BoundedBlocks:
         levels = levels_of(gammas, tuning.level).astype(np.int64)
         if lowered:
             levels = np.maximum(levels - lowered, 0)
-        # A block of level j has 2^(last−j) cells, a part 2^(last−j−h), or one where that is less than one.
+        # A block of level j has 2^(last−j) cells, a part 2^(last−j−h), or one if that is less than one.
         levels[:parts] += _HALVINGS
         most = max(tuning.cells, 4 * len(levels)) / float(np.add.reduce(_HALVES[levels]))
         last = max(min(tuning.level, math.frexp(most)[1] - 1), _HALVINGS if parts else 0)
@@ -112,7 +114,7 @@ class BoundedBlocks:
         self._levels = levels
         self._cells = np.arange(len(levels)).repeat(counts)
         self._bound = len(self._cells) * self._width
-        # Proposals beyond the end of a short last block are dropped: they have no part in the rate.
+        # Proposals beyond the end of a short last block are dropped, so the rate does not include them.
         lacking = self._starts.item(-1) + self._width - gaps.size
         self.rate = math.ldexp(self._bound - lacking * counts.item(-1), -last)
 
@@ -147,7 +149,7 @@ def first_kept(
     lowered: int = 0,
     out: Collection[int] = (),
 ) -> int | None:
-    """Return the candidate reached first, or None if time ends before; those in ``out`` are skipped."""
+    """Return the candidate reached first, or None if time ends first; candidates in ``out`` are skipped."""
     blocks = BoundedBlocks(gaps, tuning, lowered=lowered)
     clock = Clock(blocks.rate, bits, tuning)
     before = 0
@@ -162,7 +164,7 @@ def first_kept(
             if candidate not in out and clock.keeps(gaps, candidate, noise):
                 return candidate
         before += len(candidates)
-        # Until about then time is rarely over; the next proposal whose coin is heads decides it exactly.
+        # Before about this point time is rarely over, and the next proposal whose coin is heads checks it.
         if noise.ends and before >= blocks.rate:
             clock.proceed(before)
             if clock.is_over():
@@ -171,7 +173,7 @@ def first_kept(
 
 
 class Clock:
-    """The times of proposals at some rate: sums of −ln u divided by it, for uniform numbers u."""
+    """The times of proposals at some rate: sums of −ln u divided by the rate, for uniform numbers u."""
 
     __slots__ = (
         "_bits",
@@ -207,7 +209,7 @@ class Clock:
         self._longest = max(self._longest, float(np.maximum.reduce(waits)))
 
     def is_over(self) -> bool:
-        """Return whether it is after time one."""
+        """Return whether the current time is after one."""
         time, doubt = self._time()
         if abs(time - 1.0) > doubt:
             return time > 1.0

@@ -1,7 +1,7 @@
 """Numbers of runs: exact draws of truncated negative binomial, logarithmic, geometric and Poisson numbers.
 
-One uniform number u and the running sum of the masses: the number drawn is the least k whose cumulative mass
-exceeds u. Every comparison is decided in ball arithmetic, with as many bits of u as needed (lemma 3 of
+Each draw uses one uniform number u: the number drawn is the least k whose cumulative mass exceeds u. Every
+comparison is decided in ball arithmetic, with as many bits of u as needed (lemma 3 of
 docs/proofs/sampling.md); the work grows with the number drawn.
 """
 
@@ -21,7 +21,7 @@ _WORD = 64
 def truncated_negative_binomial(
     bits: Bits, shape: Fraction, halting: Fraction, *, word: int = _WORD
 ) -> int:
-    """A whole number K ≥ 1 with Pr[K = k] in proportion to (1 − γ)^k Π_{l<k} (l + η)/(l + 1).
+    """Draw a whole number K ≥ 1 with Pr[K = k] in proportion to (1 − γ)^k Π_{l<k} (l + η)/(l + 1).
 
     ``shape`` is η > −1, ``halting`` is γ in (0, 1]; η = 1 is the geometric law, η = 0 (the limit) the
     logarithmic one.
@@ -44,7 +44,7 @@ def truncated_negative_binomial(
 
 
 def poisson(bits: Bits, mean: Fraction, *, word: int = _WORD) -> int:
-    """A whole number K ≥ 0 with Pr[K = k] = e^−μ μ^k/k!.
+    """Draw a whole number K ≥ 0 with Pr[K = k] = e^−μ μ^k/k!.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -75,5 +75,5 @@ def _inverted(bits: Bits, masses: Callable[[], Iterator[Ball]], *, word: int) ->
                 if bool(below >= high):
                     return place
                 if not bool(below <= low):
-                    # The sum and u cannot be separated yet: more bits of both.
+                    # The sum and u cannot be separated yet, so take more bits of both.
                     break

@@ -1,4 +1,4 @@
-"""Temporarily seeding other libraries' generators, so that an audit by sampling can be repeated."""
+"""Temporary seeds for other libraries' generators, so that an audit by sampling can be repeated."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Permute-and-flip whose work does not depend on the scores.
 
 Every coin is flipped, with the same number of bits, in passes of the same length, using only additions,
-multiplications and comparisons of normal numbers; the winner is kept by merging counts. A score can change
-the work only if a coin falls inside the float's error band, which has probability at most 2⁻⁴⁰ per coin.
-docs/proofs/sampling.md says what this hides and what it does not.
+multiplications and comparisons of normal numbers; passes are merged by their numbers of heads. A score can
+change the work only if a coin falls inside the float's error band, which has probability at most 2⁻⁴⁰ per
+coin. docs/proofs/sampling.md states what this hides and what it does not.
 """
 
 from __future__ import annotations
@@ -88,9 +88,10 @@ def _flip_all(gaps: Gaps, start: int, stop: int, bits: Bits, tuning: Tuning) -> 
 
 
 def _pick(bits: Bits, bound: int, width: int) -> int:
-    """Return a uniform integer in ``range(bound)`` from ``width`` bits, except with chance bound/2^width.
+    """Return a uniform integer in ``range(bound)`` from ``width`` bits.
 
-    A bound of zero takes the same bits and gives 0.
+    With a chance of at most bound/2^width it takes more bits. A bound of zero takes the same bits and
+    gives 0.
     """
     while True:
         product = bits.integer(width) * bound

@@ -6,7 +6,7 @@ of chance 2^−a, which needs no score and is drawn for all candidates at once b
 
 `Levels` groups all candidates by how large their coins can be, as preparation for many draws. A candidate
 of level j has exp(−γ) ≤ 2^−j, certified (lemma 9). Many independent draws then cost a few coins each:
-`marks` decides who might be heads in which draw, over all draws and candidates of a level at once.
+`marks` decides which candidates might be heads in which draw, for all draws and a whole level at once.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def marks(bits: Bits, places: int, exponent: int, *, tuning: Tuning) -> Indices:
 
 
 def _sparse_skip(bits: Bits, limit: int, exponent: int, word: int) -> int:
-    """Return one geometric distance, when it is almost certainly ``limit`` or more."""
+    """Return one geometric distance that is almost certainly ``limit`` or more."""
     known = bits.integer(word)
-    # (1 − 2^−a)^limit ≥ 1 − limit·2^−a, so that a u below the latter settles it in integers.
+    # (1 − 2^−a)^limit ≥ 1 − limit·2^−a, so a u below the latter decides it in integers.
     common = max(word, exponent)
     if ((known + 1) << (common - word)) + (limit << (common - exponent)) <= 1 << common:
         return limit
@@ -82,7 +82,7 @@ def _sparse_skip(bits: Bits, limit: int, exponent: int, word: int) -> int:
 
 
 def _skips(bits: Bits, count: int, exponent: int, limit: int, tuning: Tuning) -> Indices:
-    """Return independent geometric distances; those of at least ``limit`` are reported as ``limit``."""
+    """Return independent geometric distances; distances above ``limit`` are clipped to it."""
     word = tuning.word
     words = bits.words(count, width=word)
     distance = words.astype(np.float64)
@@ -94,8 +94,8 @@ def _skips(bits: Bits, count: int, exponent: int, limit: int, tuning: Tuning) ->
     np.minimum(distance, limit + 0.5, out=distance)
     floor = np.floor(distance)
     steps: Indices = floor.astype(np.int64)
-    # The error of the float, and what the unknown lower bits of u may change: the smallest
-    # words, for which that is large, are not trusted at all.
+    # This covers the float's error and what the unknown lower bits of u may change. The smallest
+    # words, for which that change is large, are not trusted at all.
     farthest = min(limit, word * mean)
     doubt = (farthest + mean) * tuning.tolerance + math.ldexp(mean, _SMALLEST - word + 1)
     distance -= floor
@@ -110,10 +110,10 @@ def _skips(bits: Bits, count: int, exponent: int, limit: int, tuning: Tuning) ->
 
 
 def exact_skip(uniform: Uniform, exponent: int, *, limit: int) -> int:
-    """The k with (1 − 2^−a)^(k+1) ≤ u < (1 − 2^−a)^k, or ``limit`` if that k is larger."""
+    """Return the k with (1 − 2^−a)^(k+1) ≤ u < (1 − 2^−a)^k, or ``limit`` if that k is larger."""
     while True:
         guess = _guess(uniform, exponent, limit)
-        # With exponent·k bits a small power is exact, so that u is settled as soon as it can be.
+        # With exponent·k bits a small power is exact, so the comparison with u ends as soon as it can.
         exact_bits = min(exponent * (guess + 2), _MOST_EXACT_BITS)
         with precision(max(uniform.width + exponent, exact_bits) + GUARD_BITS):
             rest = 1 - scaled(ball_of(1), -exponent)
@@ -139,7 +139,7 @@ _LEVELS_PER_GAMMA = (1.0 - 2.0**-40) / math.log(2)
 
 
 def levels_of(gammas: Floats, last: int) -> NDArray[np.uint8]:
-    """Levels with exp(−γ) ≤ 2^−level (lemma 9), at most ``last``; overwrites its argument."""
+    """Return levels with exp(−γ) ≤ 2^−level (lemma 9), at most ``last``; overwrites its argument."""
     gammas *= _LEVELS_PER_GAMMA
     np.minimum(gammas, last, out=gammas)
     return gammas.astype(np.uint8)
@@ -163,7 +163,7 @@ class Levels:
 
     @classmethod
     def prepared(cls, gaps: Gaps, tuning: Tuning) -> Levels:
-        """Return as many levels as weights of up to size·2^last in 63 bits allow."""
+        """Return levels up to ``tuning.level``, or up to where weights of size·2^last still fit 63 bits."""
         return cls(gaps, last=min(tuning.level, 62 - gaps.size.bit_length()))
 
     @property

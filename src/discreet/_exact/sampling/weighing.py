@@ -1,9 +1,9 @@
-"""Which unlisted groups may be named if a person counts in several: by weights and normal noise.
+"""The choice of unlisted groups to name if a person counts in several, by weights and normal noise.
 
-A person in t groups adds 1/√t to each. A group of weight w is kept where w plus a normal noise of standard
-deviation σ reaches T, so with probability Φ((w − T)/σ): a coin of its own, enclosed in balls. Weights are
-whole numbers on a public grid, rounded down. This is done twice: a rough first round names the largest
-groups, and in the second round people add their weight to the groups that are not named yet.
+A person in t groups adds 1/√t to each. A group of weight w is kept if w plus normal noise of standard
+deviation σ reaches T. Each group has its own coin for this, of chance Φ((w − T)/σ), enclosed in balls.
+Weights are whole numbers on a public grid, rounded down. There are two rounds: a rough first one names the
+largest groups, and in the second round people add their weight to the groups that are not named yet.
 ``docs/proofs/groups-from-the-data.md`` proves the guarantee.
 """
 
@@ -22,9 +22,9 @@ UNIT = 1 << 20
 """The weight of a person in one group."""
 MOST_WEIGHT = 1 << 62
 FIRST_NOISE = Fraction(1, 20)
-"""The part of the budget for noise that the first round gets: enough to name the largest groups."""
+"""The first round's share of the budget for noise: enough to name the largest groups."""
 FIRST_UNSAFE = Fraction(1, 5)
-"""The first round's part of the chance to name a group that only one person has."""
+"""The first round's share of the chance of naming a group that only one person has."""
 _FINE = 1 << 10
 _SURE = Fraction(1645, 1000)  # a normal number is below this with probability 0.95
 _BRACKETS = 16
@@ -56,7 +56,7 @@ def normal_delta(epsilon: Fraction, spread: Fraction) -> Exact:
 
 
 def new_group_delta(groups: int, threshold: Fraction, variance: Fraction) -> Exact:
-    """Return an upper bound on the chance that any group with only this one person is kept."""
+    """Return an upper bound on the chance of keeping any of one person's groups that have no other people."""
 
     def formula(t: Ball, limit: Ball, square: Ball) -> Ball:
         return t * _at_most((1 / t.sqrt() - limit) / square.sqrt())
@@ -65,7 +65,7 @@ def new_group_delta(groups: int, threshold: Fraction, variance: Fraction) -> Exa
 
 
 def _at_most(x: Ball) -> Ball:
-    """Φ(x)."""
+    """Return Φ(x)."""
     return (-x / ball_of(2).sqrt()).erfc() / 2
 
 
@@ -82,10 +82,10 @@ def _least(enough: Callable[[int], bool]) -> int:
 
 
 class Weighing:
-    """Φ((w − T)/σ) for weights w: one round.
+    """One round: a group of weight w is kept with probability Φ((w − T)/σ).
 
     T is the least threshold on a public grid at which any of a person's groups that have no other people is
-    named with probability ``fails`` at most, if the person is in at most ``groups`` groups.
+    named with probability at most ``fails``, if the person is in at most ``groups`` groups.
 
     Attributes:
         variance: σ², in people.
@@ -106,7 +106,7 @@ class Weighing:
         self._brackets: dict[tuple[int, int], tuple[int, int]] = {}
 
     def ball(self, weight: int) -> Ball:
-        """A ball around the chance that a group of this weight is kept, at the current precision."""
+        """Return a ball around the chance that a group of this weight is kept, at the current precision."""
         if weight == 0:
             return ball_of(0)
         beyond = ball_of(Fraction(weight, UNIT) - self.threshold)
@@ -115,8 +115,8 @@ class Weighing:
     def ends(self, weight: int, width: int) -> tuple[int, int]:
         """Return whole numbers that enclose the chance times 2^width.
 
-        They come from the next rounder weights: the chance grows with the weight, so it lies between
-        theirs.
+        They come from the next weights below and above on a coarser grid: the chance grows with the weight,
+        so it lies between theirs.
         """
         if weight == 0:
             return 0, 0
@@ -135,13 +135,13 @@ class Weighing:
         return self._brackets[key]
 
     def people(self, groups: int, *, deviations: Fraction = Fraction(0)) -> int:
-        """Return how many people, each in this many groups, bring a group so far above the threshold."""
+        """Return how many people, each in ``groups`` groups, bring a group ``deviations`` σ above T."""
         deviation = Fraction(math.isqrt(math.ceil(self.variance * UNIT**2)) + 1, UNIT)
         return math.ceil((self.threshold + deviations * deviation) * UNIT / weight_in(groups))
 
 
 def numbers_to_check(groups: int, variance: Fraction) -> list[int]:
-    """Return the numbers of groups of a person at which the chance of naming a new one can be largest.
+    """Return the numbers of groups per person at which the chance of naming a new group can be largest.
 
     From 1/(2σ²) on the chance falls and then grows, so it is largest at one of the ends.
 
@@ -154,22 +154,22 @@ def numbers_to_check(groups: int, variance: Fraction) -> list[int]:
 
 
 class Weighings:
-    """The rounds of the rule by weights, with noise and thresholds for an ε and a δ.
+    """Both rounds of the rule by weights, with their noise and thresholds for an ε and a δ.
 
     Attributes:
         first: the rough round, which names the largest groups.
-        last: the round among the groups that are left.
-        rho: what the noise of both costs, as a ρ.
+        last: the round for the remaining groups.
+        rho: ρ, the cost of the noise of both rounds.
         unsafe: the probability with which groups that only one person has may be named.
     """
 
     def __init__(self, epsilon: Fraction, delta: Fraction, *, groups: int, replacing: bool) -> None:
-        # Half of δ for the noise; half for groups that one person brings or, replaced, takes away as well.
+        # Half of δ pays for the noise, half for groups that one person brings and, if replaced, takes away.
         steps = 2 if replacing else 1
-        # Above one part in a thousand of itself, whatever ε is.
+        # The spread is rounded up, by about one part in a thousand at most, whatever ε is.
         grain = Fraction(1, _FINE) / max(1, math.ceil(epsilon))
         spread = grain * _least(lambda number: normal_delta(epsilon, number * grain) <= delta / 2)
-        # One over the variance adds up over the rounds.
+        # The reciprocals of the rounds' variances add up to that of this variance.
         variance = spread**2 * steps
         self.rho = 1 / (2 * spread**2)
         self.unsafe = delta / (2 * steps)
@@ -179,11 +179,11 @@ class Weighings:
         )
 
     def people(self, groups: int) -> int:
-        """How many people make a group as likely named as not, if nobody is in more groups than this."""
+        """Return how many people get a group named half of the time, each in at most ``groups`` groups."""
         return self.last.people(groups)
 
     def people_for_sure(self, groups: int) -> int:
-        """How many people make a group named 19 times out of 20, if nobody is in more groups than this.
+        """Return how many people get a group named 19 times out of 20, each in at most ``groups`` groups.
 
         Example:
             >>> rule = Weighings(Fraction(1), Fraction(1, 10**5), groups=20, replacing=False)
@@ -195,5 +195,5 @@ class Weighings:
 
 @lru_cache(maxsize=64)
 def weighings_at(epsilon: Fraction, delta: Fraction, groups: int, neighbours: str) -> Weighings:
-    """The rule by weights for a relation; planning asks for the same one several times."""
+    """Return the rule by weights for a relation; cached, because planning asks for it several times."""
     return Weighings(epsilon, delta, groups=groups, replacing=neighbours == "replace")

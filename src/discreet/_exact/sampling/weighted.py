@@ -20,7 +20,7 @@ from discreet._exact.sampling.coins import Ball, Uniform
 def in_proportion_to(gaps: Gaps, weights: Sequence[Fraction], bits: Bits) -> int:
     """Draw a candidate with probability w_r·exp(−γ_r)/Σ_t w_t·exp(−γ_t).
 
-    It is the least r whose cumulative share exceeds one uniform number u; every comparison "u below the
+    The draw is the least r whose cumulative share exceeds one uniform number u; every comparison "u below the
     share" is decided in ball arithmetic with as many bits of u as needed (lemma 3 of the proof page), and
     all comparisons use the same u, so they agree with each other.
 
@@ -31,7 +31,7 @@ def in_proportion_to(gaps: Gaps, weights: Sequence[Fraction], bits: Bits) -> int
         >>> in_proportion_to(gaps, [Fraction(3), Fraction(1)], SecureBits())
         1
     """
-    # Candidates of weight zero are left out: their empty share could only be hit by a tie.
+    # Candidates of weight zero are left out: only a tie could hit their empty share.
     eligible = [place for place, weight in enumerate(weights) if weight > 0]
     exponents = [-gaps.exact(place) for place in eligible]
     nearest = max(exponents)

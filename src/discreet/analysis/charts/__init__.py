@@ -1,8 +1,8 @@
-"""Charts of the analysis: Altair objects, to show, to save, or to hand to a web page.
+"""Charts of the analysis, as Altair objects to show, to save, or to put on a web page.
 
-Every chart reads without colour (lines differ in dash and marker, bars in shade) and is drawn by vl-convert
-without a browser or a network. Charts of scores are **not private**, and say so. They need Altair
-(``pip install "discreet[charts]"``).
+Every chart is readable without colour: lines differ in dash and marker, bars in shade. vl-convert draws the
+charts without a browser or a network. Charts of scores are **not private**, and carry a note that says so.
+Charts need Altair (``pip install "discreet[charts]"``).
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ def tail_chart(
         errors, mass = error_distribution(mechanism, scores)
         tails = np.minimum(1.0, np.cumsum(mass[::-1])[::-1])
         kept = tails >= _LEAST_TAIL
-        # Pr[error ≥ t] is level up to each error that can occur and drops just after it: level i begins
-        # where error i − 1 ends.
+        # Pr[error ≥ t] is constant up to each error that can occur and drops just after it, so level i
+        # begins just after error i − 1.
         starts = np.append(0.0, errors[kept][:-1])
         records += [
             {"mechanism": titled(mechanism.name), "t": float(t), "tail": float(tail)}
@@ -132,7 +132,7 @@ def worst_case_chart(
     monotonic: bool = False,
     candidates: Sequence[int] | None = None,
 ) -> Any:
-    """The largest expected error on any data against n, with the closed bounds. Data-free.
+    """The largest expected error on any data against n, with the closed-form bounds. Data-free.
 
     Example:
         >>> worst_case_chart(epsilon=1, candidates=[2, 100]).to_dict()["title"]["text"]
@@ -173,7 +173,7 @@ def optimality_chart(
     epsilons: object = "0.05:2:24",
     neighbours: str = "worst",
 ) -> Any:
-    """Average error over that of the best possible mechanism, against ε. Data-free; needs SciPy.
+    """Average error relative to the best possible mechanism, against ε. Data-free; needs SciPy.
 
     Example:
         >>> optimality_chart(n=2, k=2, epsilons="0.5,1").to_dict()["title"]["text"]
@@ -213,7 +213,7 @@ def crossover_chart(
     monotonic: bool = False,
     mechanisms: Iterable[Family] = (PermuteAndFlip, Exponential),
 ) -> Any:
-    """The worst expected error of each of k releases that share one budget, against k. Data-free.
+    """The worst expected error per release if k releases share one budget, against k. Data-free.
 
     Example:
         >>> from discreet import ApproxDP
@@ -274,7 +274,7 @@ def scores_chart(scores: Scores, *, most: int = 20) -> Any:
 
 
 def _bars(records: list[dict[str, Any]], *, x: Any) -> Any:
-    """Draw one bar for each record, named by its first field, in the given order."""
+    """Draw one bar for each record, labelled by its first field, in the given order."""
     alt = altair()
     name = next(iter(records[0]))
     y = alt.Y(f"{name}:N", sort=[record[name] for record in records], title=None)
@@ -288,7 +288,7 @@ def probabilities_chart(
     epsilon: object = 1,
     most: int = 10,
 ) -> Any:
-    """How likely each of the best candidates is to be chosen, by each mechanism. **Not private**.
+    """The probability that each mechanism chooses each of the best candidates. **Not private**.
 
     Example:
         >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
@@ -326,7 +326,7 @@ def probabilities_chart(
 
 
 def posterior_chart(risk: DisclosureRisk) -> Any:
-    """What an attacker believes after the most revealing answer, for each world, with the prior bound.
+    """The attacker's belief in each world after the most revealing answer, with the bound.
 
     Example:
         >>> from discreet.analysis import disclosure_risk

@@ -1,4 +1,4 @@
-"""One style for all charts and figures, by shade, dash and marker, so that they can be photocopied."""
+"""The style of all charts and figures: shades, dashes and markers that survive a photocopy."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from discreet.mechanisms import MECHANISMS
 Look: TypeAlias = tuple[str, tuple[int, ...], str]
 """Shade, dash and marker."""
 
-# One for each mechanism, here, on the page and in the papers' figures; neighbours differ in lightness, so
-# that they stay apart in greyscale.
+# Each mechanism has the same look here, on the page and in the papers' figures. Adjacent looks differ in
+# lightness, so that they stay distinct in greyscale.
 _OF_MECHANISMS: tuple[Look, ...] = (
     ("#12263f", (1, 0), "circle"),
     ("#b3430f", (7, 3), "square"),
@@ -35,7 +35,7 @@ SHAPES = tuple(shape for _, _, shape in _OF_MECHANISMS)
 NEUTRAL = "#7d8791"
 """The colour of bars and lines that do not belong to a mechanism."""
 
-# Vega's own wedge and arrow are too thin to be told apart in a legend.
+# Vega's own wedge and arrow are too thin to tell apart in a legend.
 _STAR = "M0,-1L.23,-.31L.95,-.31L.36,.12L.59,.81L0,.38L-.59,.81L-.36,.12L-.95,-.31L-.23,-.31Z"
 _HOURGLASS = "M-.8,-1L.8,-1L-.8,1L.8,1Z"
 _OF_OTHERS: tuple[Look, ...] = (
@@ -51,7 +51,7 @@ _FIRST = (
     "noisy-max-laplace",
     "exponential-randomized-response",
 )
-"""The most often compared mechanisms, which get the most distinct looks."""
+"""The mechanisms compared most often, which get the most distinct looks."""
 
 
 def _looks() -> dict[str, int]:
@@ -70,12 +70,12 @@ NOT_PRIVATE = "Not private: computed from the scores without spending budget"
 
 
 def titled(name: str, *, private: bool = True) -> str:
-    """Return a mechanism's name in charts, in words, as on the page and in the figures."""
+    """Return a mechanism's name in words, as used in charts, on the page and in the figures."""
     return TITLES.get(name, name) + ("" if private else " (not private)")
 
 
 def altair() -> Any:
-    """Import Altair, only when a chart is drawn."""
+    """Import Altair; called only when a chart is drawn."""
     try:
         import altair as module
     except ImportError as error:
@@ -122,7 +122,7 @@ CONFIG: dict[str, Any] = {
 def styled(
     chart: Any, *, title: str, subtitle: Sequence[str] = (), width: int = 520, height: int = 320
 ) -> Any:
-    """Add our title, fonts and grid to a chart, with room for every label."""
+    """Add the title and our fonts and grid to a chart, with room for every label."""
     words = altair().TitleParams(title, subtitle=list(subtitle))
     sized = chart.properties(width=width, height=height, padding=12, title=words)
     return sized.configure(**CONFIG)
@@ -142,7 +142,7 @@ def line_chart(
     """Draw lines that differ in dash, marker and shade; ``x`` and ``y`` are (field, title)."""
     alt = altair()
     names = ranked(record[series] for record in records)
-    # With markers the legend shows these; without, it has to show the dashes as strokes.
+    # The legend shows the markers; if there are none, it shows the dashes as strokes.
     legend = alt.Legend(symbolStrokeWidth=0 if points else 2)
     color = alt.Color(f"{series}:N", scale=look_scale(alt, names, 0), sort=names, legend=legend)
     dash = alt.StrokeDash(f"{series}:N", scale=look_scale(alt, names, 1), sort=names, legend=legend)
@@ -171,7 +171,7 @@ def line_chart(
 def grouped_bars(data: Any, *, candidates: Any, names: Sequence[str], **bar: Any) -> Any:
     """Draw the probability of each candidate by each mechanism, as grouped bars.
 
-    ``candidates`` is the order in which they are shown.
+    ``candidates`` is the order in which the candidates are shown.
     """
     alt = altair()
     shares = alt.Axis(format="~%", tickCount=5)
@@ -228,7 +228,7 @@ def look_scale(alt: Any, names: Sequence[str], part: int) -> Any:
     free = itertools.cycle([*_OF_OTHERS, *unused])
     chosen, taken = [], set()
     for place in places:
-        # Two series of one mechanism, such as its costs counted in two ways, also get different looks.
+        # Two series of the same mechanism, such as two ways to count its cost, get different looks.
         own = place < len(LOOKS) and place not in taken
         chosen.append((_OF_MECHANISMS[place % len(SHADES)] if own else next(free))[part])
         taken.add(place)
@@ -249,9 +249,9 @@ SUFFIXES = (".png", ".svg", ".html", ".json")
 
 
 def save_chart(chart: Any, path: str | os.PathLike[str]) -> Path:
-    """Write a chart in the format of the suffix of ``path``: .png, .svg, .html or .json (Vega-Lite).
+    """Write a chart in the format given by the suffix of ``path``: .png, .svg, .html or .json (Vega-Lite).
 
-    The HTML contains its scripts: it opens offline and sends no requests.
+    The HTML file contains all its scripts: it opens offline and sends no requests.
 
     Example:
         >>> import tempfile
@@ -288,7 +288,7 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
 
 
 def to_html(chart: Any) -> str:
-    """Return a whole page: title, text, the chart with every script it needs, and its figures as a table.
+    """Return a complete page: title, text, the chart with all its scripts, and the data as a table.
 
     Example:
         >>> from discreet import Scores
@@ -300,7 +300,7 @@ def to_html(chart: Any) -> str:
     require_converter()
     described = chart.to_dict()
     title = described.pop("title", None) or {"text": "discreet"}
-    # A label may contain "</script>": as an escape within the script it stays a label.
+    # A label may contain "</script>". Escaped, it cannot end the script.
     safe = json.loads(json.dumps(described).replace("<", _STAND_IN))
     drawn = (
         altair()
@@ -319,7 +319,7 @@ def to_html(chart: Any) -> str:
 
 
 _STAND_IN = "\ue000"
-"""Replaces < until the page is assembled."""
+"""Stands in for < until the page is assembled."""
 _SHEET = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#1b1f24;background:#fff}"
     "main{max-width:60rem;margin:0 auto;padding:1rem}.vega-embed{overflow-x:auto}"
@@ -328,7 +328,7 @@ _SHEET = (
 
 
 def _rows(described: Any) -> list[dict[str, Any]]:
-    """Return the data behind a chart: the longest list in it."""
+    """Return the data of a chart: the longest list in it."""
     found = [list(rows) for rows in described.get("datasets", {}).values()]
     parts = [described]
     while parts:

@@ -1,4 +1,4 @@
-"""How to split ε between a threshold and the values that are compared with it, as a chart."""
+"""A chart of how to split ε between a threshold and the values compared with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.mechanisms import CrossingRule
 def split_chart(
     epsilon: object = 1, *, crossings: Sequence[int] = (1, 10, 100), monotonic: bool = False
 ) -> Any:
-    """The deviation of a comparison with a threshold, against the threshold's share of ε. Data-free.
+    """The standard deviation of a comparison with a threshold, by the threshold's share of ε. Data-free.
 
     Example:
         >>> split_chart(crossings=[1]).to_dict()["title"]["text"]

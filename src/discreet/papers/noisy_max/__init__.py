@@ -1,1 +1,1 @@
-"""Permute-and-flip is report noisy max (Ding et al., 2021): what it states."""
+"""Permute-and-flip is report noisy max (Ding et al., 2021): the paper's statements."""

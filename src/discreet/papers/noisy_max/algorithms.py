@@ -1,4 +1,4 @@
-"""Permute-and-flip is noisy max (Ding et al., 2021), sections 2 and 3: algorithms 2, 3, 4, 1 in a chain."""
+"""Permute-and-flip is noisy max (Ding et al., 2021), sections 2 and 3: algorithms 1 to 4, equal in law."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ claim = claims_of(PAPER)
 
 
 def largest_noisy(offsets: Sequence[Fraction], bits: Bits) -> int:
-    """The position of the largest ``offset + Exponential(1)``, exactly.
+    """Return the position of the largest ``offset + Exponential(1)``, exactly.
 
     Each noise is −ln U for a uniform U known by its first bits only. Bits are added until one
     position is certainly the largest; ties have probability zero.
@@ -89,7 +89,10 @@ def draw_uniform_above(problem: Problem, bits: Bits) -> int:
 
 
 def _over_sets(problem: Problem, share: Callable[[int], Fraction]) -> list[Number]:
-    """Return the law of a member, over every set that may reach q*; ``share`` is its chance by set size."""
+    """Sum each candidate's chance over all sets that may reach q*.
+
+    ``share`` maps the size of a set to the chance of each member.
+    """
     coins = problem.coins()
     result: list[Number] = [rational(0)] * len(coins)
     for reached in product((False, True), repeat=len(coins)):
@@ -103,7 +106,7 @@ def _over_sets(problem: Problem, share: Callable[[int], Fraction]) -> list[Numbe
 
 
 def distribution_uniform_above(problem: Problem) -> list[Number]:
-    """Algorithm 3's law: over every set S that may reach q*, a uniform member."""
+    """Algorithm 3's law: a uniform member of S, summed over every set S that may reach q*."""
     return _over_sets(problem, lambda size: Fraction(1, size))
 
 
@@ -114,7 +117,7 @@ def draw_capped(problem: Problem, bits: Bits) -> int:
 
 
 def chance_of_largest(count: int) -> Fraction:
-    """The chance that one of ``count`` independent exponential noises is the largest.
+    """Return the chance that one of ``count`` independent exponential noises is the largest.
 
     ∫ e^−z (1 − e^−z)^(count−1) dz = ∫₀¹ (1 − x)^(count−1) dx, multiplied out.
 
@@ -128,7 +131,7 @@ def chance_of_largest(count: int) -> Fraction:
 
 
 def distribution_capped(problem: Problem) -> list[Number]:
-    """Algorithm 4's law: over every set S' at the cap, the one with the largest fresh noise."""
+    """Algorithm 4's law: the member of S' with the largest fresh noise, over every set S' at the cap."""
     return _over_sets(problem, chance_of_largest)
 
 
@@ -183,8 +186,8 @@ def _theorem_5(scope: Scope) -> Finding:
 def _equation_3(scope: Scope) -> Finding:
     """Noisy max with Gumbel noise of scale 2Δ/ε is the exponential mechanism: its probabilities are
     exp(εq/(2Δ)), normalised."""
-    # Rigorous integration of f(y − γ) Π F over a bounded range; the density is at most exp(γ − y) above
-    # it, and below −L at most exp(L + γ)·exp(−exp(L)), decreasing downwards.
+    # Rigorous integration of f(y − γ) Π F over a bounded range. Above the range the density is at most
+    # exp(γ − y); below −L it is at most exp(L + γ)·exp(−exp(L)), decreasing downwards.
     vectors = (
         ((0, -1), (0, -3, -3), (0, -2, -5))
         if scope.quick
@@ -220,7 +223,7 @@ def _gumbel_wins(gammas: list[Fraction], outcome: int) -> Any:
         return (-y - offsets[outcome] - total).exp()
 
     inside = acb.integral(density, low, high, rel_tol=arb("1e-20"), abs_tol=arb("1e-20")).real
-    # Outside: at most e^−high above; below, x = e^−y ≥ e^6 and ∫ e^−x dx = exp(−e^6).
+    # Outside the range: at most e^−high above it; below it x = e^−y ≥ e^6 and ∫ e^−x dx = exp(−e^6).
     outside = arb(-high).exp() + (-arb(-low).exp()).exp()
     return inside + arb(0, float(outside.upper()))
 

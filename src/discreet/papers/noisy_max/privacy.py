@@ -121,7 +121,7 @@ def _proposition_8(scope: Scope) -> Finding:
 def _equation_4(scope: Scope) -> Finding:
     """For pure differential privacy the noise may be calibrated to Δ̂, half the most by which two
     candidates' scores move apart, instead of Δ."""
-    # Moves within a range of 2Δ̂ (here two steps) and any common shift, which changes nothing.
+    # The moves span a range of 2Δ̂ (here two steps) and share a common shift, which changes nothing.
     depth = scope.size(full=3, quick=2)
     broken, pairs = not_private((3,), depth, moves=(100, 101, 102))
     return unless(
@@ -171,7 +171,7 @@ def _conversions(scope: Scope) -> Finding:
 
 
 def renyi_divergence(first: Sequence[Number], second: Sequence[Number], order: Fraction) -> Number:
-    """D_α of two distributions in balls, α ≠ 1."""
+    """Return D_α of two distributions in balls, α ≠ 1."""
     alpha = ball_of(order)
     total: Any = 0
     for x, y in zip(first, second, strict=True):

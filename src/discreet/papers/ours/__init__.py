@@ -1,1 +1,1 @@
-"""What no paper says: our own statements where the papers are wrong, and further figures."""
+"""Our own statements where the papers are wrong, and figures that no paper has."""

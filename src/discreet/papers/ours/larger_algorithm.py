@@ -1,11 +1,11 @@
-"""Permute-and-flip inside a larger algorithm, the second open question of its paper: MWEM.
+"""Permute-and-flip inside a larger algorithm, MWEM: the second open question of its paper.
 
 MWEM (Hardt, Ligett and McSherry, 2012) answers many linear queries: each round selects the query on which
 the estimate is worst, measures it with noise, and reweights the estimate. The selection step is an
 argument, so that mechanisms can be exchanged. For study only: it returns an estimate from scripted
 randomness and spends nothing, so it is **not private**. Neighbours differ in one person's record, so the
-number of people is public and a counting query moves by at most one; so does the score |q(x) − q(x̂)|, in
-either direction: Δ = 1, d = 2.
+number of people is public and a counting query moves by at most one. The score |q(x) − q(x̂)| also moves by
+at most one, in either direction: Δ = 1, d = 2.
 
 The result of such an algorithm is a random histogram, so its error is averaged over repetitions with
 scripted randomness and drawn with 95% intervals. The shortfall of the selection step itself is exact, given
@@ -45,20 +45,20 @@ Measure = Callable[[float], float]
 
 @dataclass(frozen=True, slots=True)
 class RangeQueries:
-    """How many people lie in bins start ≤ i < end, for many such ranges at once."""
+    """Many range queries at once: each counts the people in bins start ≤ i < end."""
 
     starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
 
     @classmethod
     def drawn(cls, bits: Bits, *, bins: int, count: int) -> RangeQueries:
-        """``count`` ranges with uniform ends, each of at least one bin."""
+        """Draw ``count`` ranges with uniform ends, each of at least one bin."""
         first = uniform_indices(bits, bins, count=count)
         second = uniform_indices(bits, bins, count=count)
         return cls(np.minimum(first, second), np.maximum(first, second) + 1)
 
     def answers(self, histogram: Floats) -> Floats:
-        """The answer to every query.
+        """Return the answer to every query.
 
         Example:
             >>> RangeQueries(np.array([0, 1]), np.array([2, 3])).answers(np.array([1.0, 2.0, 4.0]))
@@ -80,7 +80,7 @@ def mwem(
     measure: Measure,
     passes: int = 10,
 ) -> Floats:
-    """An estimate of the histogram after ``rounds`` selections and measurements.
+    """Return an estimate of the histogram after ``rounds`` selections and measurements.
 
     ``passes`` is how often each round goes over all measurements so far; that costs no privacy.
 
@@ -111,14 +111,14 @@ def mwem(
 
 
 def laplace(bits: Bits, scale: float) -> float:
-    """A Laplace number from scripted bits, in float64: for study."""
+    """Draw Laplace noise from scripted bits, in float64; for study only."""
     word = int(bits.words(1)[0])
     size = -scale * math.log(((word >> 1) + 0.5) / 2.0**63)
     return size if word & 1 else -size
 
 
 def gaussian(bits: Bits, deviation: float) -> float:
-    """A normal number from scripted bits, in float64: for study."""
+    """Draw Gaussian noise from scripted bits, in float64; for study only."""
     return deviation * NormalDist().inv_cdf((int(bits.words(1, width=52)[0]) + 0.5) / 2.0**52)
 
 
@@ -132,7 +132,7 @@ _STEPS: dict[str, type[Mechanism]] = {"PF": PermuteAndFlip, "EM": Exponential}
 
 @dataclass(frozen=True, slots=True)
 class _Budget:
-    """How a total budget becomes the ε of one selection and the noise of one measurement.
+    """A rule that turns a total budget into the ε of one selection and the noise of one measurement.
 
     Half goes to the selections, half to the measurements, in equal parts over the rounds.
     """
@@ -147,7 +147,7 @@ class _Budget:
 
 @lru_cache(maxsize=256)
 def epsilon_for_rho(mechanism: type[Mechanism], rho: float) -> float:
-    """The largest ε at which one selection costs at most ρ, by the mechanism's own proof.
+    """Return the largest ε at which one selection costs at most ρ, by the mechanism's own proof.
 
     Example:
         >>> {name: round(epsilon_for_rho(step, 0.005), 3) for name, step in _STEPS.items()}
@@ -185,7 +185,7 @@ _BUDGETS = {
 
 
 class _Study:
-    """One data set and workload, one kind of budget: both selection steps along the totals."""
+    """Both selection steps at several total budgets, for one data set, workload and kind of budget."""
 
     def __init__(self, found: Histogram, count: int, budget: _Budget, scope: Scope) -> None:
         self.found, self.budget = found, budget
@@ -245,17 +245,17 @@ class _Study:
         return float(np.abs(self.truth - self.queries.answers(estimate)).mean())
 
     def log_ratios(self) -> tuple[Floats, Floats]:
-        """ln(error with EM / error with PF) along the totals, and its standard errors."""
+        """Return ln(error with EM / error with PF) at each total budget, and its standard errors."""
         logs = np.log(self.means["EM"] / self.means["PF"])
         relative = [self.spreads[name] / self.means[name] for name in _STEPS]
         return logs, np.hypot(*relative)
 
     def step_ratios(self) -> Floats:
-        """The shortfall of one selection with EM over that with PF, along the totals."""
+        """Return one selection's shortfall with EM divided by that with PF, at each total budget."""
         return np.asarray(self.shortfalls["EM"] / self.shortfalls["PF"])
 
     def panels(self) -> list[Lines]:
-        """The error of the whole algorithm, and the two mechanisms' ratio there and in the step itself."""
+        """Return panels of the whole algorithm's error and of the EM/PF ratio, also for one selection."""
         x = Axis(f"total {self.budget.symbol}", log=True)
         lines = [
             self._with_interval(

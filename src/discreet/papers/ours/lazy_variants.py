@@ -1,6 +1,6 @@
 """Two tempting ways to evaluate lazily that are **not** private, for study and for the audit.
 
-Both belong to ``discreet.lazy``: see ``docs/proofs/lazy-evaluation.md`` for what each one leaks.
+Both are variants of ``discreet.lazy``; ``docs/proofs/lazy-evaluation.md`` shows what each one leaks.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ _FEW = 12
 class StartOver:
     """Flip coins against the public bound and, if all fall tails, start over. Not ε-DP.
 
-    It avoids the answer None, and its distribution approaches the exponential mechanism's as the bound
-    moves away and permute-and-flip's as a candidate reaches it. In between the number of rounds shows
-    through: at scores (0, −c) under a bound of 0, monotonic, the real ε tends to ε + ln(2 − e^−ε) as c
-    grows, and is nearly 2ε for small ε.
+    It never answers None. Its distribution approaches the exponential mechanism's as the bound moves away,
+    and permute-and-flip's as a candidate reaches the bound. In between it is not ε-DP: for monotonic scores
+    (0, −c) and a bound of 0, the real ε tends to ε + ln(2 − e^−ε) as c grows, and is nearly 2ε for small ε.
 
     Args:
         epsilon: the ε that the noise would suggest.
@@ -47,14 +46,15 @@ class StartOver:
         self._bound = Fraction(bound)
 
     def probabilities(self, scores: Scores) -> Floats:
-        """Return Pr[r | some coin is heads in a round]; the stand-in's share belongs to no candidate."""
+        """Return Pr[r | some coin is heads in a round]; there is no stand-in for the answer None."""
         gaps = _bounded_gaps(scores, self._bound)
         assert self._mechanism.epsilon is not None
         rate = self._mechanism.epsilon / scores.range_distance
         coins = np.exp(-np.array([float(gap * rate) for gap in gaps]))
         nodes, weights = np.polynomial.legendre.leggauss(64)
         nodes, weights = (nodes + 1) / 2, weights / 2
-        # The head of a round: p_r ∫ Π_{t≠r} (1 − u·p_t) du; a polynomial of degree n − 1 at most 127.
+        # A round ends with r with probability p_r ∫ Π_{t≠r} (1 − u·p_t) du. The integrand has degree n − 1;
+        # 64 nodes integrate it exactly up to degree 127.
         tails = 1 - nodes[:, None] * coins
         heads = coins * (weights @ (tails.prod(axis=1, keepdims=True) / tails))
         return np.asarray(heads / heads.sum(), dtype=np.float64)
@@ -63,10 +63,10 @@ class StartOver:
 def answer_and_visits(
     epsilon: object, scores: Scores, *, bound: float | Fraction
 ) -> dict[tuple[int | None, int], float]:
-    """The joint probability of the lazy answer (None for "none") and of how many were evaluated.
+    """Return the joint law of the lazy answer (None for "none") and the number of candidates evaluated.
 
     The answer alone is ε-DP. Together with the count it is not private at all: with one candidate, "none
-    after one evaluation" has probability zero if the candidate reaches the bound, and not otherwise.
+    after one evaluation" has probability zero if and only if the candidate reaches the bound.
 
     Example:
         >>> reached, missed = (Scores([q], sensitivity=1) for q in (0, -1))
@@ -82,7 +82,7 @@ def answer_and_visits(
     n = len(coins)
     joint: dict[tuple[int | None, int], float] = {}
     for visits in range(n + 1):
-        # Given the set of candidates visited in vain before, all orders of them are equally likely.
+        # Candidates whose coins fell tails before may have been visited in any order, all equally likely.
         for before in combinations(range(n), visits):
             vain = (
                 math.prod(1 - coins[t] for t in before)

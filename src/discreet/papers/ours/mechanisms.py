@@ -1,6 +1,6 @@
-"""What the papers do not show: all private mechanisms, tails, finer bins, and where the recurrence breaks.
+"""Figures that no paper has: all private mechanisms, tails, finer bins, and where the recurrence breaks.
 
-Scores here have exactly the noise they need: counts are monotonic (range distance Δ), medians are not.
+Scores here get exactly the noise that they need: counts are monotonic (range distance Δ), medians are not.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _KEY = (
 
 
 def mode_scores(counts: Counts) -> Scores:
-    """Return the counts, with the noise for adding or removing one person: monotonic, d = Δ = 1."""
+    """Return the counts as scores for adding or removing one person: monotonic, d = Δ = 1."""
     return Scores(counts, sensitivity=1, monotonic=True)
 
 
@@ -75,7 +75,7 @@ def _all_mechanisms(drawing: Drawing, scores_of: ScoresOf) -> None:
 
 
 def _at_ten(drawing: Drawing, each: Histogram, scores: Scores) -> None:
-    """The ε that each mechanism needs for an expected error of ten."""
+    """Add the ε that each mechanism needs for an expected error of ten."""
     needed = {one.label: epsilon_for(one.family, scores, expected_error=10) for one in CONTENDERS}
     drawing.added(
         f"ε for an expected error of 10, {each.title}",
@@ -107,7 +107,7 @@ for _what, _scores_of in (("mode", mode_scores), ("median", median_scores)):
 
 
 def _tail(mechanism: Mechanism, scores: Scores, ts: Floats) -> Floats:
-    """Pr[error ≥ t] for each t."""
+    """Return Pr[error ≥ t] for each t."""
     possible, mass = error_distribution(mechanism, scores)
     tails = np.append(np.cumsum(mass[::-1])[::-1], 0.0)
     return tails[np.searchsorted(possible, ts)]

@@ -1,4 +1,4 @@
-"""What discreet claims where the papers are wrong, checked to the same standard."""
+"""discreet's own claims where the papers are wrong, checked to the same standard."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def _range(scope: Scope) -> str:
 
 
 def _pairs(scope: Scope) -> Iterator[tuple[list[Number], list[Number], Number]]:
-    """Laws of neighbours on the grid of Δ/2, with exp(−ε/4) rational; and exp(−ε/2).
+    """Yield the laws of two neighbours on the grid of Δ/2, and exp(−ε/2); exp(−ε/4) is rational.
 
-    Scores move by up to two half-steps each, so the range distance is four of them.
+    Scores move by up to two half-steps each, so the range distance is four half-steps.
     """
     shapes = _QUICK_SHAPES if scope.quick else _SHAPES
     for coin in map(rational, _HALF_COINS[: scope.size(full=3, quick=2)]):
@@ -55,7 +55,7 @@ def _pairs(scope: Scope) -> Iterator[tuple[list[Number], list[Number], Number]]:
 
 
 def _least_by_laplace(chance: Number, factor: Number) -> Number:
-    """The least chance that Laplace noise allows an event under the neighbour; ``factor`` = exp(−ε)."""
+    """Return an event's least chance under the neighbour with Laplace noise; ``factor`` = exp(−ε)."""
     if chance <= rational("1/2"):
         return factor * chance
     if chance <= 1 - factor / 2:
@@ -165,8 +165,9 @@ def _divergences(
 def _gap_and_spread(
     scores: tuple[Fraction, ...], top: tuple[int, ...]
 ) -> tuple[Fraction, Fraction]:
-    """Return the gap from the lowest of T to the best outside (large if T is everyone), and the spread within
-    T.
+    """Return the gap from the lowest score in T to the best outside T, and the spread within T.
+
+    The gap is a large number if T has every candidate.
     """
     inside = [scores[r] for r in top]
     outside = [score for r, score in enumerate(scores) if r not in top]
@@ -174,7 +175,7 @@ def _gap_and_spread(
 
 
 def _good(name: str, monotonic: bool, size: int, gap: Fraction, spread: Fraction) -> bool:
-    """The conditions of docs/proofs/exponential-randomized-response.md, Δ = 1."""
+    """Return whether the conditions of docs/proofs/exponential-randomized-response.md hold, with Δ = 1."""
     if name == "naive":
         return size == 1 and gap > (1 if monotonic else 2)
     if name == "chain":
@@ -232,7 +233,7 @@ def _where_it_holds(scope: Scope) -> Finding:
 
 
 def _loss_where_kept() -> dict[str, Any] | None:
-    """Return a pair with the same T whose loss exceeds ε, on the grid of Δ at exp(−ε/2) = ½ and ⅘."""
+    """Return neighbours with the same T and a loss above ε, if any: on the grid of Δ, exp(−ε/2) = ½, ⅘."""
     for coin in map(rational, ("1/2", "4/5")):
         for scores in lattice(3, 5):
             problem = Problem(scores, unit_coin=coin)

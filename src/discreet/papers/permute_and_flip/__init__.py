@@ -1,1 +1,1 @@
-"""Permute-and-flip (McKenna and Sheldon, 2020) and its supplement: what they state, and their figures."""
+"""Permute-and-flip (McKenna and Sheldon, 2020) and its supplement: their statements and figures."""

@@ -40,7 +40,7 @@ def draw_by_permutation(problem: Problem, bits: Bits) -> int:
 
 
 def distribution_by_permutation(problem: Problem) -> list[Number]:
-    """Algorithm 1's law: every order is equally likely, and each is followed.
+    """Algorithm 1's law, by following every order; all orders are equally likely.
 
     Example:
         >>> distribution_by_permutation(Problem((1, 0), unit_coin=rational("1/2")))
@@ -77,7 +77,7 @@ def distribution_with_replacement(problem: Problem) -> list[Number]:
 
 
 def distribution_without_replacement(problem: Problem) -> list[Number]:
-    """Algorithm 3's law: the chance of every set of candidates that may remain, largest first."""
+    """Algorithm 3's law, from the chance of every set of candidates that may remain, largest sets first."""
     coins = problem.coins()
     result: list[Number] = [rational(0)] * len(coins)
     states: dict[frozenset[int], Number] = {frozenset(range(len(coins))): rational(1)}

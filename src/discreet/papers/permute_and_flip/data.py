@@ -43,7 +43,7 @@ _CUT = f"{PF_AND_EM} Cut where the error of EM falls to 1."
 
 
 def _panel(found: Histogram, scores: Scores, scope: Scope, *, title: str) -> Lines:
-    """Both mechanisms against ε, down to an error of one, as in the paper."""
+    """Return a panel of both mechanisms' errors against ε, down to an error of one, as in the paper."""
     epsilons = useful_epsilons(scores, scope.size(full=100, quick=25))
     lines = [each.error_line(scores, epsilons) for each in (PF, EM)]
     return error_panel(title, epsilons, lines, note=found.note)
@@ -56,7 +56,7 @@ def _ratios(panel: Lines) -> tuple[float, float, bool]:
 
 
 def _quoted(drawing: Drawing, scores: Scores, epsilon: str, said: tuple[str, str, str]) -> None:
-    """The three numbers of Section 6 at one ε: error, ratio, extra budget."""
+    """Compare the three numbers of Section 6 at one ε: error, ratio, extra budget."""
     flip = PermuteAndFlip(epsilon=epsilon)
     error = expected_error(flip, scores)
     reached = epsilon_for(PermuteAndFlip, scores, expected_error=float(said[0]))
@@ -76,7 +76,7 @@ def _quoted(drawing: Drawing, scores: Scores, epsilon: str, said: tuple[str, str
 
 
 def _from_one_to_two(drawing: Drawing, panel: Lines, scores: Scores, *, say_growth: bool) -> None:
-    """Return the EM/PF ratio along a panel, and two to three times further out, where curves are straight."""
+    """Compare the EM/PF ratio along a panel, and at two to three times its ε, where curves are straight."""
     low, high, grows = _ratios(panel)
     growth = f", {'growing' if grows else 'not always growing'}" if say_growth else ""
     drawing.statement(
@@ -87,7 +87,7 @@ def _from_one_to_two(drawing: Drawing, panel: Lines, scores: Scores, *, say_grow
     )
     far = float(panel.lines[0].xs[-1]) * np.array([2.0, 2.5, 3.0])
     flip, plain = (each.errors(scores, far) for each in (PF, EM))
-    # A straight line: the logarithm of the error falls by the same amount over equal steps of ε.
+    # On a straight line the logarithm of the error falls by the same amount over equal steps of ε.
     falls = -np.diff(np.log(flip))
     ratio, slope = float(plain[-1] / flip[-1]), float(falls[0] / falls[1])
     drawing.statement(
@@ -169,7 +169,7 @@ def _figure_3ab(scope: Scope) -> Finding:
 def _equal_error_bars(
     drawing: Drawing, scores_of: ScoresOf, what: str, *, title: str, target: float = 50.0
 ) -> None:
-    """EM and PF at the ε where EM errs by ``target`` on each data set, one row each."""
+    """Draw bars of EM and PF at the ε where EM errs by ``target``, for each data set; compare the ratios."""
     flips = {}
     for each in drawing.histograms:
         scores = scores_of(each.counts)
@@ -199,7 +199,7 @@ def _figure_3c(drawing: Drawing) -> None:
 
 
 def _five(drawing: Drawing, kind: str, scores_of: ScoresOf) -> None:
-    """A row of five panels, and whether the ratio grows along each."""
+    """Draw a row of five panels, and check whether the ratio grows along each."""
     panels = {}
     for each in drawing.histograms:
         title = each.title + (f": {kind}" if kind else "")

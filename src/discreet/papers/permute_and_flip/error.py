@@ -1,7 +1,7 @@
 """Permute-and-flip, section 4: error against the exponential mechanism, and in the worst case.
 
 Errors are in units of the noise scale 2Δ/ε. The worst-case family has one best candidate and n − 1
-others with the same coin p = exp(−y), y behind.
+others, all y behind it, with the same coin p = exp(−y).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(5))
 
 
 def wrong_exponential(count: int, coin: Number) -> Number:
-    """The chance that the exponential mechanism misses the best in the worst-case family."""
+    """Return the chance that the exponential mechanism misses the best in the worst-case family."""
     return (count - 1) * coin / (1 + (count - 1) * coin)
 
 
 def wrong_permute_and_flip(count: int, coin: Number) -> Number:
-    """The same for permute-and-flip: 1 − (1 − (1 − p)^n)/(np)."""
+    """Return the same chance for permute-and-flip: 1 − (1 − (1 − p)^n)/(np)."""
     return 1 - (1 - (1 - coin) ** count) / (count * coin)
 
 
@@ -146,9 +146,9 @@ def _theorem_2(scope: Scope) -> Finding:
 def _open_question(scope: Scope) -> Finding:
     """The exponential mechanism's expected error was never seen above twice permute-and-flip's, for
     any scores; whether it can be is left open."""
-    # It cannot. Pr_PF[r] = p_r E[1/(1 + N)], N the number of other heads, of which a best one is always
-    # one; so by Jensen Pr_PF[r] ≥ p_r/(2 + Σ_{t≠r,*} p_t) = p_r/(1 + Σp − p_r) ≥ p_r/(2Σp), as Σp ≥ 1.
-    # So no candidate behind the best is more than twice as likely under the exponential mechanism.
+    # It cannot. Pr_PF[r] = p_r E[1/(1 + N)], where N counts the other heads, and a best candidate's coin
+    # is always heads; so by Jensen Pr_PF[r] ≥ p_r/(2 + Σ_{t≠r,*} p_t) = p_r/(1 + Σp − p_r) ≥ p_r/(2Σp),
+    # as Σp ≥ 1. So no candidate behind the best is more than twice as likely under the exponential mechanism.
     most, depth = scope.size(full=5, quick=3), scope.size(full=4, quick=3)
     x, looked, broken = unknown(), 0, None
     for scores in lattices(most, depth):

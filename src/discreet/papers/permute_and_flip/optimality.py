@@ -1,11 +1,11 @@
 """Permute-and-flip, section 5 and appendix D: optimality on the 2Δ-lattice, by exact duality.
 
 A regular ε-DP mechanism x satisfies x_r(q) ≥ β^t·x_r(q raised at r by t steps to the best), β = exp(−ε),
-and its best candidates share what is left. Prices y on these constraints with no negative price on the
-first kind bound the weighted sum of all expected errors from below; permute-and-flip meets every
-constraint with equality, so it attains the bound. The prices follow a recurrence on rationals, so
-feasibility is decided exactly. (Appendix D prints the dual constraint for a best candidate with a minus
-sign before its sum; its recurrence, and the one here, have the plus sign that duality gives.)
+and its best candidates share what is left. If no price y on the first kind of constraint is negative, the
+prices bound the weighted sum of all expected errors from below; permute-and-flip meets every constraint
+with equality, so it attains the bound. The prices follow a recurrence on rationals, so feasibility is
+decided exactly. (Appendix D prints the dual constraint for a best candidate with a minus sign before its sum;
+its recurrence, and the one here, have the plus sign that duality gives.)
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ supplement_claim = claims_of("permute-and-flip-supplement")
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What the prices show on one lattice."""
+    """The result of the prices on one lattice."""
 
     least_price: Number
     lowest_share: Number
@@ -89,7 +89,7 @@ _SMALL_AND_LARGE = ("1/10", "1/2", "9/10")
 
 
 def _growth(beta: Number) -> Number:
-    """Σ t·β^t over all t ≥ 1, or 1 if that is more."""
+    """Return the larger of 1 and Σ t·β^t over all t ≥ 1."""
     return max(rational(1), beta / (1 - beta) ** 2)
 
 
@@ -97,8 +97,8 @@ def _growth(beta: Number) -> Number:
 def _proposition_6(scope: Scope) -> Finding:
     """Permute-and-flip is Pareto optimal on the 2Δ-lattice: a regular mechanism with a smaller expected
     error on one score vector has a larger one on another."""
-    # Any positive weights under which permute-and-flip has the least weighted error prove it. Weights
-    # that grow with the number of best candidates by max(1, Σ tβ^t) do, for every ε.
+    # It is enough to find positive weights under which permute-and-flip has the least weighted error.
+    # A factor of max(1, Σ tβ^t) for each best candidate gives such weights, for every ε.
     broken, vectors = _not_optimal(scope, _SMALL_AND_LARGE, _growth)
     return unless(
         broken,
@@ -114,7 +114,7 @@ def _lemma_6(scope: Scope) -> Finding:
     """If a regular ε-DP mechanism gives some candidate behind the best less probability than
     permute-and-flip does, its expected error is larger on some score vector."""
     # Suppose its error were nowhere larger. Under the weights of Proposition 6 it would be optimal too,
-    # so by complementary slackness every constraint with a positive price would be tight; if all are,
+    # so by complementary slackness every constraint with a positive price would be tight; if all are tight,
     # the recurrence has one solution, permute-and-flip, and no probability is smaller.
     broken, _ = _not_optimal(
         scope, _SMALL_AND_LARGE, lambda beta: 2 * _growth(beta), every_price_positive=True
@@ -221,7 +221,7 @@ def _epsilons(scope: Scope) -> Floats:
 
 
 def _permute_and_flip_panel(drawing: Drawing, lines: list[Line]) -> None:
-    """The ratios up to ε = 2, and whether they are 1 from the threshold on."""
+    """Draw the ratios up to ε = 2, and check whether they are 1 from the threshold on."""
     x, rules = Axis("ε", domain=(0.0, 2.0)), [(THRESHOLD, "0.962")]
     labelled = [_at_peak(line) for line in lines]
     drawing.row(Lines("", x, Axis("optimality ratio"), labelled, rules=rules))

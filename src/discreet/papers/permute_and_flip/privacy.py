@@ -57,7 +57,8 @@ def not_private(
     """Return neighbours whose loss exceeds the allowed one for some ε, or None; and how many were tried.
 
     Neighbours move each score by one of ``moves``. For x = exp(−ε/2) the claim is that
-    Pr[q → r] − x^steps·Pr[q' → r] ≥ 0 on [0, 1]: every ε at once; ``both_ways`` also exchanges the two.
+    Pr[q → r] − x^steps·Pr[q' → r] ≥ 0 on [0, 1], that is for every ε; ``both_ways`` also exchanges the
+    neighbours.
     """
     factor, pairs = unknown() ** steps, 0
     for count in counts:
@@ -105,7 +106,7 @@ def _theorem_1(scope: Scope) -> Finding:
 
 
 def _weighted_by_size(coins: list[Number]) -> Number:
-    """Σ over subsets S of (−1)^|S| · |S|/(|S|+1) · Π_S p: d/dλ at λ = 1 of ∫ Π (1 − uλp) du."""
+    """Return Σ over subsets S of (−1)^|S| · |S|/(|S|+1) · Π_S p: d/dλ at λ = 1 of ∫ Π (1 − uλp) du."""
     by_size: list[Number] = [rational(1)]
     for coin in coins:
         shifted = [rational(0), *[-coin * total for total in by_size]]
@@ -146,7 +147,7 @@ def _proposition_2(scope: Scope) -> Finding:
                             "a neighbour is worse than the one named",
                             witness={"scores": list(scores), "neighbour": list(neighbour)},
                         )
-    # Regularity is needed: on exponential randomized response the named neighbour is not the worst.
+    # Regularity is needed: for exponential randomized response this neighbour is not the worst.
     exceeds = _response((4, 3, 2))[2] > _response(_raised((5, 3, 1), 2))[2]
     established(exceeds, "regularity is needed")
     return consistent(

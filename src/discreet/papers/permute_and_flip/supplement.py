@@ -62,7 +62,7 @@ def sum_over_permutations(coins: Sequence[Number]) -> list[Number]:
 
 
 def sum_over_subsets(coins: Sequence[Number]) -> list[Number]:
-    """Lemma 2: p_r Σ_S (−1)^|S|/(|S|+1) Π_S p_s, inclusion and exclusion over who may come before r."""
+    """Lemma 2: p_r Σ_S (−1)^|S|/(|S|+1) Π_S p_s, by inclusion and exclusion over the candidates before r."""
     coins = _checked(coins)
     return _over_sets(coins, coins, [((-1) ** size, size + 1) for size in range(len(coins))])
 
@@ -70,7 +70,7 @@ def sum_over_subsets(coins: Sequence[Number]) -> list[Number]:
 def _over_sets(
     coins: list[Number], factors: list[Number], shares: list[tuple[int, int]]
 ) -> list[Number]:
-    """p_r Σ_S share(|S|) Π_S factor for every r, over the sets S of others; a share is a quotient."""
+    """Return p_r Σ_S share(|S|) Π_S factor for every r, over the sets S of others; shares are quotients."""
     return [
         sum(
             math.prod(members, start=coin) * over / under
@@ -174,21 +174,21 @@ def _lemma_3(scope: Scope) -> Finding:
     most = scope.size(full=8, quick=6)
     broken: Witness = None
     for count in range(most - 1):
-        # Degree one in each coin: whether Pr[r] grows when another's coin does is decided at the corners.
+        # Pr[r] has degree one in each coin, so the corners decide whether it grows with another's coin.
         for rest in (list(map(rational, corner)) for corner in vertices(count)):
             if integral_of_products([*rest, rational(1)]) > integral_of_products(
                 [*rest, rational(0)]
             ):
                 broken = {"coins": list(map(str, rest))}
     x = unknown()
-    # Raising a rival to lead by more multiplies every other coin, r's too, by λ < 1. The derivative of
-    # λ∫(1 − u)Π(1 − uλp_t)du in λ has degree one in each p_t: corners with j ones decide.
+    # Raising a rival that leads multiplies every other coin, r's too, by λ < 1. The derivative of
+    # λ∫(1 − u)Π(1 − uλp_t)du in λ has degree one in each p_t, so the corners with j ones decide.
     for ones in range(most - 1):
         scaled = x * polynomial(integral_of_products([polynomial(1), *[x] * ones]))
         if negative_point(scaled.derivative()) is not None:
             broken = {"rivals at the best": ones}
     for scores in ((0, -1, -3), (0, -2, -2, -5)):
-        # Symmetry and shift invariance, on the algorithm itself.
+        # Symmetry and shift invariance are checked on the algorithm itself.
         law = distribution_by_permutation(Problem(scores, unit_coin=rational("1/2")))
         turned = tuple(score + 7 for score in reversed(scores))
         if law[::-1] != distribution_by_permutation(Problem(turned, unit_coin=rational("1/2"))):
@@ -206,7 +206,7 @@ def _remark_1(scope: Scope) -> Finding:
     """If one person can only raise scores (or only lower them), the same noise gives ε/2-differential
     privacy."""
     most, depth = scope.size(full=4, quick=3), scope.size(full=4, quick=2)
-    # A factor exp(−ε/2) = x, where general neighbours need x².
+    # The factor is exp(−ε/2) = x; general neighbours need x².
     broken, pairs = not_private(range(2, most + 1), depth, moves=(0, 1), steps=1, both_ways=True)
     return unless(
         broken,
@@ -248,7 +248,7 @@ def _first_moment(coins: list[Number]) -> Number:
 
 
 def positive_partial_sum(most: int) -> Witness:
-    """A non-decreasing sequence of total zero with a positive partial sum, or None.
+    """Return a non-decreasing sequence of total zero with a positive partial sum, or None.
 
     Such sequences of length n form a cone whose edges are the n − 1 steps (−(n−k), …, k, …); partial sums
     are linear, so the edges decide for all of them.

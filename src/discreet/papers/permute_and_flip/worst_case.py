@@ -93,7 +93,7 @@ def _proposition_5(scope: Scope) -> Finding:
     most = scope.size(full=400, quick=100)
     broken, previous = None, rational(0)
     for count in range(2, most + 1):
-        # p = 1/n in equation (8): the error is (2Δ/ε) ln n · (1 − 1/n)^n, to be at least a quarter.
+        # With p = 1/n in equation (8) the error is (2Δ/ε) ln n · (1 − 1/n)^n; the power must be at least ¼.
         share = wrong_permute_and_flip(count, rational(Fraction(1, count)))
         survives = rational(Fraction(count - 1, count)) ** count
         if share != survives or share < rational("1/4") or share <= previous:
@@ -320,7 +320,7 @@ def _figure_4(drawing: Drawing) -> None:
 
 
 def _crossing() -> float:
-    """The gap at which noisy max and the exponential mechanism are equally good, n = 3."""
+    """Return the gap at which noisy max and the exponential mechanism are equally good, for n = 3."""
 
     def worse(gap: float) -> bool:
         return laplace_missed(3, gap / _SCALE) >= exponential_missed(3, gap / _SCALE)

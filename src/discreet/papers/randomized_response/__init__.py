@@ -1,1 +1,1 @@
-"""Exponential randomized response (Munilla Garrido and Matthes, 2022): what it states, and its figures."""
+"""Exponential randomized response (Munilla Garrido and Matthes, 2022): its statements and figures."""

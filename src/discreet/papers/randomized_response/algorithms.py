@@ -1,7 +1,7 @@
 """Algorithms 1 to 3 of the exponential randomized response paper (Munilla Garrido and Matthes).
 
-The paper describes the set T of near-best candidates in three ways that differ, and naively in a fourth;
-each is a *reading* here. π (``truth``; p in the paper) is the chance of answering from T.
+The paper describes the set T of near-best candidates in three different ways, and the naive mechanism uses a
+fourth; each is a *reading* here. π (``truth``; p in the paper) is the chance of answering from T.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def prose(problem: Problem) -> tuple[int, ...]:
 
 
 def interval(problem: Problem) -> tuple[int, ...]:
-    """Lemma 1: scores of at least q* − cΔ for the least whole c ≥ 1 such that c + 1 adds nobody.
+    """Lemma 1: scores of at least q* − cΔ for the least whole c ≥ 1 such that c + 1 adds none.
 
     Example:
         >>> interval(Problem((5, 3, 1), epsilon=Fraction(1)))
@@ -94,7 +94,7 @@ READINGS: dict[str, Reading] = {"chain": chain, "interval": interval, "prose": p
 
 
 def mixture(problem: Problem, top: tuple[int, ...], truth: Number) -> list[Number]:
-    """A uniform member of ``top`` with probability ``truth``, else the exponential mechanism."""
+    """Mix two laws: a uniform member of ``top`` with chance ``truth``, else the exponential mechanism."""
     share = truth * rational(Fraction(1, len(top)))
     return [
         (1 - truth) * chance + (share if candidate in top else 0)

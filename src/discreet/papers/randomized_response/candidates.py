@@ -1,8 +1,8 @@
-"""Exponential randomized response, section V-A and V-B: errors along n, beside the ε actually spent.
+"""Exponential randomized response, sections V-A and V-B: errors against n, and the ε actually spent.
 
 Throughout, Δ = 1 and the noise scale is 2Δ/ε, as in that paper. ERR ¼, ½, ¾ is exponential randomized
-response with a coin of 0.25, 0.5, 0.75. It is not private: the errors show what it would gain, not what it
-may claim.
+response with a coin of 0.25, 0.5, 0.75. It is not private at the claimed ε, so the errors show a gain
+that it may not claim.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NOT_PRIVATE = (
 
 
 class _AlongN:
-    """Errors and actual ε of all mechanisms on the score vectors of each n; means, and the largest ε."""
+    """For each n, the mean errors and ERR's largest actual ε over the score vectors."""
 
     def __init__(self, scope: Scope, vectors: Callable[[int], list[list[int]]]) -> None:
         steps = np.geomspace(3, 200, scope.size(full=22, quick=8)).round()
@@ -68,14 +68,14 @@ class _AlongN:
         )
 
     def lower(self, drawing: Drawing, quantity: str, *, paper: str) -> None:
-        """Compare the paper's statements about ERR with whether it is below both everywhere."""
+        """Compare the paper's statement with whether ERR's error is below EM's and PF's at every n."""
         best = np.minimum(self.errors["EM"], self.errors["PF"])
         holds = all(bool((self.errors[one.label] < best).all()) for one in ERR.values())
         ours = "lower at every n" if holds else "not lower everywhere"
         drawing.statement(quantity, paper=paper, ours=ours, holds=holds)
 
     def cost(self, drawing: Drawing) -> None:
-        """Show what is actually spent, and what that buys elsewhere."""
+        """Add the ε that ERR ¾ actually spends, and permute-and-flip's error at that ε."""
         drawing.added(
             f"real ε of ERR ¾ at n = {self.sizes[-1]}",
             ours=f"at least {self.losses['ERR ¾'][-1]:.3g} instead of 0.1",

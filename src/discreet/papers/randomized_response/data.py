@@ -42,7 +42,7 @@ _ROWS = (
 
 
 class _Curves:
-    """All errors of one data set along ε."""
+    """All errors of one data set as functions of ε."""
 
     def __init__(self, found: Histogram, scores: Scores, scope: Scope) -> None:
         self.found, self.scores = found, scores
@@ -57,7 +57,7 @@ class _Curves:
         }
 
     def printed(self) -> Lines:
-        """Against the claimed ε, as in the paper."""
+        """Plot errors against the claimed ε, as in the paper."""
         lines = [
             EM.line(self.epsilons, self.plain, markers=4),
             PF.line(self.epsilons, self.flip, markers=4),
@@ -67,7 +67,7 @@ class _Curves:
         return error_panel(self.found.title, self.epsilons, lines, note=note, x="claimed ε")
 
     def really(self) -> Lines:
-        """Plot against the ε actually spent: the private mechanism reaches any error far to the left."""
+        """Plot errors against the ε actually spent; permute-and-flip reaches any error at a far smaller ε."""
         furthest = max(float(ys.max()) for ys in self.spent.values())
         epsilons = np.geomspace(float(self.epsilons[0]), furthest, 60)
         least = 0.9 * min(float(ys.min()) for ys in self.mixed.values())
@@ -120,7 +120,7 @@ def _five(drawing: Drawing, scores_of: ScoresOf) -> None:
 
 
 def _bars(drawing: Drawing, scores_of: ScoresOf, what: str) -> None:
-    """Return errors at the ε where EM errs by 100, and the actual ε for each coin."""
+    """Draw errors at the ε where EM errs by 100, and the actual ε for each coin."""
     names = [each.name for each in drawing.histograms]
     every = [scores_of(each.counts) for each in drawing.histograms]
     claimed = [epsilon_for(EM.family, scores, expected_error=100) for scores in every]

@@ -28,13 +28,13 @@ _RESPONSE: Law = partial(lemma_1, truth=Fraction(3, 4), reading=chain)
 
 
 def _posterior_in(worlds: Sequence[tuple[int, ...]], law: Law, epsilon: Fraction) -> Number:
-    """Return the largest belief in one of two equally likely worlds that an answer can cause."""
+    """Return the largest belief in one of two equally likely worlds, over all answers."""
     chances = zip(*(law(Problem(scores, epsilon=epsilon)) for scores in worlds), strict=True)
     return max((max(pair, key=float) / sum(pair, ball_of(0)) for pair in chances), key=float)
 
 
 def _bound(worlds: int, epsilon: Fraction, *, steps: int = 1) -> Number:
-    """1/(1 + (|Ω| − 1)e^(−kε)): the stated bound is the one with k = 1."""
+    """Return 1/(1 + (|Ω| − 1)e^(−kε)) with k = ``steps``; the paper's bound has k = 1."""
     return 1 / (1 + (worlds - 1) * ball_of(-steps * epsilon).exp())
 
 
@@ -44,7 +44,7 @@ def _theorem_2(scope: Scope) -> Finding:
     1/|Ω| and 1/(1 + (|Ω| − 1)e^−ε)."""
     one = Fraction(1)
     with balls():
-        # A monotonic exponential mechanism at ε = 1 uses exp(εq/Δ): the problem with ε doubled.
+        # A monotonic exponential mechanism at ε = 1 uses exp(εq/Δ), so the problem has ε doubled.
         first, second = (
             distribution_with_replacement(Problem(scores, epsilon=2 * one))[0]
             for scores in ((9, 20), (10, 19))
@@ -76,7 +76,7 @@ def _theorem_2(scope: Scope) -> Finding:
 
 
 def _holds_for_neighbouring_worlds(scope: Scope) -> bool:
-    """The bound for sets of mutually neighbouring worlds under the exponential mechanism at ε = 1."""
+    """Return whether mutually neighbouring worlds obey the bound under the exponential mechanism at ε = 1."""
     one = Fraction(1)
     for scores in lattice(3, scope.size(full=3, quick=1)):
         worlds = [scores, *(q for q in neighbours(scores, monotonic=True) if q != scores)]
@@ -198,7 +198,7 @@ def _figure_5(drawing: Drawing) -> None:
 
 
 def _posterior(epsilon: float) -> float:
-    """The largest belief that an answer of ERR ¾ can give, among 201 worlds around a staircase of 100."""
+    """Return the largest belief that an answer of ERR ¾ can give, in 201 worlds around a staircase of 100."""
     stairs = np.array([101, *range(99, 0, -1)])
     moves = np.eye(100, dtype=np.int64)
     worlds = np.concatenate([stairs[None, :], stairs + moves, stairs - moves])

@@ -1,4 +1,4 @@
-"""Exponential randomized response, appendix C: its error, best and worst, and the closed forms."""
+"""Exponential randomized response, appendix C: its error in the best and worst case, and the closed forms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _mean(scores: tuple[int, ...], law: list[Number]) -> Number:
 
 
 def _alone(scores: tuple[int, ...]) -> bool:
-    """Whether T has one member."""
+    """Return whether T has one member."""
     return len(chain(Problem(scores, epsilon=Fraction(1)))) == 1
 
 
@@ -190,7 +190,7 @@ def _proposition_2(scope: Scope) -> Finding:
 def _equations_15_and_16(scope: Scope) -> Finding:
     """Equation (14) becomes (15) when T = {best} and (16), (n − 1)(np' + π − πp')/(n(np' − p' + 1)) times
     |v|, when T is everyone."""
-    # Both sides of (16) are quotients of polynomials of degree one in π and two in p': nine points decide.
+    # Both sides of (16) are quotients of polynomials of degree one in π and two in p'; nine points decide.
     broken, most = None, scope.size(full=60, quick=20)
     for count in range(2, most + 1):
         for truth in map(rational, ("0", "1/3", "1")):

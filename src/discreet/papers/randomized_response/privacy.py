@@ -1,8 +1,8 @@
 """Exponential randomized response, section III: its algorithms, its regularity, its privacy.
 
-π is the chance of answering from the set T of near-best candidates (p in the paper). Unless it says that its
-scores are medians, a witness is a pair of counts that differ by one person, so no reading of "neighbour"
-escapes it. All are certified in ball arithmetic.
+π is the chance of answering from the set T of near-best candidates (p in the paper). A witness is a
+pair of counts that differ by one person, so it counts under every reading of "neighbour"; the exceptions say
+that their scores are medians. All witnesses are certified in ball arithmetic.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _EPSILON = Fraction(1, 10)
 def loss(
     law: Law, scores: tuple[int, ...], neighbour: tuple[int, ...], outcome: int, epsilon: Fraction
 ) -> tuple[Number, float, float]:
-    """|ln Pr[q → r]/Pr[q' → r]| as a ball, and the two probabilities."""
+    """Return |ln Pr[q → r]/Pr[q' → r]| as a ball, and the two probabilities."""
     with balls():
         before = law(Problem(scores, epsilon=epsilon))[outcome]
         after = law(Problem(neighbour, epsilon=epsilon))[outcome]
@@ -54,7 +54,7 @@ def loss(
 def witness_of(
     law: Law, scores: tuple[int, ...], neighbour: tuple[int, ...], outcome: int, epsilon: Fraction
 ) -> dict[str, Any] | None:
-    """The pair with its probabilities, if its loss is certainly above ε."""
+    """Return the pair with its probabilities if its loss is certainly above ε, else None."""
     measured, before, after = loss(law, scores, neighbour, outcome, epsilon)
     with balls():
         if not bool(measured > ball_of(epsilon)):
@@ -146,12 +146,12 @@ def _lemma_2(_scope: Scope) -> Finding:
 
 
 def stairs(count: int, first: int) -> tuple[int, ...]:
-    """A staircase of steps of Δ whose first step is ``first``."""
+    """Return scores that fall in steps of Δ, except that the first step is ``first``."""
     return (count - 1 + first, *range(count - 1, 0, -1))
 
 
 def growing(name: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Two counts that differ by one person, between which the last candidate joins or leaves T."""
+    """Return two lists of counts that differ by one person; the last candidate is in T for only one."""
     if name == "prose":
         return stairs(count, 1), (count, count, *range(count - 2, 0, -1))
     first = 2 if name == "chain" else 3
@@ -211,7 +211,7 @@ def _theorem_1(scope: Scope) -> Finding:
 def _section_3c(_scope: Scope) -> Finding:
     """For monotonic scores exp(εq/Δ) may be used in place of exp(εq/(2Δ)), and exponential randomized
     response is still ε-differentially private."""
-    # The same law with ε doubled: what one person adds moves scores one way only.
+    # The law is the same with ε doubled: adding one person moves all scores in one direction.
     law = partial(lemma_1, truth=_TRUTH, reading=chain)
 
     def calibrated(problem: Problem) -> list[Number]:
@@ -228,9 +228,9 @@ def _section_3c(_scope: Scope) -> Finding:
     )
 
 
-# ---- what it really spends: lower bounds with a witness, on given scores and on any data with n bins ----
+# ---- the ε actually spent: lower bounds with a witness, on given scores and on any data with n bins ----
 
-_CLAIM: Exact = math.inf  # only the measurement is used, nothing is compared with it
+_CLAIM: Exact = math.inf  # only the measured loss is used; no claim is compared with it
 
 
 def loss_at(mechanism: Mechanism, scores: Scores) -> float:
@@ -265,11 +265,12 @@ def loss_at(mechanism: Mechanism, scores: Scores) -> float:
 
 
 def real_epsilon(epsilon: float, *, truth: float, n: int) -> float:
-    """The largest loss over a family of data with n candidates: a lower bound on the real ε.
+    """Return the largest loss over a family of data with n candidates: a lower bound on the real ε.
 
-    Counts (m, m−2, m−3, …, 0) and n − m more at −2, where one person more or less in the first bin makes
-    the first m a chain of steps Δ: the last of them rises from (1−π)·EM to π/m + (1−π)·EM. The best m is
-    taken; the noise scale is 2Δ/ε. (Adding the same number to all counts makes them all positive.)
+    The counts are (m, m−2, m−3, …, 0) and n − m more at −2. One person more or less in the first bin makes
+    the first m a chain with steps of Δ, so the last of them rises from (1−π)·EM to π/m + (1−π)·EM. The m
+    with the largest loss is taken; the noise scale is 2Δ/ε. (Adding the same number to all counts makes them
+    all positive.)
 
     Example:
         >>> [round(real_epsilon(e, truth=0.75, n=1024), 1) for e in (0.001, 0.01, 0.1)]
@@ -286,7 +287,7 @@ def real_epsilon(epsilon: float, *, truth: float, n: int) -> float:
 
 
 def _log_stairs(count: Floats, x: float) -> Floats:
-    """The logarithm of Σ_{j < count} e^{jx}."""
+    """Return the logarithm of Σ_{j < count} e^{jx}."""
     return count * x + np.log(-np.expm1(-count * x)) - math.log(math.expm1(x))
 
 

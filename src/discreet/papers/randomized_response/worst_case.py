@@ -138,7 +138,7 @@ Ratios = dict[tuple[str, int], float]
 
 
 def _ratio_panels(drawing: Drawing, gaps: Floats) -> tuple[Ratios, Ratios]:
-    """EM/ERR and PF/ERR along v for several n; the largest ratios, and the least within Δ of the best."""
+    """Draw EM/ERR and PF/ERR along v for several n; return the largest ratios, and the least for −Δ ≤ v."""
     top: Ratios = {}
     within: Ratios = {}
     panels = []
@@ -157,7 +157,7 @@ def _ratio_panels(drawing: Drawing, gaps: Floats) -> tuple[Ratios, Ratios]:
 
 
 def _spent_panel(scope: Scope, spent: float) -> Lines:
-    """The loss at the scores of the figure, along v, below what other scores with 10 candidates lose."""
+    """Return a panel of the loss at the figure's scores, along v, and at other scores of 10 candidates."""
     gaps = np.linspace(0, 6, scope.size(full=49, quick=17))
     every = [Scores([0.0, *[-gap] * 9], sensitivity=1) for gap in gaps.tolist()]
     flat = np.array([-6.0, 0.0])
