@@ -15,8 +15,27 @@ from discreet._exact.sampling.bits import ScriptedBits
 from discreet.analysis import error_bound, threshold_errors
 from discreet.errors import ParameterError
 from discreet.mechanisms import CrossingRule
-from discreet.questions import Bound, FirstAbove, Median, Mode, Plan, Quantiles, TopK
-from discreet.questions.accuracy import DOUBTFUL, GUESSING, USEFUL, Accuracy, Errors, exactly
+from discreet.mechanisms.registry import MECHANISMS, mechanism_named
+from discreet.questions import (
+    Bound,
+    FirstAbove,
+    Median,
+    Mode,
+    Plan,
+    Quantiles,
+    SelectBy,
+    TopK,
+    Vote,
+)
+from discreet.questions.accuracy import (
+    DOUBTFUL,
+    GUESSING,
+    USEFUL,
+    Accuracy,
+    Errors,
+    exactly,
+    proved_bound,
+)
 
 LISTED = [f"value {number}" for number in range(40)]
 PEOPLE = table(pl.DataFrame({"person": [1], "code": ["x"], "age": [1]}), user="person")
@@ -201,3 +220,48 @@ def test_one_is_a_person(question: Any) -> None:
     shown = str(alone.plan(question))
     assert "1 person " in shown
     assert " 1 people" not in shown
+
+
+def test_a_proved_bound_holds_where_it_is_tightest() -> None:
+    level, unbounded = Fraction(19, 20), set()
+    for name in MECHANISMS:
+        chooser = mechanism_named(name, epsilon=1)
+        for ways in (2, 10, 1000):
+            bound = proved_bound(chooser, Fraction(1), ways, level)
+            if bound is None:
+                unbounded.add(name)
+                continue
+            scores = Scores([0, *[-bound - 1e-9] * (ways - 1)], range_distance=1)
+            assert 1 - chooser.probabilities(scores)[0] <= 1 - level, name
+    assert {"noisy-max-laplace", "large-gap"} <= unbounded
+    assert "noisy-max-gumbel" not in unbounded
+
+
+def _first(_rows: object) -> Any:
+    return LISTED[0]
+
+
+def _zero(_data: object, _label: object) -> int:
+    return 0
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        Mode("code", candidates=LISTED, epsilon=1, mechanism="noisy-max-laplace"),
+        Median("age", bounds="0:120", epsilon=1, mechanism="noisy-max-laplace"),
+        SelectBy(
+            candidates=LISTED,
+            score=_zero,
+            sensitivity=1,
+            epsilon=1,
+            mechanism="noisy-max-laplace",
+        ),
+        Vote(_first, candidates=LISTED, epsilon=1, mechanism="noisy-max-laplace"),
+    ],
+)
+def test_laplace_noise_is_given_no_bound(question: Any) -> None:
+    plan = PEOPLE.plan(question)
+    assert plan.accuracy is not None
+    assert plan.accuracy.worst is None
+    assert not any("19 times out of 20" in str(rule) for rule in plan.rules)

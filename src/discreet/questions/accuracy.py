@@ -22,9 +22,12 @@ from discreet._exact.numbers.printing import figure
 from discreet._exact.sampling import Bits
 from discreet._exact.sampling.bits import ScriptedBits, uniform_indices
 from discreet._tables.counts import Counts
+from discreet.analysis.worst_case import error_bound_at
 from discreet.errors import ParameterError
+from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.facts import Floats
 from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.scores import Scores
 
 USEFUL, DOUBTFUL, GUESSING = "useful", "doubtful", "no better than guessing"
@@ -34,6 +37,21 @@ MOST_DRAWN = 200_000
 """A limit on the total size of the drawn answers, because an analyst at a desk plans for free."""
 MOST_POINTS = 512
 """The largest number of grid points that stated data is spread over."""
+BOUNDED = (PermuteAndFlip.facts.law, Exponential.facts.law)
+"""The laws whose error is bounded on any data."""
+
+
+def proved_bound(
+    chooser: Mechanism | None, scale: Fraction, ways: int, level: Fraction
+) -> float | None:
+    """Return an error that one choice among ``ways`` stays within, on any data, with probability ``level``.
+
+    ``scale`` is d/ε. The bound is proved for permute-and-flip and for the exponential mechanism, which
+    ``chooser`` None means; it is None for other laws, because Laplace noise exceeds it.
+    """
+    if chooser is not None and chooser.facts.law not in BOUNDED:
+        return None
+    return error_bound_at(scale, ways, beta=1 - level)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,16 @@ from discreet._exact.numbers.exact import Number, refuse, whole
 from discreet._tables import Table
 from discreet._tables.counts import Counts
 from discreet._tables.moments import RECURRING
-from discreet.analysis.worst_case import error_bound_at
 from discreet.errors import ParameterError
-from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, falling_counts, few_places
+from discreet.questions.accuracy import (
+    PEOPLE,
+    Accuracy,
+    Errors,
+    falling_counts,
+    few_places,
+    proved_bound,
+)
 from discreet.questions.answer import of_people
 from discreet.questions.candidates import Contest, contest_of, in_the_cluster
 from discreet.questions.of_rows import Asking, Grouped
@@ -170,13 +175,9 @@ class OfCandidates(Grouped):
 
         ``errors`` returns the law of the shortfall on stated counts.
         """
-        bounded = chooser is None or chooser.facts.law in (
-            PermuteAndFlip.facts.law,
-            Exponential.facts.law,
-        )
         people, level = asking.people, Fraction(self.with_probability)
         return Accuracy(
-            error_bound_at(distance / epsilon, ways, beta=1 - level) if bounded else None,
+            proved_bound(chooser, distance / epsilon, ways, level),
             level,
             PEOPLE,
             meaning,

@@ -28,6 +28,7 @@ from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.accuracy import (
+    BOUNDED,
     PEOPLE,
     Accuracy,
     Errors,
@@ -245,7 +246,7 @@ class OnGrid(Grouped):
     def _worst(
         self, asking: Asking, at: Sequence[Fraction], axis: ColumnGrid, chooser: Mechanism
     ) -> float | None:
-        if chooser.name not in ("permute-and-flip", "exponential", "noisy-max-exponential"):
+        if chooser.facts.law not in BOUNDED:
             return None
         fails, sharing = 1 - Fraction(self.with_probability), 0
         if len(at) > 1:  # half of it covers how many people the coins leave at one place

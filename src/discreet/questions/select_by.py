@@ -23,13 +23,12 @@ from discreet._exact.sampling import Bits
 from discreet._tables.engines import quietly
 from discreet._tables.score_files import LabelsAndValues, reader_of, sensitivities_of
 from discreet.accounting import Event
-from discreet.analysis import error_bound
 from discreet.errors import ParameterError, ScoresError
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_at
 from discreet.mechanisms.unequal import distance_of, shortfall_of_ratios, ways_for
 from discreet.neighbours import ADD_REMOVE, Neighbours
-from discreet.questions.accuracy import Accuracy
+from discreet.questions.accuracy import Accuracy, proved_bound
 from discreet.questions.answer import (
     TableRelease,
     about_scores,
@@ -213,14 +212,11 @@ def plan_by_scores(
         yield {"answer": scores.candidates[chooser._choose(scores, bits)]}
 
     level = Fraction(question.with_probability)
-    worst = error_bound(
-        question.total,
-        len(form),
-        with_probability=level,
-        sensitivity=distance_of(form),
-        monotonic=True,
-    )
-    if form.unequal == RATIOS:
+    worst = None
+    if bounded:
+        scale = distance_of(form) / question.total
+        worst = proved_bound(chooser, scale, len(form), level)
+    if worst is not None and form.unequal == RATIOS:
         worst = shortfall_of_ratios(form, chooser.epsilon, worst)
     event = Event(chooser.promise_for(form), mechanism=chooser.name, neighbours=neighbours)
     return Plan(
@@ -233,7 +229,7 @@ def plan_by_scores(
         choose=choose,
         rules=rules,
         accuracy=Accuracy(
-            worst if bounded else None,
+            worst,
             level,
             ("point", "points"),
             "how far the answer's score is from the best",

@@ -26,7 +26,7 @@ from discreet.guarantees import Guarantee
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_at
-from discreet.questions.accuracy import DOUBTFUL, USEFUL, Accuracy, exactly
+from discreet.questions.accuracy import DOUBTFUL, USEFUL, Accuracy, exactly, proved_bound
 from discreet.questions.answer import about_price
 from discreet.questions.candidates import WHY_PUBLIC
 from discreet.questions.costs import Part, event_of, guarantee_of, mixed
@@ -400,15 +400,10 @@ def _accuracy(question: Vote, setting: Setting, number: int, chooser: Mechanism)
     size = len(question.candidates)
     like = _agreeing(number, size)
     each = (setting.people or USUAL_PEOPLE) // number
+    level = Fraction(question.with_probability)
     return _Agreement(
-        error_bound(
-            chooser.epsilon,
-            size,
-            with_probability=question.with_probability,
-            sensitivity=RANGE_DISTANCE,
-            monotonic=True,
-        ),
-        Fraction(question.with_probability),
+        proved_bound(chooser, RANGE_DISTANCE / chooser.epsilon, size, level),
+        level,
         ("vote", "votes"),
         f"how many votes fewer the answer has than the candidate with most of {number:,}",
         f"seven of ten of {counted(number, 'block')} agree and the others vote evenly",
@@ -422,12 +417,11 @@ def _accuracy(question: Vote, setting: Setting, number: int, chooser: Mechanism)
 def _about(question: Vote, setting: Setting, number: int, chooser: Mechanism) -> Sentences:
     size = len(question.candidates)
     sure = chooser.probabilities(Scores(_agreeing(number, size), range_distance=RANGE_DISTANCE))[0]
-    lead = error_bound(
-        chooser.epsilon,
-        size,
-        with_probability=USUAL_LEVEL,
-        sensitivity=RANGE_DISTANCE,
-        monotonic=True,
+    lead = proved_bound(chooser, RANGE_DISTANCE / chooser.epsilon, size, USUAL_LEVEL)
+    decides = (
+        ""
+        if lead is None
+        else f"A lead of {counted(math.ceil(lead), 'vote')} decides 19 times out of 20. "
     )
     whose = (
         "Every row is a different person, as stated"
@@ -439,8 +433,8 @@ def _about(question: Vote, setting: Setting, number: int, chooser: Mechanism) ->
     return (
         f"{whose}. People are dealt into {counted(number, 'block')} at random, about {each:,} into each"
         f"{stated}; empty blocks vote too. What is best for a block may not be best for all.",
-        f"A lead of {counted(math.ceil(lead), 'vote')} decides 19 times out of 20. If seven of ten blocks "
-        f"agree, their candidate is the answer with probability {percent(float(sure), up=False)}.",
+        f"{decides}If seven of ten blocks agree, their candidate is the answer with probability "
+        f"{percent(float(sure), up=False)}.",
         "A block does not vote if its function raises, returns something else or does not end"
         + ("." if question.with_voted else "; how many did is not released."),
         _about_isolation(question),
