@@ -225,7 +225,6 @@ WORDS: Mapping[str, str] = {
     "at_most": "the largest error that is allowed.",
     "thorough": "whether to search longer.",
     "couple": "two neighbouring tables.",
-    "one": "a table.",
     "place": "the position of the answer.",
     "covers": "the share of the people within the bound.",
     "options": "what was compared, the best first.",

@@ -166,7 +166,7 @@ def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser, slots: Sl
         # A desk that is asked too often is asked again later; nothing of a study changes while it runs.
         hurried: dict[str, Any] = {
             "status": 429,
-            "headers": {"retry-after": "1"},
+            "headers": {"retry-after": "5"},  # long enough to be seen on a busy machine
             "json": {"error": "too many"},
         }
         page.route("**/api/ask", lambda route: route.fulfill(**hurried), times=1)
@@ -174,7 +174,7 @@ def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser, slots: Sl
         page.on("request", lambda sent: looked.append(sent.url.rpartition("/")[2]))
         with slots.held():
             page.keyboard.press("Enter")
-            expect(page.locator("#study-rows")).to_contain_text("asked again in 1 s")
+            expect(page.locator("#study-rows")).to_contain_text("asked again in 5 s")
             for name in ("#study-add", "#study-file", "#study-text", "#study [type=submit]"):
                 expect(page.locator(name)).to_be_disabled()
         expect(page.locator("#study-said")).to_contain_text("All of it is paid")

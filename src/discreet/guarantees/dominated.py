@@ -116,6 +116,7 @@ class ApproxZCDP(ApproxDP):
     """
 
     __slots__ = ("_beyond", "_rho")
+    _numbers = ("_epsilon", "_delta", "_rho", "_beyond")
     _beyond: Fraction
     _rho: Exact
 

@@ -402,7 +402,7 @@ def _accuracy(question: Vote, setting: Setting, number: int, chooser: Mechanism)
     each = (setting.people or USUAL_PEOPLE) // number
     level = Fraction(question.with_probability)
     return _Agreement(
-        proved_bound(chooser, RANGE_DISTANCE / chooser.epsilon, size, level),
+        proved_bound(chooser, chooser._scale_at(Fraction(RANGE_DISTANCE)), size, level),
         level,
         ("vote", "votes"),
         f"how many votes fewer the answer has than the candidate with most of {number:,}",
@@ -417,7 +417,7 @@ def _accuracy(question: Vote, setting: Setting, number: int, chooser: Mechanism)
 def _about(question: Vote, setting: Setting, number: int, chooser: Mechanism) -> Sentences:
     size = len(question.candidates)
     sure = chooser.probabilities(Scores(_agreeing(number, size), range_distance=RANGE_DISTANCE))[0]
-    lead = proved_bound(chooser, RANGE_DISTANCE / chooser.epsilon, size, USUAL_LEVEL)
+    lead = proved_bound(chooser, chooser._scale_at(Fraction(RANGE_DISTANCE)), size, USUAL_LEVEL)
     decides = (
         ""
         if lead is None
