@@ -359,7 +359,7 @@ class ApproxDP(Guarantee):
     """
 
     __slots__ = ("_delta", "_epsilon")
-    _numbers = ("_epsilon", "_delta")
+    _numbers: ClassVar[tuple[str, ...]] = ("_epsilon", "_delta")
     _delta: Fraction
     _epsilon: Exact
     symbol = "(ε, δ)"
