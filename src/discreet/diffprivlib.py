@@ -124,7 +124,7 @@ class _Selection:
 
 
 class PermuteAndFlip(_Selection):
-    """Permute-and-flip with diffprivlib's call (``docs/proofs/permute-and-flip.md``).
+    """Permute-and-flip with diffprivlib's interface (``docs/proofs/permute-and-flip.md``).
 
     Example:
         >>> flip = PermuteAndFlip(epsilon=1, sensitivity=1, utility=[3, 1000], candidates=["a", "b"])
@@ -140,7 +140,7 @@ class PermuteAndFlip(_Selection):
 
 
 class Exponential(_Selection):
-    """The exponential mechanism with diffprivlib's call (``docs/proofs/exponential.md``).
+    """The exponential mechanism with diffprivlib's interface (``docs/proofs/exponential.md``).
 
     ``measure`` gives each candidate a public base weight: Pr[r] is proportional to measure_r · exp(−γ_r). The
     weights do not depend on the data, so the guarantee is the same.

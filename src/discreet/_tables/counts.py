@@ -267,7 +267,7 @@ def commonest_in_groups(
 
 
 def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> list[tuple[Any, int]]:
-    """Return the ``most`` values with the most people, ties by the value's own order, for unknown domains."""
+    """Return the values with the most people, at most ``most``, ties in the order of values."""
     query = counted_values(table, rows, column=column)
     doing = "counting people per value"
     return _listed(table, rows, query, column, most=most, doing=doing)

@@ -135,7 +135,7 @@ class Vectors(Scored):
         return len(pair[0])
 
     def certified(self, pair: Pair) -> tuple[Witness, bool]:
-        """Return the pair with its loss in balls, and whether the loss certainly exceeds the claim."""
+        """Return the pair with its loss in ball arithmetic, and whether it certainly exceeds the claim."""
         return self.in_balls(np.array(pair))
 
     def _lattice(self, size: int) -> Iterator[Batch]:
@@ -262,7 +262,7 @@ class Crowds(Scored):
         return pair.size
 
     def certified(self, pair: Crowd) -> tuple[Witness, bool]:
-        """Return the pair with its loss in balls, and whether the loss certainly exceeds the claim."""
+        """Return the pair with its loss in ball arithmetic, and whether it certainly exceeds the claim."""
         return self.in_balls(self._sign * np.stack(pair.rows()))
 
     @property

@@ -43,7 +43,7 @@ def require_key(key: str) -> str:
 
 
 def connect(url: str | None = None, *, token: str | None = None) -> RemoteDesk:
-    """Connect to a desk, to ask its tables.
+    """Connect to a desk, to ask questions about its tables.
 
     Args:
         url: its address, such as ``"https://desk.example.org:8443"``; by default $DISCREET_DESK.

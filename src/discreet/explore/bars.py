@@ -63,7 +63,7 @@ def _single(study: SeenScores, labels: tuple[str, ...], rank: int) -> Bar:
 
 
 def score_range(values: npt.NDArray[Any]) -> tuple[float, float]:
-    """Return the range in which bars can be dragged: from zero, or below the least, to above the best."""
+    """Return the range in which bars can be dragged: all scores with some room, always including zero."""
     least, best = float(values.min()), float(values.max())
     room = max(best - least, abs(best), 1.0) * 0.25
     low = 0.0 if least >= 0 else least - room

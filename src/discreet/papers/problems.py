@@ -175,13 +175,13 @@ def lattice(count: int, depth: int) -> Iterator[tuple[int, ...]]:
 
 
 def lattices(most: int, depth: int) -> Iterator[tuple[int, ...]]:
-    """The lattices of two, three, … to ``most`` candidates."""
+    """Yield the lattices of 2 to ``most`` candidates."""
     for count in range(2, most + 1):
         yield from lattice(count, depth)
 
 
 def affine_families(most: int) -> Iterator[Problem]:
-    """The affine families of one, two, … to ``most`` candidates."""
+    """Yield the affine families of 1 to ``most`` candidates."""
     for count in range(1, most + 1):
         yield from affine_family(count)
 

@@ -326,7 +326,7 @@ class Asking:
     def naming(
         self, pick: Pick, part: Part, *, share: Fraction = Fraction(0), k: int | None = None
     ) -> dict[str, Any]:
-        """Release what ``pick`` names: ``k`` things or one, with noisy counts that cost a ``share`` of ε."""
+        """Release the ``k`` labels that ``pick`` chooses, or one; noisy counts take a ``share`` of ε."""
         each = self.epsilon_each * share / (k or 1)
 
         def choose(counted: Any, bits: Bits) -> Iterable[Found]:

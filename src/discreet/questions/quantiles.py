@@ -337,7 +337,7 @@ def recursive(
     def places(
         line: Counts, low: Fraction, high: Fraction, levels: Sequence[Fraction]
     ) -> list[int]:
-        """Return the places of ``levels`` on a stretch that holds the people between two levels."""
+        """Return the index in ``line`` of each level; it holds the people between ``low`` and ``high``."""
         if not levels:
             return []
         middle = len(levels) // 2

@@ -46,7 +46,7 @@ _SPELLED: dict[type, str] = {
     datetime.time: "time",
     datetime.timedelta: "span",
 }
-"""How the texts of a text file are read, by the type of the public values that they are compared with."""
+"""The type to read a text file's column as, by the type of the public values it is compared with."""
 _USUAL: dict[str, Sequence[Any]] = {
     "integer": range(100),
     "float": range(100),

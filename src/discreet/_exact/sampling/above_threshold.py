@@ -37,7 +37,7 @@ _WAITING = 64
 
 
 class NoisyThreshold:
-    """A threshold whose noise is drawn on creation, and crossings of it.
+    """A noisy threshold: draws its noise when created, then decides which values cross it.
 
     Args:
         threshold: T, exactly.

@@ -146,7 +146,7 @@ class SecureBits(_ByteBits):
 
     @property
     def scripted(self) -> bool:
-        """Secure bits cannot be predicted."""
+        """Always False: secure bits cannot be predicted."""
         return False
 
     def _bytes(self, count: int) -> bytes:
@@ -190,7 +190,7 @@ class ScriptedBits(_ByteBits):
 
     @property
     def scripted(self) -> bool:
-        """Scripted bits can be predicted by anyone who knows the seed."""
+        """Always True: anyone who knows the seed can predict the bits."""
         return True
 
     def _bytes(self, count: int) -> bytes:
@@ -224,7 +224,7 @@ class TapeBits:
 
     @property
     def scripted(self) -> bool:
-        """A tape is known in advance."""
+        """Always True: anyone who has the tape can predict the bits."""
         return True
 
     @property

@@ -83,7 +83,7 @@ class _HashedBits:
 
     @property
     def scripted(self) -> bool:
-        """Only the holder of the key can predict these bits."""
+        """Always False: only the holder of the key can predict the bits."""
         return False
 
     def integer(self, width: int) -> int:

@@ -1,4 +1,4 @@
-"""Exponential randomized response, section IV: disclosure risk, as printed and actual; ε from a risk."""
+"""Exponential randomized response, section IV: the printed and the true disclosure risk, and ε for a risk."""
 
 from __future__ import annotations
 
