@@ -248,16 +248,21 @@ def test_a_full_desk_refuses_unpaid(desk_in: Callable[..., DeskServer]) -> None:
         assert [entry.kind for entry in history] == ["allot"]
 
 
+def _asked(call: Caller, *, key: str) -> http.client.HTTPConnection:
+    """Send a question and return its connection, which may be closed before the reply."""
+    line = http.client.HTTPConnection(*call.server.owner.desk.address, timeout=PATIENCE)
+    headers = {"authorization": f"Bearer {call.token}", "idempotency-key": key}
+    line.request("POST", "/api/ask", json.dumps(MODE), headers)
+    return line
+
+
 def test_who_hangs_up_finds_the_answer_later(
     desk_in: Callable[..., DeskServer], slots: Slots
 ) -> None:
     with desk_in().in_background() as server:
         call = Caller.of(server, "epidemiology")
-        host, port = server.owner.desk.address
-        line = http.client.HTTPConnection(host, port, timeout=PATIENCE)
-        headers = {"authorization": f"Bearer {call.token}", "idempotency-key": "gone"}
         with slots.held():
-            line.request("POST", "/api/ask", json.dumps(MODE), headers)
+            line = _asked(call, key="gone")
             until(lambda: slots.left, "the worker's answer")
             line.close()
         until(lambda: not server.desk.store.unfinished(), "the end of the question")
@@ -271,12 +276,9 @@ def test_who_hangs_up_while_the_question_is_being_paid_pays_once_and_finds_the_a
 ) -> None:
     with desk_in().in_background() as server:
         call = Caller.of(server, "epidemiology")
-        host, port = server.owner.desk.address
-        line = http.client.HTTPConnection(host, port, timeout=PATIENCE)
-        headers = {"authorization": f"Bearer {call.token}", "idempotency-key": "gone"}
         ledger = sqlite3.connect(server.owner.ledger.place, isolation_level=None)
         ledger.execute("BEGIN IMMEDIATE")  # paying takes as long as this
-        line.request("POST", "/api/ask", json.dumps(MODE), headers)
+        line = _asked(call, key="gone")
         until(lambda: _is_held(server.desk.store.till), "a worker that pays")
         line.close()
         ledger.execute("ROLLBACK")

@@ -87,7 +87,7 @@ class Table:
 
     def is_dated(self, column: str) -> bool:
         """Return whether a column is ordered by time."""
-        return (self.read_as.get(column) or self.kind(column)) in DATED
+        return self.ordered_kind(column) in DATED
 
     def period_named(self, column: str, words: Sequence[Any]) -> str | None:
         """Return the kind of period that words compared with a column of texts name, else None."""
@@ -102,13 +102,12 @@ class Table:
 
     def kind(self, column: object, *, name: str = "column") -> str:
         """Return the declared kind of a column; raise an error if there is no such column."""
-        kinds = self.engine.kinds
-        if not isinstance(column, str) or column not in kinds:
-            known = ", ".join(map(repr, list(kinds)[:20]))
+        if not isinstance(column, str) or column not in self.kinds:
+            known = ", ".join(map(repr, list(self.kinds)[:20]))
             raise UnknownColumnError(
                 f"⟨{name}⟩{echo(column)} is not allowed: it must be one of the table's columns ({known})"
             )
-        return kinds[column]
+        return self.kinds[column]
 
     def described(self, column: str) -> str:
         """Describe a column's declaration; if the column cannot be asked about, include the fix."""
@@ -145,7 +144,7 @@ class Table:
 
     def number(self, column: str) -> str:
         """Return a column as float64; for a text file, the numbers that its texts spell."""
-        spelled = self.is_text and self.engine.kinds[column] == "text"
+        spelled = self.is_text and self.kinds[column] == "text"
         return self.engine.spelled_number(column) if spelled else self.engine.number(column)
 
     def position(self, column: str, *, name: str = "value", shown: bool = False) -> tuple[str, ...]:
@@ -188,7 +187,7 @@ class Table:
 
     def identity(self, column: str) -> str:
         """Return the expression by which a column's values are told apart."""
-        kind = self.engine.kinds[column]
+        kind = self.kinds[column]
         if kind in TEXTS:
             return self.engine.text(column)
         if kind == "float":  # adding zero turns -0.0 into 0.0; some engines tell them apart
@@ -199,7 +198,7 @@ class Table:
         """Return the kind and the type of ``identity``, or of ``period``."""
         if period is not None and self.is_dated(column):
             return "integer", "BIGINT"
-        kind = self.engine.kinds[column]
+        kind = self.kinds[column]
         kind = "text" if kind in TEXTS else kind
         return kind, self.engine.double if kind == "float" else self.engine.types[column]
 
@@ -209,7 +208,7 @@ class Table:
         A value is not null, NaN or infinite; in a text file, it is not empty; and a date is within the years
         1 to 9999, because Python has no others, although an engine may.
         """
-        kind = self.engine.kinds[column]
+        kind = self.kinds[column]
         if kind == "float":
             return self.engine.finite(name)
         if kind == "date":
@@ -241,7 +240,7 @@ class Table:
 
     def cannot_hold(self, column: str, keys: Sequence[Any]) -> list[Any]:
         """Return the keys that no row can have, by the declared type of the column."""
-        kind = self.engine.kinds[column]
+        kind = self.kinds[column]
         if kind in TEXTS:
             words = self.engine.words(keys)
             return [key for key, word in zip(keys, words, strict=True) if word is None]

@@ -191,7 +191,7 @@ class Accountant:
         """
         guarantee = event.guarantee
         delta = Fraction(0)
-        if isinstance(guarantee, ApproxZCDP) and self.name == "rho-delta":
+        if isinstance(guarantee, ApproxZCDP) and self.counts_delta and self.symbol == "ρ":
             # Charge the ρ proved for it, not the ρ that follows from its ε.
             rho, delta = guarantee.concentrated
             guarantee = ZCDP(rho)

@@ -109,12 +109,11 @@ class Desk:
             for question in self.store.unfinished():
                 self._settled(question)
 
-    def _settled(self, question: AskedQuestion) -> AskedQuestion:
+    def _settled(self, question: AskedQuestion) -> None:
         """Record what the ledger says about a question that no worker is working on any more."""
         entry = question.entry or self._entry_for(question)
         state = REFUSED if entry is None else LOST
         self.store.record(question.id, state, entry=entry)
-        return self.store.one(question.id)
 
     def _is_stranded(self, question: AskedQuestion) -> bool:
         """Return whether the ledger was unavailable when the desk checked if this question was paid."""
@@ -209,8 +208,11 @@ class Desk:
         if key is not None:
             known = self.store.find(analyst, key=key)
             if known is not None and known.digest == request.digest and self._is_stranded(known):
-                known = await asyncio.to_thread(self._settled, known)
-            if known is not None and known.state != REFUSED:
+                await asyncio.to_thread(self._settled, known)
+                known = self.store.find(
+                    analyst, key=key
+                )  # the same key may have been asked meanwhile
+            if known is not None:
                 return self._again(known, request.digest)
         self.require_trusted(analyst)
         if analyst in self._asking:

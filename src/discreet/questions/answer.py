@@ -270,7 +270,7 @@ class TableRelease(Release):
             elif hasattr(value, "as_data"):
                 data[name] = value.as_data()
             elif value is not None and (name != "invented" or value):
-                data[name] = value if isinstance(value, _PLAIN) else _plain(value)
+                data[name] = _plain(value)
         return data
 
 
@@ -287,15 +287,12 @@ def _of(values: Any, group: Any) -> Any:
     return values[group] if isinstance(values, Mapping) else None
 
 
-_PLAIN = (str, int, float, bool, type(None))
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return [item if isinstance(item, _PLAIN) else _plain(item) for item in value]
-    return value if isinstance(value, _PLAIN) else str(value)
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 # ---- what was left out, moved, assigned or taken on trust ----
@@ -564,7 +561,7 @@ def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str |
     return tuple(
         f"In {column}, which declares no type, texts count and everything else is left out."
         for column in dict.fromkeys(columns)
-        if column is not None and table.engine.kinds.get(column) == "object"
+        if column is not None and table.kinds.get(column) == "object"
     )
 
 

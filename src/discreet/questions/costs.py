@@ -115,10 +115,6 @@ def guarantee_of(
 
 
 def _sum(events: Sequence[Event]) -> Guarantee:
-    own, epsilon = events[0].guarantee, events[0].guarantee.exact_in(PureDP)
-    if len(events) == events[0].count == 1 and epsilon < math.inf:
-        stated = isinstance(own, PureDP | ApproxDP)
-        return PureDP(epsilon).resting_on(own.proof if stated else own.proof_in(PureDP))
     pure = sum_of_epsilon(events)
     if pure.exact < math.inf:
         return pure

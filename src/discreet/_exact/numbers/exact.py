@@ -118,10 +118,7 @@ def positive(name: str, value: object) -> Fraction:
         >>> positive("epsilon", 0.1)
         Fraction(1, 10)
     """
-    exact = _exact(value)
-    if exact is None or exact <= 0:
-        raise refuse(name, value, "a finite number above 0")
-    return exact
+    return above(name, value, 0)
 
 
 def non_negative(name: str, value: object) -> Fraction:
@@ -129,6 +126,13 @@ def non_negative(name: str, value: object) -> Fraction:
     exact = _exact(value)
     if exact is None or exact < 0:
         raise refuse(name, value, "a finite number, 0 or above")
+    return exact
+
+
+def _at_least_binary(value: object, exact: Fraction) -> Fraction:
+    """Return the larger of the intended decimal and the stored binary value."""
+    if isinstance(value, float | np.floating):
+        return max(exact, Fraction(float(value)))
     return exact
 
 
@@ -141,18 +145,12 @@ def positive_distance(name: str, value: object) -> Fraction:
         >>> positive_distance("sensitivity", 0.1) == Fraction(0.1)
         True
     """
-    exact = positive(name, value)
-    if isinstance(value, float | np.floating):
-        return max(exact, Fraction(float(value)))
-    return exact
+    return _at_least_binary(value, positive(name, value))
 
 
 def non_negative_distance(name: str, value: object) -> Fraction:
     """Return a finite distance, zero or above; a float means the larger of its two readings."""
-    exact = non_negative(name, value)
-    if isinstance(value, float | np.floating):
-        return max(exact, Fraction(float(value)))
-    return exact
+    return _at_least_binary(value, non_negative(name, value))
 
 
 def cost(name: str, value: object) -> Exact:
