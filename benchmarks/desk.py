@@ -58,7 +58,7 @@ def folder_with(rows: int, folder: Path, *, slot: str, workers: int) -> OwnerFil
     (folder / "desk.toml").write_text(
         f'[ledger]\nplace = "budget.db"\n[desk]\nlisten = "127.0.0.1:0"\nworkers = {workers}\n'
         f'queue = 400\npatience = "10m"\nrequests_per_minute = 100000\n'
-        f"failures_allowed = 100000\n[table.visits]\n"
+        f"failures_allowed = 1000\n[table.visits]\n"
         f'source = "visits.parquet"\nuser = "person"\ndataset = "d"\nslot = {{mode = "{slot}"}}\n'
         f"[table.visits.column.code]\ncandidates = {list(range(50))}\n{analysts}"
     )
