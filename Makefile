@@ -7,6 +7,8 @@ else
 VENV := build/$(shell $(PYTHON) -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
 endif
 BIN = $(VENV)/bin
+# Modules are compiled once and kept, whatever the shell says: else each process of the tests compiles all it imports.
+export PYTHONDONTWRITEBYTECODE :=
 # Not compiled beforehand: of what is installed little is imported.
 PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
 # Files in their order, of which the last are small pages: no worker waits long for the other.

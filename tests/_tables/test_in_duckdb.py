@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -167,3 +168,16 @@ def test_threads_that_share_a_table_get_their_own_rows() -> None:
     with ThreadPoolExecutor(4) as pool:
         asked = [number % 7 for number in range(400)]
         assert list(pool.map(counted, asked)) == asked
+
+
+def test_a_process_removes_its_own_folder_and_not_its_parents() -> None:
+    ours = in_duckdb.spill_folder()
+    context = multiprocessing.get_context("fork")
+    receives, sends = context.Pipe(duplex=False)
+    process = context.Process(target=lambda: sends.send(in_duckdb.spill_folder()))
+    process.start()
+    theirs = receives.recv()
+    process.join()
+    assert theirs != ours
+    assert not Path(theirs).exists()
+    assert Path(ours).exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,3 +106,26 @@ def test_a_dry_job_pays_nothing(tmp_path: Path) -> None:
     assert all(seconds > 0 for seconds in measured.values())
     with Ledger.open(owner.ledger.place) as ledger:
         assert [entry.kind for entry in ledger.history("clinic")] == ["create"]
+
+
+def test_a_killed_worker_leaves_no_file_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question that misses its slot ends its worker, which may have written rows to its folder."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    clinic = tmp_path / "clinic"
+    clinic.mkdir()
+    dry = dry_jobs(clinic_at(clinic))["visits"][0]
+
+    async def work() -> list[Path]:
+        worker = await asyncio.to_thread(Worker, [dry])
+        await worker.ready()
+        written = list(temporary.rglob("discreet-*"))
+        await worker.run(dry, until=0, paid=lambda _entry: None)
+        return written
+
+    written = asyncio.run(work())
+    assert len(written) >= 2  # the worker's folder, and the one of its engine
+    assert list(temporary.glob("discreet-*")) == []

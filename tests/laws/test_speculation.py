@@ -23,6 +23,9 @@ pytestmark = pytest.mark.skipif(
     reason="starts a Spark cluster of five processes: set DISCREET_CLUSTER_TESTS=1",
 )
 
+LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Five short lives: compiling well takes longer than it saves."""
+
 PROGRAM = '''
 import sys, time
 from fractions import Fraction
@@ -30,10 +33,12 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-master, folder = sys.argv[1:]
+master, folder = sys.argv[1:3]
 builder = SparkSession.builder.master(master)
 for name, value in {
     "spark.ui.enabled": "false",
+    "spark.driver.extraJavaOptions": sys.argv[3],
+    "spark.executor.extraJavaOptions": sys.argv[3],
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "700m",
@@ -104,6 +109,7 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     environment = {
         **os.environ,
         "SPARK_HOME": str(home),
+        "SPARK_DAEMON_JAVA_OPTS": LIGHT,
     }
     port = _free_port()
     master = f"spark://127.0.0.1:{port}"
@@ -147,7 +153,7 @@ def test_two_copies_report_the_same(cluster: tuple[str, dict[str, str]], tmp_pat
     folder = tmp_path / "attempts"
     folder.mkdir()
     done: Any = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM, master, str(folder)],
+        [sys.executable, "-W", "ignore", "-c", PROGRAM, master, str(folder), LIGHT],
         env=environment,
         capture_output=True,
         text=True,

@@ -42,7 +42,7 @@ EPSILON = 12
 SIZES = (2, 3, 4, 6)
 """This many people agree: a large gap becomes certain at one of these sizes, for any share of ε."""
 SLACK = 1e-9
-READERS = ("people_per_candidate", "people_per_grid_point", "commonest_in_groups")
+READERS = ("open_table", "people_per_candidate", "people_per_grid_point", "commonest_in_groups")
 
 Law = Mapping[Any, float]
 
@@ -166,15 +166,16 @@ class Walk:
     taken: list[int] = field(default_factory=list)
     weight: float = 1.0
     left: list[tuple[int, ...]] = field(default_factory=list)
-    read: dict[str, Any] = field(default_factory=dict)
+    read: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def once(self, reader: Callable[..., Any]) -> Callable[..., Any]:
         """Every branch of one law reads the same table: read it once."""
 
         def reading(*args: Any, **options: Any) -> Any:
-            if reader.__name__ not in self.read:
-                self.read[reader.__name__] = reader(*args, **options)
-            return self.read[reader.__name__]
+            key = reader.__name__, repr(options)
+            if key not in self.read:
+                self.read[key] = reader(*args, **options)
+            return self.read[key]
 
         return reading
 

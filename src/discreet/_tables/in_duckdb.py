@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache
+from multiprocessing.util import Finalize
 from typing import Any
 
 from discreet._tables.engines import Columns, Engine, Places, quoted
@@ -41,11 +42,16 @@ exit.
 """
 
 
-@cache
 def spill_folder() -> str:
-    """Return a private, temporary folder for rows that do not fit in memory."""
+    """Return this process's private folder for rows that do not fit in memory; it goes with the process."""
+    return _spill_folder(os.getpid())
+
+
+@cache
+def _spill_folder(_process: int) -> str:
     folder = tempfile.mkdtemp(prefix="discreet-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    # Unlike atexit's, a finalizer also runs in a process of multiprocessing, and never in a fork of this one.
+    Finalize(None, shutil.rmtree, (folder,), {"ignore_errors": True}, exitpriority=0)
     return folder
 
 

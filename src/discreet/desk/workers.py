@@ -12,7 +12,9 @@ import asyncio
 import fcntl
 import multiprocessing
 import os
+import shutil
 import signal
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -234,8 +236,9 @@ def is_of_the_question(error: Exception) -> bool:
     return bool(named) and named <= _ANALYSTS_OWN
 
 
-def _work(line: Connection, first: Sequence[Job]) -> None:
+def _work(line: Connection, folder: str, first: Sequence[Job]) -> None:
     """Run a worker: do the jobs that arrive on the line until it closes."""
+    tempfile.tempdir = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the desk stops its workers itself
     warnings.simplefilter("ignore")  # candidates that can never match concern only the owner
     for job in first:
@@ -246,6 +249,7 @@ def _work(line: Connection, first: Sequence[Job]) -> None:
         try:
             _run(line.recv(), line)
         except (EOFError, OSError):  # the desk has ended
+            shutil.rmtree(folder, ignore_errors=True)
             return
 
 
@@ -253,12 +257,15 @@ class Worker:
     """One process, used by one question at a time.
 
     Before a worker is ready it runs the dry jobs ``first``, so that a table's first question finds its
-    driver, its engine and the ledger loaded.
+    driver, its engine and the ledger loaded. Its temporary files, which may hold rows, are removed when it
+    ends, even if it is killed.
     """
 
     def __init__(self, first: Sequence[Job] = ()) -> None:
+        self._folder = tempfile.mkdtemp(prefix="discreet-")
         self._line, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=_work, args=(theirs, tuple(first)), daemon=True)
+        given = (theirs, self._folder, tuple(first))
+        self._process = _CONTEXT.Process(target=_work, args=given, daemon=True)
         self._process.start()
         theirs.close()
 
@@ -306,3 +313,4 @@ class Worker:
         self._process.kill()
         self._process.join()
         self._line.close()
+        shutil.rmtree(self._folder, ignore_errors=True)

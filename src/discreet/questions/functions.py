@@ -1,7 +1,7 @@
 """Every kind of question as a function of data: ``mode(data, column, ..., user=..., ledger=...)``.
 
-Each function calls ``table(data, ...).ask(...)``. ``functions.pyi`` gives type checkers the full signatures;
-a test compares it with the functions made here.
+Each function does the same as ``table(data, ...).ask(...)``. ``functions.pyi`` gives type checkers the full
+signatures; a test compares it with the functions made here.
 """
 
 from __future__ import annotations
@@ -13,16 +13,22 @@ from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.answer import TableRelease
 from discreet.questions.derived import of_data, require_known
 from discreet.questions.kinds import SelectBy, kinds_by_name
-from discreet.questions.private_table import table
+from discreet.questions.private_table import PrivateTable, table
 from discreet.questions.run import AnyLedger, run
 
 _TERMS = signature(table)
 _OWN = tuple(signature(SelectBy).parameters)
 
+
+def _unopened(data: Any, *, listed: Any = None, **terms: Any) -> PrivateTable:
+    """Make the table of one question, which opens it."""
+    return PrivateTable(data=data, listed=listed or {}, **terms)
+
+
 __all__ = list(kinds_by_name())
 for _name, _kind in kinds_by_name().items():
     if _kind is not SelectBy:
-        globals()[_name] = of_data(_kind, table, _TERMS)
+        globals()[_name] = of_data(_kind, _unopened, _TERMS)
 
 
 def select_by(
