@@ -34,7 +34,7 @@ USEFUL, DOUBTFUL, GUESSING = "useful", "doubtful", "no better than guessing"
 DRAWS = 200
 """The number of answers drawn on stated data if the error has no closed form."""
 MOST_DRAWN = 200_000
-"""A limit on the total size of the drawn answers, because an analyst at a desk plans for free."""
+"""The largest total size of the drawn answers. Planning at a desk is free, so its work is limited."""
 MOST_POINTS = 512
 """The largest number of grid points that stated data is spread over."""
 BOUNDED = (PermuteAndFlip.facts.law, Exponential.facts.law)
@@ -46,8 +46,8 @@ def proved_bound(
 ) -> float | None:
     """Return an error that one choice among ``ways`` stays within, on any data, with probability ``level``.
 
-    ``scale`` is d/ε. The bound is proved for permute-and-flip and for the exponential mechanism, which
-    ``chooser`` None means; it is None for other laws, because Laplace noise exceeds it.
+    ``scale`` is d/ε. The bound is proved for permute-and-flip and for the exponential mechanism; None as
+    ``chooser`` means the latter. For other mechanisms the result is None: Laplace noise exceeds the bound.
     """
     if chooser is not None and chooser.facts.law not in BOUNDED:
         return None
@@ -144,7 +144,7 @@ class Accuracy:
         )
 
     def proved(self) -> dict[str, Any]:
-        """Return what is proved for any data, as plain data, without computing the typical error."""
+        """Return the bound proved for any data, as plain data; the typical error is not computed."""
         return {
             "worst": None if self.worst is None else float_up(self.worst),
             "level": float(self.level),
@@ -154,7 +154,7 @@ class Accuracy:
 
     @staticmethod
     def from_data(data: Mapping[str, Any]) -> Accuracy:
-        """Read back what ``proved`` wrote."""
+        """Make the accuracy from the plain data of ``proved``."""
         singular, plural = data["unit"]
         level = Fraction(str(data["level"]))
         return Accuracy(data["worst"], level, (singular, plural), data["meaning"], "")
@@ -186,7 +186,7 @@ def even_counts(people: int, points: int) -> Counts:
 
 
 def few_places(size: int) -> list[int]:
-    """Return all places of a list or a grid, or 512 spread over it if there are more."""
+    """Return all indices of a list or grid, or 512 spread evenly over it if there are more."""
     number = min(size, MOST_POINTS)
     return [place * (size - 1) // max(number - 1, 1) for place in range(number)]
 
@@ -212,7 +212,7 @@ def drawn(
 
 
 def guess(size: int, places: int, bits: Bits) -> list[int]:
-    """Draw distinct places uniformly, without looking at the scores."""
+    """Draw distinct indices uniformly, without looking at the scores."""
     if places > size // 2:
         order = np.argsort(bits.words(size), kind="stable")
         return [int(place) for place in order[:places]]
@@ -227,7 +227,8 @@ def least_epsilon(
 ) -> Fraction:
     """Find the smallest ε, to within a thousandth, at which the error is small enough.
 
-    ``at`` returns the accuracy at an ε. A proved bound falls as 1/ε; a typical error falls as ε grows.
+    ``at`` returns the accuracy at an ε. A proved bound is proportional to 1/ε; a typical error only falls as
+    ε grows.
     """
 
     def reached(epsilon: Fraction) -> bool:
@@ -250,7 +251,7 @@ def least_epsilon(
 
 
 def _rounded_up(epsilon: Fraction, reached: Callable[[Fraction], bool]) -> Fraction:
-    """Round up to four digits, if that is still enough."""
+    """Round ε up to four digits, and once more if the rounded ε does not reach the error."""
     unit = Fraction(10) ** (math.floor(math.log10(epsilon)) - 3)
     found = Fraction(math.ceil(epsilon / unit)) * unit
     return found if reached(found) else found + unit

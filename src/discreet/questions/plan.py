@@ -97,7 +97,7 @@ class Setting:
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """What is taken on trust: which rows belong to which person, as only the table's owner knows."""
+        """What is taken on trust: only the table's owner knows which rows belong to which person."""
         if self.user is not None:
             return (f"the column {self.user} tells people apart",)
         return ("nobody has two rows" if self.counted is None else "nobody counts in two rows",)
@@ -171,7 +171,7 @@ class Reading:
     following: Callable[[], Reading] | None = None
 
     def __call__(self, _watch: Watch = unwatched) -> Any:
-        """Count, in one state of the data and within the time limit."""
+        """Count in one snapshot of the data, within the time limit."""
         if self.table is None:
             return self.counts(None)
         with self.table.engine.reading(self.seconds):
@@ -188,11 +188,11 @@ class Reading:
             self.following().try_out()
 
     def close(self) -> None:
-        """Release what the trial started."""
+        """End what the trial started, such as a process."""
 
 
 Found = dict[str, Any]
-"""What is released for one group, by name: ``answer`` and whatever is released with it."""
+"""The values released for one group, by name: ``answer`` and anything released with it."""
 Sentences = tuple[str, ...]
 
 
@@ -296,7 +296,7 @@ class Plan:
         return {**self.shape, **by_group}
 
     def run(self) -> TableRelease:
-        """Ask the question of the plan's table: the schema is checked again, and each run is paid for."""
+        """Ask the question; the table's schema is checked again, and every run is paid for."""
         assert self.table is not None
         return self.table.ask(self.question)
 

@@ -1,4 +1,4 @@
-"""A private table: its owner column and its ledger are set once, and questions are methods."""
+"""A private table: its person column and its ledger are set once, and questions are methods."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class PrivateTable(Setting, ByName):
         return Setting(**facts | {"accountant": accountant, "kept": {}})
 
     def _named(self, plan: Plan) -> Event:
-        """Add the table's name, if it has one, to the charged event, so that the budget remembers it."""
+        """Add the table's name, if it has one, to the charged event, so the ledger records it."""
         if self.name is None:
             return plan.event
         return replace(plan.event, parameters={**plan.event.parameters, "table": self.name})
@@ -227,8 +227,8 @@ def table(
         one_row_per_user: instead of ``user``: every row is a different person.
         counted: instead of ``user``, for a table of counts: the column with the number of people that a row
             stands for. You state that each person counts in one row only.
-        neighbours: ``"add-remove"`` (default) if neighbours differ by one person more or less, or
-            ``"replace"``.
+        neighbours: ``"add-remove"`` (default) if neighbours differ by adding or removing one person, or
+            ``"replace"`` if by replacing one.
         where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
         engine: ``spark`` reads a path in a cluster; by default every table is read where it is.
         table: with the address of a database, or a SQLAlchemy engine: the table's name, ``schema.name`` if
@@ -239,7 +239,7 @@ def table(
         time_limit: how many seconds a database may work; after that nothing is released.
         people: about how many people the table has, if that is public: typical errors are computed for this
             many. It changes no answer and no cost.
-        listed: the public list of a column's values, by the column: ``{"clinic": ["north", "south"]}``.
+        listed: public lists of columns' values, by column: ``{"clinic": ["north", "south"]}``.
             Candidates, groups and values in conditions that are not listed give a warning before the payment.
 
     Example:

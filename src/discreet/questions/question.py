@@ -178,7 +178,7 @@ def value(cls: type[T]) -> type[T]:
 
 @cache
 def fields_of(kind: type[Question]) -> tuple[dataclasses.Field[Any], ...]:
-    """Return the fields in writing order: positional ones, the question's own, then the shared ones."""
+    """Return the fields in the order people write them: positional, the question's own, then shared ones."""
     depth: dict[str, int] = {}
     for place, base in enumerate(kind.__mro__):
         for name in vars(base).get("__annotations__", ()):

@@ -203,7 +203,7 @@ def plan_by_scores(
     rules: Sentences,
     bounded: bool = True,
 ) -> Plan:
-    """Plan one choice among scores of a stated ``form``, such as zeros.
+    """Plan one choice among scores; ``form`` has the same candidates and sensitivities, with zeros as scores.
 
     ``bounded`` is False if the number of scores is known only once they are read.
     """

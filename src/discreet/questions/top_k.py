@@ -70,7 +70,7 @@ JOINT = "joint"
 SET = "set"
 
 Chooser = Callable[[Counts, Bits], Iterable[list[int]]]
-"""A function of counts, one row per group, and of random bits; returns the places chosen in each row."""
+"""Takes counts, one row per group, and random bits; returns the indices chosen in each row."""
 
 
 def method_named(name: str, given: Any) -> str:
@@ -256,11 +256,11 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
 
 
 def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighings | None:
-    """Return the rule that keeps values, if it can name rarer values than the margin; no data is used.
+    """Return the rule that keeps values, if it can name rarer values than the margin of ``Limits`` allows.
 
-    Half of ε pays for keeping values and half for choosing among those kept. If each person has one value,
-    values are kept by their number of people; if people have several, up to a bound, values are kept by
-    weights.
+    No data is used. Half of ε pays for keeping values and half for choosing among those kept. If each person
+    has one value, values are kept by their number of people; if people have several, up to a bound, values
+    are kept by weights.
     """
     most = question.values_per_person
     if question.k == 1 or asking.rows.by is not None or (asking.several_rows and most is None):

@@ -284,7 +284,7 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
 
 
 def _promise(chooser: Mechanism) -> Guarantee:
-    """Return the guarantee of a vote: what remains of the mechanism's own after averaging over the deals."""
+    """Return the guarantee of a vote: the mechanism's own, averaged over random deals of people to blocks."""
     own = chooser.promise_at(Fraction(RANGE_DISTANCE))
     if "PureDP" not in own.direct:
         raise ParameterError(
