@@ -1,4 +1,4 @@
-"""What a desk can be asked: requests made from the question fields that an analyst may set.
+"""Requests to a desk, made from the question fields that an analyst may set.
 
 One definition serves HTTP, the client, the page's form, OpenAPI and assistants. A request is checked
 against the owner's file before anything else happens. Candidates, bounds and columns belong to the owner: a
@@ -44,7 +44,7 @@ _ON_THE_WIRE: dict[Any, Any] = {
     str | None: Annotated[str, _TEXT] | None,
     Any: Annotated[str, _NAME],
 }
-"""How field types are read from JSON."""
+"""For each type of field, the type with which it is read from JSON."""
 _REGISTERED = {"score": "score", "vote": "function"}
 """The kinds of functions that an owner registers, and the request field that names one."""
 SUBJECTS = ("column", *_REGISTERED.values())
@@ -64,7 +64,7 @@ ASKED = {
     kind.kind: kind
     for kind in sorted(filter(lambda kind: kind.completed_by, KINDS.values()), key=_needed)
 }
-"""The kinds of question that a desk answers; a form begins with those that need the least."""
+"""The kinds of question that a desk answers; those with the fewest required fields come first."""
 
 
 def request_of(kind: type[Question]) -> type[Any]:
@@ -228,7 +228,7 @@ def _completed(table: SharedTable, request: Request) -> Question:
 
 
 def examples(table: SharedTable) -> Iterator[Question]:
-    """Return a question of each kind that a table can be asked, at ε = 1, with the form's examples."""
+    """Yield one question of each kind that the table allows, at ε = 1, with the form's examples."""
     for kind in ASKED.values():
         stated: dict[str, Any] = {"epsilon": 1}
         for each in own_fields(kind):

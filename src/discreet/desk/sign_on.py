@@ -90,7 +90,7 @@ class Provider:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="sign-on")
 
     async def aside(self, work: Callable[..., T], *given: Any) -> T:
-        """Run a method that may have to wait for the provider in a thread."""
+        """Run, in a thread, a method that may have to wait for the provider."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
 
     def close(self) -> None:
@@ -176,7 +176,7 @@ class Provider:
     # ---- signing in on the page --------------------------------------------------------------------------
 
     def begin(self, back: str) -> tuple[str, str]:
-        """Return where a browser goes to sign in, and the state that binds the sign-in to it."""
+        """Return the address where a browser signs in, and the state that binds the sign-in to it."""
         address = self._address("authorization_endpoint")
         bits = SecureBits()
         state, nonce, verifier = (_text(bits.integer(256).to_bytes(32, "big")) for _ in range(3))

@@ -1,8 +1,8 @@
 """The processes that read the data: each works on one question, and is stopped when its slot ends.
 
 A worker pays through the ledger before it reads, and reports the payment at once; then it reads, chooses, and
-hands over the release. The data stays in the worker: it only ever sends an entry's number, a release, or that
-it failed and why. The reason is for the owner; the analyst sees it only if it is about the question, not
+hands over the release. The data stays in the worker: it only ever sends an entry's number, a release, or the
+reason why it failed. The reason is for the owner; the analyst sees it only if it is about the question, not
 about the owner's files, addresses or columns.
 """
 
@@ -54,7 +54,7 @@ _CONTEXT.set_forkserver_preload(
         "numpy.ma",
         "numpy.polynomial",
         "psycopg",
-        # What voting blocks need; Arrow looks for pandas.
+        # Blocks that vote need these; Arrow looks for pandas.
         "cloudpickle",
         "pandas",
         "pyarrow.compute",
@@ -120,7 +120,7 @@ class _Counting:
 
     def spend(self, dataset: str, event: Any, *, purpose: str) -> Any:
         with locked(self._till, shared=True):
-            if self._line.poll():  # a busy worker is sent nothing: the desk has ended
+            if self._line.poll():  # a busy worker is sent nothing, so the desk has ended
                 raise DiscreetError("the desk has ended")
             try:
                 entry = _ledger(self._address).spend(dataset, event, purpose=purpose)
@@ -162,7 +162,7 @@ def locked(file: str, *, shared: bool = False) -> Iterator[None]:
 
 @cache
 def _ledger(address: str) -> Ledger:
-    """Return the worker's own connection to the ledger, which it keeps from its first question on."""
+    """Return the worker's own connection to the ledger; it is opened once and kept."""
     from discreet.ledger import Ledger
 
     return Ledger.open(address, create=False)
@@ -219,7 +219,7 @@ def _reason(error: Exception) -> str:
 
 
 def _told(error: Exception) -> str | None:
-    """Return what an analyst may learn of a refusal: too little budget, or what is wrong in the question."""
+    """Return what an analyst may see of a refusal: too little budget, or what is wrong in the question."""
     if isinstance(error, BudgetExceededError):
         return str(error)
     return error.args[0] if is_of_the_question(error) else None
@@ -239,7 +239,7 @@ def _work(line: Connection, first: Sequence[Job]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the desk stops its workers itself
     warnings.simplefilter("ignore")  # candidates that can never match concern only the owner
     for job in first:
-        with suppress(Exception):  # a question would fail the same way, and the owner is told then
+        with suppress(Exception):  # a question would fail the same way and report it to the owner
             _tried(job)
     line.send(("ready", None))
     while True:

@@ -1,4 +1,4 @@
-"""What a ledger reports: the state of a budget, and the cost of a plan."""
+"""Reports of a ledger: the state of a budget, the cost of a plan, and the history."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Budget:
     Attributes:
         name: the data set, or a part of it such as ``visits/alice``.
         accountant: the accountant's name, which states what is added up.
-        neighbours: the relation the budget protects.
+        neighbours: the neighbour relation for which the budget's guarantee holds.
         cap: the cap as its owner stated it, in plain data.
         limit: the cap as the accountant counts it.
         total: what is spent, including the parts handed to analysts.
@@ -117,7 +117,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """What more spends would cost, in the same figures that spending uses.
+    """The cost of further spends, computed as spending does.
 
     Attributes:
         budget: the budget asked about.

@@ -27,10 +27,10 @@ _TAG = slice(60, 64)  # where the first page of a SQLite file keeps user_version
 
 
 def next_tag(tag: int, file: Path) -> int:
-    """Return the tag for a ledger's next change; it follows from the last one and the file's name.
+    """Return the tag for a ledger's next change, computed from the last tag and the file's name.
 
-    It is kept in ``PRAGMA user_version``, so that the journal of a change holds the tag from before. The
-    journal belongs to a file that still has this tag, or has the tag that follows it under this name.
+    The tag is stored in ``PRAGMA user_version``, so the journal of a change contains the tag from before the
+    change. The journal belongs to a file that still has this tag, or the next tag computed with its name.
 
     Args:
         tag: the tag before the change.
@@ -144,7 +144,7 @@ def _whole(log: bytes) -> bool:
         same = [frame[8:12] == salts[:4], frame[12:16] == salts[4:]]
         if not all(same):
             ended = True
-            if any(same):  # salts are random: just one half never matches by chance
+            if any(same):  # salts are random, so half a salt does not match by chance
                 return False
             continue
         checksum = _checksum(order, frame[:8] + frame[_FRAME_HEADER:], checksum)

@@ -55,7 +55,7 @@ def system_clock() -> int:
 
 
 class Store:
-    """A ledger's place, opened. Safe to share between threads, and usable after a fork."""
+    """The open database of a ledger. It is safe to share between threads, and usable after a fork."""
 
     def __init__(self, place: Place, *, wait: float) -> None:
         self.place = place
@@ -102,7 +102,7 @@ class Store:
         return done
 
     def now(self, connection: Connection) -> int:
-        """Return microseconds since 1970, by the server's clock if there is one, which a team shares."""
+        """Return microseconds since 1970, by the server's clock if there is one: a team shares it."""
         if self.place.is_sqlite:
             return system_clock()
         return int(connection.execute(_CLOCK).scalar_one())

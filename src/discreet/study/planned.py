@@ -144,7 +144,7 @@ class StudyPlan:
 
     @cached_property
     def canonical(self) -> dict[str, Any]:
-        """Everything that is signed, as plain data; it has no rows, sizes or times."""
+        """Everything that is signed, as plain data; it contains no rows, sizes or times."""
         study = self.study
         return {
             "format": FORMAT,
@@ -173,7 +173,7 @@ class StudyPlan:
         return hash_of(self.canonical)
 
     def key(self, name: str) -> str:
-        """Return the key of a question to a desk, so that a second run gets the same answer."""
+        """Return the key that a question is sent to a desk with; a second run then gets the same answer."""
         return hashlib.sha256(f"{self.hash} {name}".encode()).hexdigest()
 
     # ---- as people see it ----------------------------------------------------------------------

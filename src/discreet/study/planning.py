@@ -1,4 +1,4 @@
-"""Planning of a study: a curve for each question from its plans, the split, and the ledger's budget."""
+"""Plan a study: compute each question's error and cost over ε, split the total, and check the budget."""
 
 from __future__ import annotations
 
@@ -269,7 +269,7 @@ class _Planner:
         raise AssertionError
 
     def _share(self, asked: Asked, sharing: list[Asked], rest: Fraction) -> Fraction:
-        """Return an ε that costs a share of the rest, by weight: exact if ε adds up, else to six digits."""
+        """Return the ε that costs a question's share of the rest: exact if ε adds up, else to six digits."""
         part = rest * asked.weight / sum((each.weight for each in sharing), Fraction(0))
         rounded = Fraction(math.floor(part * 10**9), 10**9)
         if rounded and 0 <= part - self._cost_at(asked, rounded) < Fraction(1, 10**8):
