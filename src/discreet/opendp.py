@@ -118,7 +118,7 @@ def make_exponential(
     scale: object = _TO_BE_FOUND,
     optimize: str = "max",
 ) -> Any:
-    """The exponential mechanism as an OpenDP measurement; arguments as ``make_permute_and_flip``.
+    """The exponential mechanism as an OpenDP measurement; arguments as for ``make_permute_and_flip``.
 
     Under zero-concentrated divergence it costs about a quarter of permute-and-flip
     (``docs/proofs/exponential.md``).
@@ -142,7 +142,7 @@ def make_noisy_max_laplace(
     scale: object = _TO_BE_FOUND,
     optimize: str = "max",
 ) -> Any:
-    """Noisy max with Laplace noise as an OpenDP measurement; arguments as ``make_permute_and_flip``.
+    """Noisy max with Laplace noise as an OpenDP measurement; arguments as for ``make_permute_and_flip``.
 
     Example:
         >>> import opendp.prelude as dp

@@ -242,7 +242,7 @@ def _limit(seconds: int, memory: int) -> None:
 
 
 def _only(*kept: int) -> None:
-    """Close all other descriptors; connect the standard streams to the null device."""
+    """Close all descriptors but these, and connect the standard streams to the null device."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nowhere, stream)

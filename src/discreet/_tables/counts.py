@@ -27,16 +27,16 @@ _GROUP = "group_place"
 _DIGEST_BITS = 30
 _MANY_COUNTS = 100_000
 MOST_COUNTED = 10**11
-"""The most people that a row of a counted table can stand for, and the most that are counted in one place.
+"""The most people that a row of a counted table can stand for, and the largest count of a candidate.
 
-It is below 2⁵³, so that float64 sums up to it are exact in any order; larger sums are cut off. So no engine
-rounds, overflows or raises an error. Twenty million places (``LARGEST_GRID``) together stay within 64 bits.
+It is below 2⁵³, so float64 sums up to it are exact in any order; larger sums are cut off. So no engine
+rounds, overflows or raises an error. Twenty million such counts (``LARGEST_GRID``) add up within 64 bits.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """Which rows count, to whom they belong, and which group they fall into.
+    """The rows that count, the people they belong to, and the groups they fall into.
 
     Attributes:
         user: the column that identifies a row's person, or None if every row is a different person.
@@ -45,9 +45,9 @@ class Rows:
         by: the column of the groups, or None.
         groups: the public groups, of the column's type.
         period: for groups of dates or moments: the kind of period; ``groups`` then holds period numbers.
-        groups_per_person: each person counts in at most this many of their groups, which are drawn.
-        key: the key of the draws, which otherwise depend only on the person and the choice; new for each
-            release.
+        groups_per_person: each person counts in at most this many of their groups, drawn at random.
+        key: the key of the draws, new for each release; a draw depends on the key, the person and the choice
+            only.
     """
 
     user: str | None = None
@@ -70,7 +70,7 @@ class Rows:
 
     @property
     def assigns(self) -> bool:
-        """Whether people are drawn into some of their groups, because they may have more than the limit."""
+        """Whether people may have more groups than they count in, so that some groups are drawn for them."""
         return self.user is not None and self.groups_per_person < len(self.groups)
 
 
@@ -333,9 +333,9 @@ def _indexed(
     other: bool = False,
     period: str | None = None,
 ) -> Query:
-    """Replace ``name``, a column's identity, with the place of its key; drop other rows unless ``other``."""
+    """Replace ``name``, a column's identity, with its key's position; drop other rows unless ``other``."""
     like = table.like(column, period)
-    # Texts need no check: a text that no row can have has no word.
+    # Texts need no check: the word of a text that no row can have is None.
     sure = period is not None or like[0] == "text"
     cannot = set() if sure else {id(key) for key in table.cannot_hold(column, keys)}
     held = [
@@ -418,7 +418,7 @@ def _used(rows: Rows, column: str) -> list[str]:
 def _people_at(
     table: Table, rows: Rows, query: Query, column: str, *, width: int, doing: str
 ) -> Counts:
-    """Count the people at each place ``value``, by group."""
+    """Count the people at each index ``value``, by group."""
     query = _people_in(table, query, rows, *_groups_of(rows), "value")
     return _counted(table, rows, query, column, width=width, doing=doing)
 

@@ -49,7 +49,7 @@ class Database(Engine):
         return f"CAST(substr(draw, 33) AS BIGINT) - {_FAR}"
 
     def plain_text(self, value: Any) -> str:
-        """Decode a text from its digits."""
+        """Decode a text from its hex digits."""
         return bytes.fromhex(value).decode(self.encoding, errors="replace")
 
     def try_out(self, statement: str) -> None:

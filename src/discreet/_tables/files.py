@@ -75,9 +75,9 @@ _LINES = f"max_line_size = {_LONGEST_LINE}, buffer_size = {2 * _LONGEST_LINE}, i
 def open_files(
     given: str | Path | TextFile, *, needed: Iterable[str], in_cluster: bool = False
 ) -> tuple[Engine, bool]:
-    """Open the files that a path names, or that match it as a pattern; return also whether they are text.
+    """Open the files that a path names or matches as a pattern, and return whether they are text files.
 
-    Their schema is then known, and no row has been read.
+    Only their schema is read, and no row.
     """
     file = given if isinstance(given, TextFile) else TextFile(given)
     pattern = file.path
@@ -217,7 +217,7 @@ def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: s
 
 
 def _json_place(key: str) -> str:
-    """Return where DuckDB finds a key of an object: as a path, or as a pointer if it contains a quote.
+    """Return the path at which DuckDB finds a key of an object, or a pointer if the key contains a quote.
 
     Other keys are not written as pointers, because the pointer 0 also means the first element of a list.
     """

@@ -1,4 +1,4 @@
-"""A public grid with practically no bounds: equal steps near zero, proportional to the magnitude further out.
+"""A public grid with practically no bounds: the steps are equal near zero and grow further out.
 
 The points, in units, are every whole number up to 2048, then 1024 points in each doubling, up to a public
 largest magnitude, and the same below zero. Points further out are about a thousandth of their magnitude

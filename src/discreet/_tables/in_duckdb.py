@@ -82,7 +82,7 @@ def connected() -> Any:
 
 
 class DuckDB(Engine):
-    """A relation, a query, or data that is handed over when its rows are needed.
+    """A table in DuckDB: a relation, a query, or data that is handed over when its rows are needed.
 
     Args:
         relation: a relation with the declared columns. Statements name it ``discreet_rows``, which hides
@@ -133,7 +133,7 @@ class DuckDB(Engine):
         return f"encode(CAST({self.column(name)} AS VARCHAR))"
 
     def finite(self, number: str) -> str:
-        """Use a function, not a comparison, which misses NaN if a Parquet file states its largest number."""
+        """Use a function: a comparison would miss NaN if a Parquet file states its largest number."""
         return f"isfinite({number})"
 
     def trimmed(self, text: str) -> str:
@@ -183,8 +183,8 @@ class DuckDB(Engine):
         """Return DuckDB's own hash.
 
         It is applied twice, because the hash of several columns is a bitwise sum of their hashes. Applied
-        once, it would not be even: of three choices, the one that differs from the other two in the first
-        bit that is not the same for all would come first half of the time.
+        once, it would not be even: take three choices and the first bit in which their hashes differ; the
+        choice that differs from the other two in this bit would come first half of the time.
         """
         return f"(hash(hash({', '.join(parts)})) >> {64 - bits})"
 

@@ -118,7 +118,7 @@ class SQLite(Database):
 
 
 def _kind(declared: str) -> str:
-    """Return the kind of a declared type, as a type's name; SQLite accepts any word as a type."""
+    """Return a type name that discreet knows for a declared type; SQLite accepts any word as a type."""
     name = declared.lower().partition("(")[0].strip()
     kind = {"numeric": "decimal", "decimal": "decimal", "datetime": "moment"}.get(name)
     if kind is None:

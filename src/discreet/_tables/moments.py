@@ -1,7 +1,7 @@
 """Dates, times and periods as people write them, and periods as whole numbers for engines.
 
-A period is a day, an ISO week, a month, a quarter or a year, and means every moment in it. Recurring ones are
-the weekdays, the hours of a day and the months of a year.
+A period is a day, an ISO week, a month, a quarter or a year, and means every moment in it. Recurring periods
+are the weekdays, the hours of a day and the months of a year.
 """
 
 from __future__ import annotations

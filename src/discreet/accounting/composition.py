@@ -32,14 +32,14 @@ _CHOSEN = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composition:
-    """What a list of releases costs together.
+    """The cost of a list of releases together.
 
     Attributes:
         pure: the cost in pure DP (infinite if an event has none).
         zcdp: the cost in zCDP (infinite if an event has none).
         approx: the cost in (ε, δ) at the requested δ, by the best valid bound.
         best: the figure to report.
-        reason: why that one, in words.
+        reason: why this is the figure to report, in words.
         adaptive: True, ``"questions"`` or False, as given.
         count: the number of releases.
         neighbours: the neighbour relation for which it holds.
@@ -80,7 +80,7 @@ class Composition:
 def compose(
     events: Iterable[object], adaptive: bool | str = True, *, delta: object = None
 ) -> Composition:
-    """Return what releases cost together, never less than the truth.
+    """Return what releases cost together; every figure is an upper bound.
 
     Args:
         events: events, guarantees, releases, or (mechanism, scores) pairs.

@@ -165,12 +165,12 @@ class Known:
 
     @property
     def where(self) -> str:
-        """The ledger's history, as a source."""
+        """The ledger's history, as the source of a fact."""
         return f"ledger, entries 1 to {self.budget.head.sequence}"
 
     @property
     def users(self) -> list[str]:
-        """How each table identifies people, in words."""
+        """The way in which each table identifies people, in words."""
         tables: dict[str, Mapping[str, Any]] = {}
         if self.plan is not None:
             tables |= dict(self.plan.study.tables)
@@ -226,7 +226,7 @@ class Known:
 
     @property
     def composition(self) -> Fact:
-        """How costs add up."""
+        """The rule for adding up costs."""
         words = ACCOUNTANTS[self.budget.accountant].words
         disjoint = (
             " Of groups of people that were declared disjoint only the dearest counts."

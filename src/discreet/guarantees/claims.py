@@ -155,4 +155,4 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("target", "PureDP"): Proof(_TUNING, "tuning_target_pure_dp"),
     ("tuning", "ApproxDP"): Proof(_TUNING),
 }
-"""The proof of each claim, keyed by the property and the mechanism."""
+"""The proof of each claim, keyed by the mechanism or the property, and the measure."""

@@ -1,4 +1,4 @@
-"""What a release promises: PureDP, BoundedRange, ZCDP, ApproxDP, and the only conversions between them.
+"""The guarantees PureDP, BoundedRange, ZCDP and ApproxDP, and the only conversions between them.
 
 A guarantee holds an exact rational (or infinity). The figures it reports (``epsilon``, ``rho``,
 ``delta``) are float64 rounded *up*; ``exact`` has the rational itself. Every conversion is proved in

@@ -144,7 +144,7 @@ def _whole(log: bytes) -> bool:
         same = [frame[8:12] == salts[:4], frame[12:16] == salts[4:]]
         if not all(same):
             ended = True
-            if any(same):  # salts are random, so half a salt does not match by chance
+            if any(same):  # salts are random, so just one of the two cannot match by chance
                 return False
             continue
         checksum = _checksum(order, frame[:8] + frame[_FRAME_HEADER:], checksum)
