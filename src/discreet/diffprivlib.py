@@ -35,7 +35,7 @@ class _Selection:
     Attributes:
         epsilon: ε of one release, as a float64 rounded up.
         delta: zero.
-        guarantee: what every call of ``randomise`` costs.
+        guarantee: the guarantee, and cost, of every call of ``randomise``.
         sensitivity: the sensitivity as given; the attributes below are also kept as given.
         utility: the utilities; private, so ``repr`` does not show them.
         monotonic: whether one person moves all utilities the same way.

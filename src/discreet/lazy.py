@@ -130,7 +130,7 @@ class LazyPermuteAndFlip:
         )
 
     def guarantee(self, measure: type[G] = PureDP, delta: object = None) -> G:  # type: ignore[assignment]  # the default is one of the measures
-        """Return what one release costs in ``measure``: the guarantee of permute-and-flip."""
+        """Return the cost of one release in ``measure``: the guarantee of permute-and-flip."""
         any_scores = Scores([0, 0], range_distance=1)
         whole = PermuteAndFlip(epsilon=self._epsilon).guarantee(any_scores, measure, delta)
         assert whole.proof is not None
@@ -146,7 +146,7 @@ class LazyPermuteAndFlip:
         raise AssertionError("the stand-in is always visited")
 
     def _gap(self, value: Fraction) -> Fraction:
-        """Return how far a score lies from the bound; clamping to the bound keeps Δ and monotonicity."""
+        """Return the distance of a score from the bound; clamping to the bound keeps Δ and monotonicity."""
         behind = self._bound - value if self._optimize == "max" else value - self._bound
         return max(Fraction(0), behind)
 

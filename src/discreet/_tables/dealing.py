@@ -45,7 +45,7 @@ class Dealer:
     Attributes:
         data: the table as it was given.
         table: the same table, opened.
-        rows: which rows count, and to whom they belong.
+        rows: the rows that count, and the people they belong to.
         columns: the columns that are given to the function.
     """
 

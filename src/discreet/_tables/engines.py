@@ -1,4 +1,4 @@
-"""Engines: how their SQL is written, what they declare, and how a statement is run.
+"""Engines: their SQL, their declared types, and how they run a statement.
 
 Every question is one SQL statement (``query``). Where engines differ in syntax there is a method here,
 which they override. Values are compared exactly: texts by their bytes, independent of collation, and wide
@@ -284,7 +284,7 @@ class Engine(ABC):
         raise TableError("texts are not read as numbers in this engine")
 
     spelling = ("'", "{}")
-    """The prefix of a pattern literal, and the SQL that turns a date into days since 1970: see ``spelled``."""
+    """The prefix of a pattern literal, and SQL that turns a date into days since 1970: see ``spelled``."""
 
     week = "{}"
     """The SQL that turns a date into the name of its ISO week."""

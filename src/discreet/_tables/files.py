@@ -31,8 +31,8 @@ class TextFile:
 
     Attributes:
         path: a CSV, TSV or JSON lines file.
-        delimiter: what separates the fields of a CSV file.
-        encoding: how a CSV file is encoded.
+        delimiter: the separator of the fields in a CSV file.
+        encoding: the encoding of a CSV file.
         read_as: the type of a column's texts when its order matters, by the column's name: ``date``,
             ``moment`` (a date with a time), ``time`` (of day), ``span`` or ``decimal``. If bounds are
             given, the way they are written also states it.

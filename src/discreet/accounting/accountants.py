@@ -161,7 +161,7 @@ class Accountant:
         symbol: ε or ρ.
         measure: the type of cap that it is for.
         counts_delta: whether releases may have their own δ.
-        words: what is added up.
+        words: a description of what is added up.
     """
 
     name: str
@@ -183,7 +183,7 @@ class Accountant:
         return limit(*cap.figures.values())
 
     def amount(self, event: Event) -> Amount:
-        """Return what an event costs: all its releases together, rounded up to the grid once.
+        """Return the cost of an event: all its releases together, rounded up to the grid once.
 
         Example:
             >>> ACCOUNTANTS["epsilon"].amount(Event(PureDP("1/3"), count=3))

@@ -80,7 +80,7 @@ class Composition:
 def compose(
     events: Iterable[object], adaptive: bool | str = True, *, delta: object = None
 ) -> Composition:
-    """Return what releases cost together; every figure is an upper bound.
+    """Return the cost of releases together; every figure is an upper bound.
 
     Args:
         events: events, guarantees, releases, or (mechanism, scores) pairs.

@@ -22,18 +22,18 @@ Parameter = str | int | bool
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One kind of past or planned release: what it promises and how often it happens.
+    """One kind of past or planned release: its guarantee and how often it happens.
 
     An event holds no data and no random bits: a parameter is a word, a whole number or a boolean, so
     an event cannot carry scripted randomness.
 
     Attributes:
-        guarantee: what each release promises, by the mechanism's own tightest proof.
+        guarantee: the guarantee of each release, by the mechanism's own tightest proof.
         mechanism: its name.
-        count: how many such releases.
+        count: the number of such releases.
         neighbours: the neighbour relation of the guarantee; ``"add-remove"`` or ``"replace"``, or another
             description, which is comparable only with itself.
-        purpose: what it was for, in the user's words. Ledgers store it, so it must contain no data.
+        purpose: its purpose, in the user's words. Ledgers store it, so it must contain no data.
         parameters: the mechanism's parameters.
 
     Example:

@@ -78,7 +78,7 @@ class RemoteDesk:
         self._opener = urllib.request.build_opener(_NoRedirect(), *inside)
 
     def about(self) -> dict[str, Any]:
-        """Return what you may ask, and what is left of the budget; these are public facts."""
+        """Return the questions you may ask, and what is left of the budget; these are public facts."""
         found: dict[str, Any] = self.call("/api/desk")
         return found
 
@@ -232,7 +232,7 @@ class RemoteTable(_Methods):
 
     @property
     def left(self) -> str:
-        """What is left of your part of the budget, such as ``"ε = 2"``."""
+        """Your remaining part of the budget, such as ``"ε = 2"``."""
         return str(self._facts()["left"])
 
     def _facts(self) -> dict[str, Any]:

@@ -41,7 +41,7 @@ from discreet.questions.private_table import PrivateTable
 
 
 def described(desk: Desk, analyst: str) -> dict[str, Any]:
-    """Return what an analyst may ask, and what is left of the budget."""
+    """Return the tables and questions open to an analyst, and what is left of the budget."""
     rights = desk.owner.analyst[analyst]
     return {
         "version": __version__,
@@ -166,7 +166,7 @@ def form_names(kind: type[Question] | None) -> dict[str, str]:
 
 
 def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
-    """Return what a question will cost, whether enough is left, and how good its answer will be."""
+    """Return a question's cost, whether enough is left, and how good its answer will be."""
     shared, question = permitted(desk.owner, analyst, request)
     part = part_of(shared.dataset, analyst)
     with _of_the_question():
@@ -400,7 +400,7 @@ def _operation(
 
 
 def checked(desk_ledger: Ledger, dataset: str) -> str | None:
-    """Return why a data set's budget cannot be divided among analysts by ε, or None."""
+    """Return the reason why a data set's budget cannot be divided among analysts by ε, or None."""
     accountant = desk_ledger.show(dataset).accountant
     if accountant in ("epsilon", "epsilon-delta"):
         return None

@@ -318,7 +318,7 @@ class _Ledger(_Section):
 
 
 class Listening(_Section):
-    """Where the desk listens, and its limits.
+    """The desk's address and its limits.
 
     Attributes:
         listen: an address and a port.
@@ -388,8 +388,8 @@ class OwnerFile(_Section):
     """Everything that the owner of the data decides, after all checks.
 
     Attributes:
-        ledger: where the ledger is.
-        desk: where the desk listens, and its limits.
+        ledger: the location of the ledger.
+        desk: the desk's address and its limits.
         table: the tables.
         analyst: the analysts.
     """

@@ -28,7 +28,7 @@ from discreet.questions.plan import Setting
 
 
 def problems(owner: OwnerFile) -> list[str]:
-    """Return what could go wrong: missing files and columns, budgets that are missing or too small.
+    """Return the problems found: missing files and columns, budgets that are missing or too small.
 
     Declared columns are public; no row is read.
     """

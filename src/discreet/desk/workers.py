@@ -96,8 +96,8 @@ class Outcome:
     Attributes:
         answer: the release.
         refused: whether nothing was spent.
-        reason: why there is no release, for the owner.
-        told: what the analyst sees, if the reason is about the question, with parameters between ⟨ and ⟩.
+        reason: the reason why there is no release, for the owner.
+        told: the text for the analyst, if the reason is about the question; ⟨ and ⟩ enclose parameters.
         seconds: how long a dry run took.
     """
 
@@ -213,13 +213,13 @@ def _tried(job: Job) -> float:
 
 
 def _reason(error: Exception) -> str:
-    """Return why a question failed, without the text of foreign errors, which may quote the data."""
+    """Return the reason why a question failed, without the messages of foreign errors: they may quote data."""
     said = f": {error}" if isinstance(error, DiscreetError) else ""
     return f"{type(error).__name__}{said}"
 
 
 def _told(error: Exception) -> str | None:
-    """Return what an analyst may see of a refusal: too little budget, or what is wrong in the question."""
+    """Return the reason for a refusal, if an analyst may see it: too little budget, or a wrong question."""
     if isinstance(error, BudgetExceededError):
         return str(error)
     return error.args[0] if is_of_the_question(error) else None

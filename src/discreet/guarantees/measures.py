@@ -218,7 +218,7 @@ class _OneNumber(Guarantee):
 
 
 class Epsilon(_OneNumber):
-    """A guarantee whose number is ε."""
+    """A guarantee with ε as its only number."""
 
     __slots__ = ()
     _parameter = "epsilon"

@@ -224,8 +224,8 @@ class Ledger(SharedByAddress):
 
         Args:
             dataset: the data set, or a part of its budget such as ``"visits/alice"``.
-            event: what will be released: an event, or its guarantee.
-            purpose: what the release is for, in words that contain no data.
+            event: the planned release: an event, or its guarantee.
+            purpose: the purpose of the release, in words that contain no data.
             group: the declared group of people that the release depends on, if only one.
         """
         happening = Event.of(event)
@@ -368,7 +368,7 @@ class Ledger(SharedByAddress):
         count: int = 1,
         group: str | None = None,
     ) -> Quote:
-        """Return what ``count`` such spends would cost, computed as spending does. Nothing is spent."""
+        """Return the cost of ``count`` such spends, computed as spending does. Nothing is spent."""
         asked, times = Event.of(event), whole("count", count)
 
         def look(connection: Connection, state: State) -> Quote:

@@ -37,8 +37,8 @@ class Budget:
         neighbours: the neighbour relation for which the budget's guarantee holds.
         cap: the cap as its owner stated it, in plain data.
         limit: the cap as the accountant counts it.
-        total: what is spent, including the parts handed to analysts.
-        groups: what each declared group has spent in addition.
+        total: the amount spent, including the parts handed to analysts.
+        groups: the additional amount spent on each declared group.
         period: the period after which it renews, or None.
         revoked: whether nothing more can be spent.
         parts: the names of the parts handed out.
@@ -68,12 +68,12 @@ class Budget:
 
     @property
     def spent(self) -> str:
-        """What is spent, in words."""
+        """The amount spent, in words."""
         return self._shown(self.total)
 
     @property
     def left(self) -> str:
-        """What is left, in words."""
+        """The amount left, in words."""
         return self._shown(self.remaining)
 
     def _shown(self, amount: Amount) -> str:
@@ -88,7 +88,7 @@ class Budget:
 
     @property
     def remaining(self) -> Amount:
-        """What can still be spent; nothing once the budget is revoked."""
+        """The amount that can still be spent; nothing once the budget is revoked."""
         return NOTHING if self.revoked else self.limit - self.total
 
     @property
@@ -121,13 +121,13 @@ class Quote:
 
     Attributes:
         budget: the budget asked about.
-        event: what is spent each time, including the event's own count.
-        count: how many such spends.
-        each: what one spend costs.
-        cost: what all of them cost.
-        left: what is left now.
+        event: the event of one spend, including the event's own count.
+        count: the number of such spends.
+        each: the cost of one spend.
+        cost: the cost of all of them.
+        left: the amount left now.
         fits: whether all of them fit.
-        most: how many such spends fit.
+        most: the number of such spends that fit.
 
     Example:
         >>> import tempfile

@@ -81,7 +81,7 @@ class Account:
     revoked: bool = False
 
     def total(self) -> Amount:
-        """Return what is spent: common, plus the most expensive group (under replacement, the top two).
+        """Return the amount spent: common, plus the most expensive group (under replacement, the top two).
 
         A person who is added or removed is in one group. A person who is replaced may leave one group
         and enter another. For any other relation all groups add up.
@@ -89,7 +89,7 @@ class Account:
         return self.common + _dearest(self.groups.values(), self._touched())
 
     def left_for(self, group: str | None = None) -> Amount:
-        """Return what can still be spent on releases that depend only on ``group`` (None: on anyone)."""
+        """Return the amount left for releases that depend only on ``group`` (None: on anyone)."""
         if group is None:
             return self.limit - self.total()
         own = self._counter(group)

@@ -38,7 +38,7 @@ MOST_DRAWN = 200_000
 MOST_POINTS = 512
 """The largest number of grid points that stated data is spread over."""
 BOUNDED = (PermuteAndFlip.facts.law, Exponential.facts.law)
-"""The laws whose error is bounded on any data."""
+"""The laws with a proved error bound on any data."""
 
 
 def proved_bound(
@@ -77,13 +77,13 @@ class Errors:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How far an answer is off, with a judgement.
+    """The accuracy of an answer: how far it may be off, and a judgement.
 
     Attributes:
         worst: with probability ``level`` the error is at most this, on any data; None if no bound is proved.
         level: the probability with which the bounds hold.
-        unit: what the error counts, singular and plural.
-        meaning: what an error is, in words.
+        unit: the unit of the error, singular and plural.
+        meaning: the meaning of an error, in words.
         assumed: the data for which ``typical`` is computed, in words.
         errors: computes the distribution of the error on that data; None if that is impossible.
 

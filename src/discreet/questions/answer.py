@@ -84,7 +84,7 @@ class TableRelease(Release):
         count_within: with probability 95 % a noisy count is at most this far from the true one; a public
             figure, which follows from ε alone.
         people: with ``with_people``, the noisy number of people who counted at all; one number per group.
-        people_within: how far ``people`` may be from the true number, like ``count_within``.
+        people_within: the same bound as ``count_within``, for ``people``.
         voted: with ``with_voted``, the noisy number of blocks that voted.
         voted_within: with probability 95 % that number is at most this far from the true one.
         gap: with ``with_gap``, a noisy lower bound on the winner's lead, in people.
@@ -96,9 +96,9 @@ class TableRelease(Release):
         by: the column of the groups, if each group has its own answer.
         engine: the kind of frame that ``frame`` returns; DuckDB's for a file or a database.
         title: the question in words.
-        accuracy: how good the answer is, from public facts.
+        accuracy: the accuracy of the answer, from public facts.
         meter: the budget after the payment.
-        invented: whether the rows were invented, so that the answer says nothing about any data.
+        invented: whether the rows were invented; the answer then says nothing about any data.
 
     Example:
         >>> from discreet import PureDP

@@ -1,4 +1,4 @@
-"""Questions whose answers are public candidates, points of a public grid, or values that are safe to name."""
+"""Questions with public candidates, points of a public grid, or values that are safe to name as answers."""
 
 from __future__ import annotations
 

@@ -277,11 +277,11 @@ class Asking:
         question: the question.
         setting: the setting, with the question's own condition on rows.
         table: the table.
-        rows: which rows count and which person each belongs to.
+        rows: the rows that count, and the people they belong to.
         inner: the neighbour relation for which the sensitivity of each group's scores is stated.
-        epsilon_each: what one group's answer may cost.
-        epsilon_people: what one group's noisy number of people may cost, or zero.
-        times: how many answers one person can affect; their costs add up.
+        epsilon_each: the ε of one group's answer.
+        epsilon_people: the ε of one group's noisy number of people, or zero.
+        times: the number of answers that one person can affect; their costs add up.
         group_labels: the public groups as the user writes them.
         rules: which rows count, in sentences.
         doubts: warnings about groups and conditions that the declared types rule out.

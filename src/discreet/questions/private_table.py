@@ -161,7 +161,7 @@ class PrivateTable(Setting, ByName):
 
     @property
     def left(self) -> str | None:
-        """What the ledger has left for the data set, such as ``"ε = 2"``; None without a ledger."""
+        """The data set's remaining budget, such as ``"ε = 2"``; None without a ledger."""
         with opened(self.ledger) as ledger:
             return None if ledger is None else str(ledger.show(self.dataset).left)
 

@@ -1,4 +1,4 @@
-"""A question as a value: a frozen dataclass whose fields carry their help text, check and owner.
+"""A question as a value: a frozen dataclass. Each field has a help text, a check and an owner.
 
 All code that depends on the kinds of questions reads these fields: the methods of a table, the functions of
 ``discreet.questions``, the options of the command line, the requests of a desk, the page's form and help.

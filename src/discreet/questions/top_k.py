@@ -192,7 +192,7 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
             method = best_method(k, moved.range_distance, joint, concentrated=concentrated)
             method = SET if method == JOINT and not self.ordered else method
             mechanism = Exponential if method == PEELING and concentrated else None
-        # One-shot: no place falls short by more than the largest noise. Peeling: any of the k choices may.
+        # One-shot: no rank falls short by more than the largest noise. Peeling: any of the k choices may.
         ways = len(contest) * (1 if method == ONE_SHOT else k)
         distance = k * moved.range_distance
         if method in (JOINT, SET):
@@ -390,7 +390,7 @@ def best_method(k: int, distance: int, joint: int, *, concentrated: bool) -> str
     """Return the most accurate method, by the noise that each needs; no data is used.
 
     One-shot noise has the scale k·d/ε; the joint choice has the scale d'/ε. In the joint choice the losses of
-    k places add up in the exponent, and both methods are about equally accurate if the joint scale is half of
+    k ranks add up in the exponent, and both methods are about equally accurate if the joint scale is half of
     the other. If the ledger adds up ρ, k choices at the same cost need a scale of only √k·d/ε and are rarely
     worse, with or without the order: ``benchmarks/results/top_k.md``.
     """

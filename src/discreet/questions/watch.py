@@ -66,7 +66,7 @@ class SparseVector:
     are explained in ``WatchTerms``.
 
     Args:
-        epsilon: what the whole stream costs, however long it runs.
+        epsilon: the cost of the whole stream, however long it runs.
         threshold: the public threshold.
         sensitivity: the most by which one person changes any one value.
         crossings: the watch ends after this many crossings.

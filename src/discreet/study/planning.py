@@ -142,11 +142,11 @@ class _Planner:
         return found
 
     def amount(self, plan: Plan) -> Amount:
-        """Return what the ledger will charge, under the neighbour relation of the budget."""
+        """Return the amount that the ledger will charge, under the neighbour relation of the budget."""
         return self.accountant.amount(plan.event.under(self.neighbours or plan.event.neighbours))
 
     def cost(self, plan: Plan) -> Fraction:
-        """Return what the ledger will charge, in the budget's unit."""
+        """Return the ledger's charge as a number, in the budget's unit."""
         return exact_cost(self.amount(plan).cost)
 
     def curve(self, asked: Asked) -> Curve:

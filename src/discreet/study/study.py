@@ -82,7 +82,7 @@ class Study:
     """Many questions under one budget.
 
     Attributes:
-        title: what it is about.
+        title: the study's title.
         dataset: the budget's name in the ledger; None for a desk, which knows whose budget it is.
         tables: the arguments of ``discreet.table`` for each table, by the table's name in the study.
         questions: the questions, in order.
