@@ -85,8 +85,8 @@ def people_per_candidate(
 ) -> Counts:
     """Count the people who have a row with each value; a person counts once for each value.
 
-    With ``other``, one more column counts people with a value that is not a key. With ``period``, the
-    keys are the numbers of periods of this kind that contain the column's values.
+    With ``other``, one more column counts people with a value that is not a key. With ``period``, the keys are
+    numbers of periods of this kind, and a value counts for the period that contains it.
     """
     asked = {"rows": rows, "column": column, "other": other, "period": period}
     query = table.written(_per_candidate, **asked, keys=tuple(keys))
@@ -426,7 +426,7 @@ def _people_at(
 def _counted(
     table: Table, rows: Rows, query: Query, column: str, *, width: int, doing: str
 ) -> Counts:
-    """Return the people at each index of a group and a candidate, with zeros elsewhere."""
+    """Return the number of people for each group and candidate; where nobody counts it is zero."""
     counts = np.zeros((rows.number_of_groups, width), dtype=np.int64)
 
     def run() -> None:

@@ -181,7 +181,7 @@ def _literal(text: str) -> str:
 
 
 def _no_pattern(path: str) -> str:
-    """Return the path as an SQL literal, with everything escaped that DuckDB would read as a pattern."""
+    """Return the path as an SQL literal; escape everything that DuckDB would read as a pattern."""
     return _literal("".join(f"[{sign}]" if sign in "*?[" else sign for sign in path))
 
 

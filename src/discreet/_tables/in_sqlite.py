@@ -45,7 +45,7 @@ class SQLite(Database):
         kept_as = _KEPT_AS.get(kind, ("", "'text'"))[1]
         if kind == "boolean":
             return f"CASE WHEN typeof({held}) IN ({kept_as}) THEN CAST({held} AS BIGINT) <> 0 END"
-        # For a day, date() returns the same text; for others, such as 'now' or '2024-02-31', it does not.
+        # date() returns a valid day unchanged, but not other texts such as 'now' or '2024-02-31'.
         also = f" AND date({held}) = {held}" if kind == "date" else ""
         return f"CASE WHEN typeof({held}) IN ({kept_as}){also} THEN {held} END"
 

@@ -171,7 +171,7 @@ class Accountant:
     words: str
 
     def limits(self, cap: Guarantee, *, delta_for_releases: object = None) -> Amount:
-        """Return a cap as limits on the sums."""
+        """Return the limits on the sums of cost and δ that keep spending within a cap."""
         if not isinstance(cap, self.measure):
             raise ParameterError(
                 f"the accountant {self.name!r} needs a cap in {self.measure.__name__}, got {cap!r}"

@@ -185,7 +185,7 @@ class DeskApplication:
             tell_owner(f"sign-on: {error}")
             raise DeskError(503, SIGN_ON_FAILED) from None
         response = RedirectResponse(address, status_code=303)
-        # Lax, because the provider's page sends the browser back here.
+        # This cookie is lax, because the provider's page sends the browser back here.
         self._keep(response, SIGN_ON_COOKIE, state, seconds=600, samesite="lax")
         return response
 

@@ -64,7 +64,7 @@ def short_slots(owner: OwnerFile) -> list[str]:
 
 
 def weak_points(owner: OwnerFile) -> list[str]:
-    """Return the settings that an attacker could use: they are allowed, but the owner should know of them."""
+    """Return allowed settings that help an attacker, so that the owner knows about them."""
     found = []
     listening = owner.desk
     if listening.behind_proxy and listening.tls is None:

@@ -179,7 +179,7 @@ class RequestError(ParameterError):
         self._problems = problems
 
     def worded(self, names: Mapping[str, str]) -> str:
-        """Return the message with each field under the caller's name for it."""
+        """Return the message with the caller's name for each field."""
         said = (
             f"{names.get(where.partition('.')[0], where)}: {what}" if where else what
             for where, what in self._problems

@@ -44,7 +44,7 @@ _BY_TYPE = {
     "P-384": ("ES384",),
     "Ed25519": ("EdDSA",),
 }
-"""The algorithms of a key that does not name its own, by its type or curve."""
+"""The algorithms for a key that names none, by the key's type or curve."""
 T = TypeVar("T")
 
 

@@ -72,7 +72,7 @@ class Job:
 
     Attributes:
         ledger: the ledger's address.
-        till: a lock file: held shared while paying, and exclusively to find out what has been paid.
+        till: a lock file: workers share it while they pay, and the desk locks it to see what has been paid.
         source: the table: a path, a glob, or a database address.
         dataset: the part of the budget that pays.
         question: the question.
@@ -132,7 +132,7 @@ class _Counting:
         return entry
 
     def fail(self, _entry: Any) -> None:
-        """Do nothing: the desk records it when the slot ends; an entry now would reveal when it failed."""
+        """Do nothing: the desk records a failure when the slot ends. An entry now would reveal its time."""
 
     def show(self, budget: str) -> Any:
         return _ledger(self._address).show(budget)
@@ -213,7 +213,7 @@ def _tried(job: Job) -> float:
 
 
 def _reason(error: Exception) -> str:
-    """Return the reason why a question failed, without the messages of foreign errors: they may quote data."""
+    """Return the reason why a question failed; messages of foreign errors may quote data and are left out."""
     said = f": {error}" if isinstance(error, DiscreetError) else ""
     return f"{type(error).__name__}{said}"
 

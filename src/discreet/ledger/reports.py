@@ -77,7 +77,7 @@ class Budget:
         return self._shown(self.remaining)
 
     def _shown(self, amount: Amount) -> str:
-        """Return an amount as counted; for a sum of ρ under an (ε, δ) cap, with its ε and δ first."""
+        """Format an amount; for a sum of ρ under an (ε, δ) cap, the ε and δ that it implies come first."""
         counted = ACCOUNTANTS[self.accountant].shown(amount)
         if self.accountant != "rho-delta" or "delta" not in self.cap:
             return counted

@@ -69,7 +69,7 @@ def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
             sector, page = struct.unpack(">II", header[20:])
             opened.seek(sector)
             record = opened.read(4 + page)
-            # Each change of ours begins with the first page; an earlier discreet may have put it anywhere.
+            # Our journals begin with the first page; those of earlier releases may have it anywhere.
             while len(record) == 4 + page and record[:4] != b"\0\0\0\1":
                 opened.seek(4, os.SEEK_CUR)
                 record = opened.read(4 + page)
@@ -78,7 +78,7 @@ def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
     except OSError:
         raise _damaged(journal) from None
     if len(record) < 4 + max(page, _TAG.stop):
-        return None  # the change has not reached the first page, nor the ledger's file
+        return None  # the change has reached neither the first page nor the ledger's file
     return int.from_bytes(record[4:][_TAG], "big", signed=True), header, identity
 
 
@@ -94,7 +94,7 @@ def _asked(file: Path, question: str) -> int | None:
 
 
 def _require_whole_log(file: Path, until: float) -> None:
-    """Check every frame of a write-ahead log, which only an earlier discreet can have left."""
+    """Check every frame of a write-ahead log; only earlier releases of discreet leave one."""
     log = file.with_name(file.name + "-wal")
     content, before = _content(log), None
     if content and (_asked(file, "SELECT max(version) FROM discreet_schema") or 0) >= _ONE_FILE:

@@ -222,7 +222,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 
 def use_one_file(place: Place, *, wait: float) -> None:
-    """Merge the write-ahead log of an earlier discreet into the file, and use none from now on."""
+    """Merge a write-ahead log of an earlier release of discreet into the file, and stop using a log."""
     until = time.monotonic() + wait
     problem: LedgerError | None = None
     while True:

@@ -136,7 +136,7 @@ class Accuracy:
         return f"with probability {figure(self.level, up=False)}"
 
     def in_units(self, error: float) -> str:
-        """Print an error with its unit, rounded up."""
+        """Format an error with its unit, rounded up."""
         return (
             counted(math.ceil(error - 1e-9), *self.unit)
             if error < 10**15

@@ -1,7 +1,7 @@
 """The release that answers a question, with the rules behind it in sentences.
 
 The rules state what was left out, moved, assigned or taken on trust. They mention public facts only: the
-rule, never how many rows it touched.
+rule, never how many rows it affected.
 """
 
 from __future__ import annotations

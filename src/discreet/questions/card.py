@@ -184,7 +184,7 @@ class Card:
         yield "privacy", str(self.privacy)
 
     def in_text(self, width: int | None, *, explain: bool = False, answer: bool = True) -> str:
-        """Print the card for a terminal of this width; lines break only between words."""
+        """Format the card for a terminal of this width; lines break only between words."""
         mark = "▶ " if self.answer is not None else ""
         lines: list[str] = []
         if answer and self.answer is not None and "\n" in self.answer:

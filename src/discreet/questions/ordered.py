@@ -206,7 +206,7 @@ def _told(table: Table, column: str, bounds: object, step: object, unit: object)
 
 
 def _kind_written(bounds: object, step: object, unit: object) -> str | None:
-    """Return the kind of values that the bounds are written as; None for numbers."""
+    """Return the kind of values that the notation of the bounds implies; None for numbers."""
     if bounds is None:
         return None if seconds_in(unit) is None else "span"
     ends = _two(bounds)

@@ -97,7 +97,7 @@ class Setting:
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """The assumptions: only the table's owner knows which rows belong to which person."""
+        """The owner's statement about rows and people that the guarantee relies on."""
         if self.user is not None:
             return (f"the column {self.user} tells people apart",)
         return ("nobody has two rows" if self.counted is None else "nobody counts in two rows",)

@@ -89,7 +89,7 @@ class Study:
         most: the most that the study may cost, in the budget's unit; None for no limit.
         split: ``least`` spends the least that reaches every accuracy; ``weakest`` spends all of ``most``, so
             that the question furthest from its requested accuracy is as good as it can be.
-        shared: whether a later run of the same signed study by anyone gets the kept answers.
+        shared: whether anyone who later runs the same signed study gets the stored answers.
         file: the file that it was read from, if any.
         stated: the tables as the file states them, with sources relative to the file.
         places: the line of each table and question in the file, by name.
