@@ -170,9 +170,9 @@ def make_top_k(
 ) -> Any:
     """The ``k`` best scores as an OpenDP measurement that returns their indices, the best first.
 
-    Like OpenDP's ``make_noisy_top_k``, but drawn exactly (``docs/proofs/top-k.md``). For max divergence each
-    score gets exponential noise once, which costs k·2·d_in/scale, half of it when monotonic. For
-    zero-concentrated divergence the exponential mechanism chooses k times among the remaining scores. The
+    This is like OpenDP's ``make_noisy_top_k``, but the draw is exact (``docs/proofs/top-k.md``). For max
+    divergence each score gets exponential noise once, which costs k·2·d_in/scale, half of it when monotonic.
+    For zero-concentrated divergence the exponential mechanism chooses k times among the remaining scores. The
     other arguments are those of ``make_permute_and_flip``.
 
     Args:

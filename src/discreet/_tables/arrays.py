@@ -225,7 +225,7 @@ def _read(read: Callable[[Any], Any], item: Any) -> Any:
         if isinstance(item, np.datetime64 | np.timedelta64):
             item = item.astype(f"{item.dtype.kind}8[us]").item()
         return read(item)
-    except Exception:  # of any class: its message may quote the value
+    except Exception:  # whatever its class, its message may quote the value
         return None
 
 

@@ -85,8 +85,8 @@ def people_per_candidate(
 ) -> Counts:
     """Count the people who have a row with each value; a person counts once for each value.
 
-    With ``other``, one more column counts people with a value that is not a key. With ``period``, the keys are
-    numbers of periods of this kind, and a value counts for the period that contains it.
+    With ``other``, one more column counts people with a value that is not a key. With ``period``, the keys
+    are numbers of periods of this kind, and a value counts for the period that contains it.
     """
     asked = {"rows": rows, "column": column, "other": other, "period": period}
     query = table.written(_per_candidate, **asked, keys=tuple(keys))
@@ -106,7 +106,7 @@ def _per_candidate(
     """Return the query that counts the people for each key, by group."""
     many = rows.number_of_groups * len(keys) >= _MANY_COUNTS
     if many and table.engine.name == "duckdb" and not (other or rows.assigns):
-        # A list this long has most of the column's values: counting first leaves fewer lookups than rows.
+        # A list this long has most of the column's values, so counting first saves lookups.
         query = _selected(table, rows, column, period=period, indexing=False)
         query = _people_in(table, query, rows, *_groups_of(rows), "value")
         if rows.by is not None:

@@ -129,7 +129,7 @@ def open_database(data: Any, table: str | None) -> Engine:
         raise ParameterError("⟨table⟩ must name the table that the database is asked about")
     given = data if isinstance(data, str) else data.url.render_as_string(hide_password=False)
     scheme, _, rest = given.partition("://")
-    scheme = scheme.partition("+")[0]  # without the driver, which SQLAlchemy names
+    scheme = scheme.partition("+")[0]  # leave out the driver that SQLAlchemy names
     opening = _OPENING.get(scheme)
     if opening is None:
         raise ParameterError(
@@ -141,7 +141,7 @@ def open_database(data: Any, table: str | None) -> Engine:
         raise
     except Exception as error:
         why = _trouble(error)
-    # Raised outside the handler, so that no cause is attached: it might quote the address.
+    # Raise this outside the handler, so that no cause is attached: a cause might quote the address.
     raise ParameterError(
         f"⟨table⟩{table!r} could not be opened at {without_password(given)}: {why}"
     )

@@ -82,7 +82,7 @@ class Dealer:
         used = _used(self.rows)
         if _in_hand(self.data):
             data = self.data
-            if hasattr(data, "collect"):  # once: a second run may return the rows in another order
+            if hasattr(data, "collect"):  # only once: a second run may reorder the rows
                 data = data.select(list(dict.fromkeys([*self.columns, *used]))).collect()
             frame = _Held(data, self.columns, lazy=data is not self.data)
             if not used:

@@ -77,7 +77,7 @@ def open_files(
 ) -> tuple[Engine, bool]:
     """Open the files that a path names or matches as a pattern, and return whether they are text files.
 
-    Only their schema is read, and no row.
+    Only the schema is read, not the rows.
     """
     file = given if isinstance(given, TextFile) else TextFile(given)
     pattern = file.path

@@ -22,7 +22,7 @@ _FEW = 64
 _MOST_KNOWN = 256
 _LONGEST_KNOWN = 1 << 16
 _known: dict[tuple[str, tuple[tuple[str, str], ...]], None] = {}
-"""Statements already tried, with their types, because trying one takes a while."""
+"""Statements that have been tried, with their types; they are not tried again, because it takes a while."""
 
 _NO_BAR = "SET enable_progress_bar = false"
 _QUIET: dict[str, str | bool | int | float | list[str]] = {

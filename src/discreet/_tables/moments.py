@@ -58,7 +58,7 @@ def micros_in(span: datetime.timedelta) -> int:
 
 
 def micros_of(moment: datetime.datetime) -> int:
-    """Return the microseconds from 1970 to a moment, which is UTC if it has no zone."""
+    """Return the microseconds from 1970 to a moment; a moment without a zone is in UTC."""
     told = moment if moment.tzinfo is not None else moment.replace(tzinfo=datetime.UTC)
     return micros_in(told - _EPOCH)
 

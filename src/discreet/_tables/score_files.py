@@ -56,7 +56,7 @@ def scores_from_file(
     score_column: str | None = None,
     default: object = None,
 ) -> Scores:
-    r"""Read a file of scores; the caller or the file states what one person can change.
+    r"""Read a file of scores; the caller or the file states the sensitivity.
 
     ``default`` is the sensitivity if neither does.
 
@@ -118,7 +118,7 @@ def sensitivities_of(
     candidate_column: str | None = None,
     score_column: str | None = None,
 ) -> list[Any] | None:
-    """Return a file's column of sensitivities, which is public, without its scores; None if there is none."""
+    """Return a file's public column of sensitivities without reading its scores; None if there is none."""
     file = Path(path)
     suffix = suffix_of(file.name)
     columns = (candidate_column, score_column)

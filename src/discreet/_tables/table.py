@@ -76,7 +76,7 @@ class Table:
     def kinds(self) -> Mapping[str, str]:
         """The kind of each column, by its name.
 
-        It is ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``, ``moment``, ``time``,
+        A kind is ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``, ``moment``, ``time``,
         ``span``, ``object`` (no declared type: texts count, and everything else is null) or ``other``.
         """
         return self.engine.kinds

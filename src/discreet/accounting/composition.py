@@ -32,7 +32,7 @@ _CHOSEN = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composition:
-    """The cost of a list of releases together.
+    """The total cost of a list of releases.
 
     Attributes:
         pure: the cost in pure DP (infinite if an event has none).
@@ -80,7 +80,7 @@ class Composition:
 def compose(
     events: Iterable[object], adaptive: bool | str = True, *, delta: object = None
 ) -> Composition:
-    """Return the cost of releases together; every figure is an upper bound.
+    """Return the total cost of some releases; every figure is an upper bound.
 
     Args:
         events: events, guarantees, releases, or (mechanism, scores) pairs.
@@ -90,7 +90,7 @@ def compose(
             False if the whole list was fixed in advance, questions included.
         delta: the δ allowed in ``approx``; by default the sum of the events' own δ.
 
-    With ``adaptive=True`` the figures hold only if they were fixed as caps beforehand, as a ledger does.
+    With ``adaptive=True`` the figures hold only if they were set as caps in advance, as in a ledger.
 
     Example:
         >>> from discreet import BoundedRange

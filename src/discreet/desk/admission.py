@@ -307,7 +307,7 @@ class Desk:
             part = job.dataset
             if outcome.answer is None:
                 raise await asyncio.to_thread(self._failed, name, part, paid, outcome.reason)
-            # The ledger's own number would reveal how much others asked, and whether they failed.
+            # The ledger's own number would reveal how many questions others asked, and whether they failed.
             number = self.store.one(name).number
             answer = {**outcome.answer, "entry": f"{part}, question {number}"}
             self.store.record(name, ANSWERED, answer=answer)

@@ -314,7 +314,7 @@ class DeskApplication:
         return Response(found[0], media_type=found[1])
 
     def application(self) -> Watched:
-        """Return the whole application behind the door keeper, whose refusals are logged too."""
+        """Return the whole application, behind a ``DoorKeeper``; the requests it refuses are logged too."""
 
         @contextlib.asynccontextmanager
         async def lifespan(_app: Starlette) -> AsyncIterator[None]:

@@ -327,7 +327,7 @@ class Listening(_Section):
         hosts: the names under which it is reached, besides the address that it listens on.
         store: the desk's own file: hashes of tokens, questions asked, released answers.
         workers: how many questions are worked on at once.
-        queue: how many may wait for a worker, unpaid.
+        queue: how many unpaid questions may wait for a worker.
         patience: for how many seconds a question may wait.
         failures_allowed: an analyst is blocked after this many questions that missed their slot.
         requests_per_minute: the most requests that one analyst may send in a minute.

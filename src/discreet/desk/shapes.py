@@ -215,7 +215,7 @@ def permitted(owner: OwnerFile, analyst: str, request: Request) -> tuple[SharedT
 
 
 def require_own(owner: OwnerFile, analyst: str, name: Any) -> SharedTable:
-    """Return a table that the analyst may ask."""
+    """Return a table by name; refuse one that the analyst may not ask about."""
     tables = owner.analyst[analyst].tables
     if name not in tables:
         raise refuse("table", name, f"one of yours: {', '.join(tables)}")

@@ -117,7 +117,7 @@ class Provider:
             claims: dict[str, Any] = jwt.decode(
                 token,
                 self._key(header.get("kid"), header.get("alg")),
-                # Pinned by the owner's file: a token does not choose how it is checked.
+                # The owner's file names the algorithms: a token does not choose how it is checked.
                 algorithms=self.terms.algorithms,
                 audience=audience,
                 issuer=self.terms.issuer,

@@ -70,7 +70,7 @@ def require_untouched(connection: Connection, state: State) -> None:
     newest = list(connection.execute(query.order_by(entries.c.sequence)))
     last = read(newest[0].body) if len(newest) == 1 else None
     if last is not None and last.state is None:
-        # Written by discreet 0.1.0: the history is replayed once; the next entry carries its state.
+        # discreet 0.1.0 wrote this entry: replay the history once; the next entry carries its state.
         untouched = verify_history(state, lines_of(connection, state), None).holds
     else:
         untouched = state.follows(last)

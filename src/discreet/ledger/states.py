@@ -171,7 +171,7 @@ def revoke(accounts: Mapping[str, Account], account: Account) -> None:
 
 
 def renew(accounts: Mapping[str, Account]) -> None:
-    """Start a new period for a whole data set: nothing is spent, the parts are set aside again."""
+    """Start a new period for a whole data set: spending starts at zero, and the parts are set aside again."""
     for account in accounts.values():
         account.reset()
     for account in accounts.values():

@@ -137,7 +137,7 @@ class Store:
             problem = _problem(error, self.place)
         except UnicodeDecodeError:  # from the driver, if its error quotes damaged text
             problem = damaged(self.place)
-        # Raised outside the handler: the driver's own error, which may quote the address, is not attached.
+        # Raise this outside the handler: the driver's own error may quote the address and is not attached.
         raise problem
 
 

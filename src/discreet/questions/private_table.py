@@ -151,7 +151,7 @@ class PrivateTable(Setting, ByName):
 
     @cached_property
     def name(self) -> str | None:
-        """The file's name without folder and ending, or the database table's name; None for data in memory."""
+        """The file's name without folder and ending, or the database table's name; None if in memory."""
         if self.table is not None:
             return shortened(self.table)
         if isinstance(self.data, str | Path) and not is_address(str(self.data)):

@@ -124,7 +124,7 @@ class FoundGroups(_First, kind="groups"):
                 groups = {label for label, is_safe in zip(named, safe, strict=True) if is_safe}
             else:
                 groups = kept_by_weights(counted, weighings, bits, is_name=_is_a_name)
-            # Sorted by label: an order by number of people would reveal something about these numbers.
+            # Sort by label: an order by number of people would reveal something about these numbers.
             yield {"answer": tuple(sorted(groups))}
 
         proof = KEPT if weighings is None else WEIGHED

@@ -150,7 +150,7 @@ class _Planner:
         return exact_cost(self.amount(plan).cost)
 
     def curve(self, asked: Asked) -> Curve:
-        """Return error and cost of a question over ε, with the requested error."""
+        """Return a question's error and cost as functions of ε, with the requested error."""
         question = asked.question
 
         def at(epsilon: Fraction) -> Point:
