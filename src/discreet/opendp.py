@@ -1,6 +1,6 @@
 """discreet's mechanisms as genuine OpenDP measurements, to be used inside an OpenDP chain.
 
-Needs the extra ``opendp``. Like every measurement made from Python callbacks, these need OpenDP's features
+This needs the extra ``opendp``. Like every measurement made from Python callbacks, these need the features
 ``contrib`` and ``honest-but-curious``; this module never enables them, but its error shows the line to add.
 Numbers are read as OpenDP reads them: a float scale, distance or score is its binary value.
 

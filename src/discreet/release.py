@@ -1,4 +1,4 @@
-"""A release: the answer, its cost, and the ledger entry. Never a score."""
+"""A release: the answer, its cost, and the ledger entry, but never a score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores: candidates, their values, and how far one person can move them. Validated once, frozen.
+"""Scores: candidates, their values, and how far one person can move them; checked once, then frozen.
 
 Scores are exactly the given numbers: integers of any size, floats as their binary values, fractions,
 decimals. A NumPy array is borrowed, not copied. Scores are private data: ``repr``, notebooks and errors never

@@ -1,4 +1,4 @@
-"""Tables in databases: counted there by one query, in a read-only transaction.
+"""Tables in databases: people are counted there by one query, in a read-only transaction.
 
 Databases differ in how they compare texts (collations, letter case, trailing spaces) and numbers (NaN,
 infinities). Counts follow the same rules in all of them: a text is its bytes, written in hexadecimal

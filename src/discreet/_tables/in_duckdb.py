@@ -1,4 +1,4 @@
-"""DuckDB, which counts every table that is a file or in memory."""
+"""The engine DuckDB, which counts people in files and in tables in memory."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def connected() -> Any:
     try:
         connection.execute(_NO_BAR)
     except Exception:
-        # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
+        # In a notebook without ipywidgets the bar is off, and DuckDB even refuses to switch it off.
         try:
             connection.execute("SELECT 1")
         except Exception:
@@ -92,7 +92,7 @@ class DuckDB(Engine):
         load: a function that returns a connection with the rows of some columns, if ``relation`` has none.
         known_as: the types of all columns as the table's owner knows them; those that are not in
             ``relation`` have a type that DuckDB does not know.
-        kinds: the kinds of columns whose type in ``relation`` does not show it.
+        kinds: the kinds of columns whose type in ``relation`` does not show their kind.
         ticks: the columns of moments and spans that ``relation`` holds as whole numbers, each with the number
             of ticks in a second.
         in_database: whether the connection is to a database, where reading is a transaction.

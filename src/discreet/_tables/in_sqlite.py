@@ -1,6 +1,6 @@
-"""SQLite, which stores any value in a column of any type.
+"""The engine SQLite, which can store any value in a column of any type.
 
-A value that is not of the declared type is null here, so that it neither raises nor counts.
+A value that is not of the declared type is null here, so it neither raises an error nor counts.
 """
 
 from __future__ import annotations

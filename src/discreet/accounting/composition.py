@@ -136,7 +136,7 @@ def compose(
 
 
 def sum_of_epsilon(events: Sequence[Event]) -> PureDP:
-    """Return the sum of ε with its proof, if only that is needed; infinite if a release is not pure.
+    """Return only the sum of ε, with its proof; infinite if a release is not pure.
 
     Example:
         >>> sum_of_epsilon([Event(PureDP("0.1")), Event(PureDP("0.2"), count=2)])

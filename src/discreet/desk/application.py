@@ -216,7 +216,7 @@ class DeskApplication:
         return self.provider
 
     def _back(self, request: Request) -> str:
-        """Return the address to which the provider sends a browser back, with the host name it asked for."""
+        """Return the address to which the provider sends a browser back, with the request's host name."""
         scheme = "https" if self.desk.owner.desk.secure else "http"
         return f"{scheme}://{request.headers['host'].lower()}/api/signed-on"
 

@@ -100,7 +100,7 @@ class Provider:
     # ---- a bearer token ------------------------------------------------------------------------------
 
     def analyst(self, token: str) -> str | None:
-        """Return the token's analyst, or None. Calls the provider only for keys, or to introspect."""
+        """Return the token's analyst, or None. The provider is called only for keys, or to introspect."""
         try:
             claims = self._claims(token, audience=self.terms.audience)
             analyst = self._analysts.get(str(claims["sub"]))

@@ -67,7 +67,7 @@ class Fact:
 
 
 def read_typed(path: str | Path | None) -> dict[str, Any]:
-    """Read what a person typed, or raise an error that lists the allowed keys."""
+    """Read the facts that a person typed, or raise an error that lists the allowed keys."""
     if path is None:
         return {}
     try:

@@ -239,13 +239,13 @@ class Question(ABC):
         advanced=True,
     )
     typical: bool = flag(
-        "With ⟨error_at_most⟩: hold the error on typical data rather than on any data.",
+        "With ⟨error_at_most⟩: the bound need only hold on typical data, not on any data.",
         default=False,
         group="budget",
         advanced=True,
     )
     purpose: str | None = field(
-        "What the ledger records as the purpose, without any data; by default the question in words.",
+        "The purpose that the ledger records, without any data; by default the question in words.",
         default=None,
         group="budget",
         advanced=True,

@@ -139,7 +139,7 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
         return self.planned(setting.data, setting.neighbours)
 
     def planned(self, data: Any, neighbours: str) -> Plan:
-        """Plan the question for any data that the score takes."""
+        """Plan the question for any data that the score accepts."""
         if self.candidates is None:
             raise ParameterError(WHY_PUBLIC)
         if not isinstance(self.candidates, tuple) or not self.candidates:
@@ -281,7 +281,7 @@ def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:
 
 @value
 class FromScores(Question):
-    """The candidate with the best precomputed score; it cannot be asked of a table."""
+    """The candidate with the best precomputed score; this question needs a file of scores, not a table."""
 
     def plan(self, setting: Setting) -> Plan:  # noqa: ARG002 - same as others
         """Refuse: the scores are in a separate file."""

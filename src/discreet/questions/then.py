@@ -237,7 +237,7 @@ class Then(Question, kind="then"):
     """
 
     first: Question = field("The question that is asked first.")
-    second: Question = field("The question that is asked then.")
+    second: Question = field("The question that is asked second.")
     into: str = field("The field of the second question that takes the answer of the first.")
 
     def __post_init__(self) -> None:

@@ -130,7 +130,7 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
         advanced=True,
     )
     ordered: bool = flag(
-        "Put them in order. Without the order the answer is more accurate.",
+        "Put the values in order. Without the order the answer is more accurate.",
         default=True,
         analyst=True,
         option="--unordered",
