@@ -401,7 +401,7 @@ class ApproxDP(Guarantee):
         return hash((ApproxDP, self.exact))
 
     def _to(self, measure: type[G], delta: object) -> G:
-        # A larger δ gives a smaller ε. If δ is zero, any measure follows; otherwise the others are infinite.
+        # A larger δ gives a smaller ε. Other measures follow only if δ is zero; else they are infinite.
         target = (
             self._delta if measure is ApproxDP and delta is None else _target_delta(measure, delta)
         )

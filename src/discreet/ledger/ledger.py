@@ -31,7 +31,7 @@ _Change = tuple[str, str, Mapping[str, Any]]  # the budget, the kind of entry, i
 
 
 class Ledger(SharedByAddress):
-    """Budgets in a SQLite file or a PostgreSQL database. Threads can share it; each process opens its own.
+    """Budgets in a SQLite file or a PostgreSQL database. Threads can share one; each process opens its own.
 
     A spend is durable before ``spend`` returns, so a mechanism that runs afterwards is always counted.
     Spending uses no randomness and no data.

@@ -63,7 +63,7 @@ def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
             header = opened.read(_JOURNAL_HEADER)
             identity = os.fstat(opened.fileno()).st_ino
             if header[:1] in (b"", b"\0"):
-                return None  # not begun, or ended: SQLite ignores it
+                return None  # SQLite ignores a journal that is empty or finished
             if len(header) < _JOURNAL_HEADER or not header.startswith(_JOURNAL_MAGIC):
                 raise _damaged(journal)
             sector, page = struct.unpack(">II", header[20:])
