@@ -1,4 +1,4 @@
-"""How objects are displayed: text without control characters, and small HTML without scripts or network."""
+"""Objects as text without control characters, and as small HTML without scripts or network access."""
 
 from __future__ import annotations
 

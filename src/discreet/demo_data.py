@@ -1,8 +1,8 @@
 """An invented clinic: realistic but fictitious patients, visits and staff, always the same for a seed.
 
-Patients have ages, a home clinic and chronic complaints. They come more often if old or ill, infections
-follow the season, and some fields are missing or mistyped, as in real data. The documentation's examples
-use these files.
+Patients have ages, a home clinic and chronic complaints. They come more often if they are old or ill,
+infections follow the season, and some fields are missing or mistyped, as in real data. The documentation's
+examples use these files.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class _Selection:
     Attributes:
         epsilon: ε of one release, as a float64 rounded up.
         delta: zero.
-        guarantee: what every call of ``randomise`` costs.
+        guarantee: the guarantee, and cost, of every call of ``randomise``.
         sensitivity: the sensitivity as given; the attributes below are also kept as given.
         utility: the utilities; private, so ``repr`` does not show them.
         monotonic: whether one person moves all utilities the same way.
@@ -102,7 +102,7 @@ class _Selection:
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def bias(self, value: object) -> NoReturn:  # noqa: ARG002 - diffprivlib's own signature
-        """Raise an error: undefined, as in diffprivlib, because the choice need not be a number."""
+        """Raise an error, as diffprivlib does: a choice need not be a number, so its bias is undefined."""
         raise UndefinedFigureError(
             "a choice among candidates has no bias, variance or mean squared error; "
             "discreet.analysis.expected_error tells how far behind the best the choice is"

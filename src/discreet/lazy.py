@@ -41,11 +41,11 @@ class LazyPermuteAndFlip:
     the answer None. Only the bound is used as q*, so nothing needs to be known about candidates not yet
     visited.
 
-    Distribution: permute-and-flip's on the n scores and the bound. A score beyond the bound counts as the
-    bound.
+    Distribution: that of permute-and-flip on the n scores and the bound. A score beyond the bound counts as
+    the bound.
 
-    Guarantee, with s = d/ε: that of permute-and-flip at ε, for neighbours by sensitivity (a range distance is
-    not enough: the stand-in does not move with the others).
+    Guarantee, with s = d/ε: that of permute-and-flip at ε. It needs a sensitivity: a range distance is not
+    enough, because the stand-in does not move with the other scores.
 
     Proof: ``docs/proofs/lazy-evaluation.md``.
 
@@ -130,7 +130,7 @@ class LazyPermuteAndFlip:
         )
 
     def guarantee(self, measure: type[G] = PureDP, delta: object = None) -> G:  # type: ignore[assignment]  # the default is one of the measures
-        """Return what one release costs in ``measure``: the guarantee of permute-and-flip."""
+        """Return the cost of one release in ``measure``: the guarantee of permute-and-flip."""
         any_scores = Scores([0, 0], range_distance=1)
         whole = PermuteAndFlip(epsilon=self._epsilon).guarantee(any_scores, measure, delta)
         assert whole.proof is not None
@@ -146,7 +146,7 @@ class LazyPermuteAndFlip:
         raise AssertionError("the stand-in is always visited")
 
     def _gap(self, value: Fraction) -> Fraction:
-        """Return how far a score lies from the bound; clamping to the bound keeps Δ and monotonicity."""
+        """Return the distance of a score from the bound; clamping to the bound keeps Δ and monotonicity."""
         behind = self._bound - value if self._optimize == "max" else value - self._bound
         return max(Fraction(0), behind)
 
@@ -162,8 +162,9 @@ class LazyPermuteAndFlip:
     def expected_evaluations(self, scores: Scores) -> float:
         """Return the mean number of calls of the score function on these scores. **Not private**.
 
-        Candidate r is evaluated if no coin before it, the stand-in's included, came up heads. Its chance
-        is that of being chosen by permute-and-flip divided by that of its coin; the chances are added up.
+        Candidate r is evaluated if no coin before it, the stand-in's included, came up heads. The probability
+        of that is its probability of being chosen divided by its coin's probability of heads. The result is
+        the sum of these probabilities.
 
         Example:
             >>> lazy = LazyPermuteAndFlip(epsilon=1, bound=0, sensitivity=1, monotonic=True)

@@ -34,7 +34,7 @@ class Neighbours(StrEnum):
 
     @property
     def in_words(self) -> str:
-        """How two neighbouring data sets differ, in words."""
+        """The difference between two neighbouring data sets, in words."""
         if self is ADD_REMOVE:
             return "one person's rows are added or removed"
         return "one person's rows are replaced by another person's"

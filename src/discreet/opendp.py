@@ -1,6 +1,6 @@
 """discreet's mechanisms as genuine OpenDP measurements, to be used inside an OpenDP chain.
 
-Needs the extra ``opendp``. Like every measurement made from Python callbacks, these need OpenDP's features
+This needs the extra ``opendp``. Like every measurement made from Python callbacks, these need the features
 ``contrib`` and ``honest-but-curious``; this module never enables them, but its error shows the line to add.
 Numbers are read as OpenDP reads them: a float scale, distance or score is its binary value.
 
@@ -118,7 +118,7 @@ def make_exponential(
     scale: object = _TO_BE_FOUND,
     optimize: str = "max",
 ) -> Any:
-    """The exponential mechanism as an OpenDP measurement; arguments as ``make_permute_and_flip``.
+    """The exponential mechanism as an OpenDP measurement; arguments as for ``make_permute_and_flip``.
 
     Under zero-concentrated divergence it costs about a quarter of permute-and-flip
     (``docs/proofs/exponential.md``).
@@ -142,7 +142,7 @@ def make_noisy_max_laplace(
     scale: object = _TO_BE_FOUND,
     optimize: str = "max",
 ) -> Any:
-    """Noisy max with Laplace noise as an OpenDP measurement; arguments as ``make_permute_and_flip``.
+    """Noisy max with Laplace noise as an OpenDP measurement; arguments as for ``make_permute_and_flip``.
 
     Example:
         >>> import opendp.prelude as dp
@@ -170,9 +170,9 @@ def make_top_k(
 ) -> Any:
     """The ``k`` best scores as an OpenDP measurement that returns their indices, the best first.
 
-    Like OpenDP's ``make_noisy_top_k``, but drawn exactly (``docs/proofs/top-k.md``). For max divergence each
-    score gets exponential noise once, which costs k·2·d_in/scale, half of it when monotonic. For
-    zero-concentrated divergence the exponential mechanism chooses k times among the remaining scores. The
+    This is like OpenDP's ``make_noisy_top_k``, but the draw is exact (``docs/proofs/top-k.md``). For max
+    divergence each score gets exponential noise once, which costs k·2·d_in/scale, half of it when monotonic.
+    For zero-concentrated divergence the exponential mechanism chooses k times among the remaining scores. The
     other arguments are those of ``make_permute_and_flip``.
 
     Args:

@@ -1,4 +1,4 @@
-"""A release: the answer, its cost, and the ledger entry. Never a score."""
+"""A release: the answer, its cost, and the ledger entry, but never a score."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Release:
 
     Attributes:
         answer: the chosen candidate, or a tuple of them.
-        guarantee: what the release cost, for the neighbour relation named.
+        guarantee: the guarantee, and cost, of the release, for the neighbour relation named.
         mechanism: the mechanism that chose the answer, in words.
-        neighbours: how two neighbouring data sets differ, in words.
+        neighbours: the neighbour relation, in words.
         entry: the ledger's entry; None if no ledger counted this release.
 
     Example:

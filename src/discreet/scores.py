@@ -1,4 +1,4 @@
-"""Scores: candidates, their values, and how far one person can move them. Validated once, frozen.
+"""Scores: candidates, their values, and how far one person can move them; checked once, then frozen.
 
 Scores are exactly the given numbers: integers of any size, floats as their binary values, fractions,
 decimals. A NumPy array is borrowed, not copied. Scores are private data: ``repr``, notebooks and errors never
@@ -144,8 +144,8 @@ class Scores:
     def on_grid(self, step: object) -> Scores:
         """Round these scores to multiples of ``step``, which must divide Δ, so that Δ is unchanged.
 
-        For scores that should be multiples of ``step`` but were computed in floating point: if the error is
-        below half a step, this restores the true scores, and with them the true Δ
+        This is for scores that should be multiples of ``step`` but were computed in floating point. If the
+        error is below half a step, it restores the true scores, and with them the true Δ
         (``docs/proofs/neighbours.md``, grid lemma).
 
         Args:

@@ -110,7 +110,7 @@ class _Packing(pickle.Pickler):
             return NotImplemented
         if isinstance(given, types.FunctionType):
             return _by_value(given)
-        if isinstance(given, _CACHED):  # without its cached results
+        if isinstance(given, _CACHED):  # leave out its cached results
             return functools.cache, (given.__wrapped__,)
         if isinstance(given, type):
             if given.__module__ == "__main__":

@@ -242,7 +242,7 @@ def _limit(seconds: int, memory: int) -> None:
 
 
 def _only(*kept: int) -> None:
-    """Close all other descriptors; connect the standard streams to the null device."""
+    """Close all descriptors but these, and connect the standard streams to the null device."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nowhere, stream)
@@ -392,7 +392,7 @@ def _threads() -> set[str]:
 
 
 def _tell(line: socket.socket, block: int) -> None:
-    """Hand the client a block's process, so that it can end it; keep no handle here."""
+    """Hand a block's process to the client, which may have to end it; keep no handle here."""
     handles = []
     if block and hasattr(os, "pidfd_open"):
         with contextlib.suppress(OSError):  # it has ended already

@@ -58,14 +58,14 @@ class Held:
         return None if known is None else Held(column)
 
     def taken(self, places: NDArray[Any]) -> Held:
-        """Return the values at these places; the place -1 gives a missing value."""
+        """Return the values at these positions; position -1 gives a missing value."""
         if not isinstance(self.values, np.ma.MaskedArray):
             import pyarrow as pa
 
             missing = np.asarray(places < 0)
             chosen = self.values.take(pa.array(np.where(missing, 0, places), mask=missing))
             return replace(self, values=chosen)
-        # Append a missing value, which the place -1 selects.
+        # Append a missing value, which position -1 selects.
         blank = np.array(["" if self.values.dtype == object else 0], dtype=self.values.dtype)
         values = np.append(np.ma.getdata(self.values), blank)
         missing = np.append(np.ma.getmaskarray(self.values), True)
@@ -86,7 +86,7 @@ def of_columns(
     *,
     kinds: Mapping[str, str],
 ) -> DuckDB:
-    """Open columns by name; ``twins`` holds each without rows, or None if it cannot be asked about."""
+    """Open columns by name; ``twins`` has each column without rows, or None if it cannot be asked about."""
     known = {name: twin for name, twin in twins.items() if twin is not None}
     timed = {name: twin for name, twin in known.items() if twin.ticks}
     return of_rows(
@@ -225,7 +225,7 @@ def _read(read: Callable[[Any], Any], item: Any) -> Any:
         if isinstance(item, np.datetime64 | np.timedelta64):
             item = item.astype(f"{item.dtype.kind}8[us]").item()
         return read(item)
-    except Exception:  # of any class: its message may quote the value
+    except Exception:  # whatever its class, its message may quote the value
         return None
 
 
@@ -286,7 +286,7 @@ def _span(item: Any) -> int | None:
 
 
 def _ticks(micros: object) -> int | None:
-    """Return microseconds within DuckDB's range, else None; for pandas' NaT they are NaN."""
+    """Return microseconds if they are within DuckDB's range, else None; pandas' NaT arrives as NaN."""
     return micros if isinstance(micros, int) and abs(micros) <= LARGEST else None
 
 

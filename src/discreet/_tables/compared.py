@@ -174,13 +174,13 @@ def _is_number(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """The positions from ``first`` up to, but not including, ``end``; a single moment if both are equal."""
+    """An interval of positions from ``first`` to ``end``, without ``end``; a point if they are equal."""
 
     first: float
     end: float
 
     def compared(self, held: str, operator: str, engine: Engine) -> str:
-        """Compare a position with the stretch: ``=`` means within, ``<`` before it, ``<=`` up to its end."""
+        """Compare a position with the interval: ``=`` means within, ``<`` before, ``<=`` up to its end."""
         first, end = engine.real(self.first), engine.real(self.end)
         up_to = f"{held} <= {end}" if self.first == self.end else f"{held} < {end}"
         return {
@@ -194,7 +194,7 @@ class _Stretch:
 
 
 def _stretches(table: Table, comparison: ColumnComparison) -> list[_Stretch]:
-    """Return the stretches of time that the literals stand for."""
+    """Return the time intervals that the literals stand for."""
     kind = table.ordered_kind(comparison.column)
     size = 1 if kind == "date" else 86_400
     stretches, kinds = [], set()

@@ -27,16 +27,16 @@ _GROUP = "group_place"
 _DIGEST_BITS = 30
 _MANY_COUNTS = 100_000
 MOST_COUNTED = 10**11
-"""The most people that a row of a counted table can stand for, and the most that are counted in one place.
+"""The most people that a row of a counted table can stand for, and the largest count of a candidate.
 
-It is below 2⁵³, so that float64 sums up to it are exact in any order; larger sums are cut off. So no engine
-rounds, overflows or raises an error. Twenty million places (``LARGEST_GRID``) together stay within 64 bits.
+It is below 2⁵³, so float64 sums up to it are exact in any order; larger sums are cut off. So no engine
+rounds, overflows or raises an error. Twenty million such counts (``LARGEST_GRID``) add up within 64 bits.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """Which rows count, to whom they belong, and which group they fall into.
+    """The rows that count, the people they belong to, and the groups they fall into.
 
     Attributes:
         user: the column that identifies a row's person, or None if every row is a different person.
@@ -45,9 +45,9 @@ class Rows:
         by: the column of the groups, or None.
         groups: the public groups, of the column's type.
         period: for groups of dates or moments: the kind of period; ``groups`` then holds period numbers.
-        groups_per_person: each person counts in at most this many of their groups, which are drawn.
-        key: the key of the draws, which otherwise depend only on the person and the choice; new for each
-            release.
+        groups_per_person: each person counts in at most this many of their groups, drawn at random.
+        key: the key of the draws, new for each release; a draw depends on the key, the person and the choice
+            only.
     """
 
     user: str | None = None
@@ -70,7 +70,7 @@ class Rows:
 
     @property
     def assigns(self) -> bool:
-        """Whether people are drawn into some of their groups, because they may have more than the limit."""
+        """Whether people may have more groups than they count in, so that some groups are drawn for them."""
         return self.user is not None and self.groups_per_person < len(self.groups)
 
 
@@ -85,8 +85,8 @@ def people_per_candidate(
 ) -> Counts:
     """Count the people who have a row with each value; a person counts once for each value.
 
-    With ``other``, one more column counts people with a value that is not a key. With ``period``, the
-    keys are the numbers of periods of this kind that contain the column's values.
+    With ``other``, one more column counts people with a value that is not a key. With ``period``, the keys
+    are numbers of periods of this kind, and a value counts for the period that contains it.
     """
     asked = {"rows": rows, "column": column, "other": other, "period": period}
     query = table.written(_per_candidate, **asked, keys=tuple(keys))
@@ -106,7 +106,7 @@ def _per_candidate(
     """Return the query that counts the people for each key, by group."""
     many = rows.number_of_groups * len(keys) >= _MANY_COUNTS
     if many and table.engine.name == "duckdb" and not (other or rows.assigns):
-        # A list this long has most of the column's values: counting first leaves fewer lookups than rows.
+        # A list this long has most of the column's values, so counting first saves lookups.
         query = _selected(table, rows, column, period=period, indexing=False)
         query = _people_in(table, query, rows, *_groups_of(rows), "value")
         if rows.by is not None:
@@ -333,9 +333,9 @@ def _indexed(
     other: bool = False,
     period: str | None = None,
 ) -> Query:
-    """Replace ``name``, a column's identity, with the place of its key; drop other rows unless ``other``."""
+    """Replace ``name``, a column's identity, with its key's position; drop other rows unless ``other``."""
     like = table.like(column, period)
-    # Texts need no check: a text that no row can have has no word.
+    # Texts need no check: the word of a text that no row can have is None.
     sure = period is not None or like[0] == "text"
     cannot = set() if sure else {id(key) for key in table.cannot_hold(column, keys)}
     held = [
@@ -418,7 +418,7 @@ def _used(rows: Rows, column: str) -> list[str]:
 def _people_at(
     table: Table, rows: Rows, query: Query, column: str, *, width: int, doing: str
 ) -> Counts:
-    """Count the people at each place ``value``, by group."""
+    """Count the people at each index ``value``, by group."""
     query = _people_in(table, query, rows, *_groups_of(rows), "value")
     return _counted(table, rows, query, column, width=width, doing=doing)
 
@@ -426,7 +426,7 @@ def _people_at(
 def _counted(
     table: Table, rows: Rows, query: Query, column: str, *, width: int, doing: str
 ) -> Counts:
-    """Return the people at each index of a group and a candidate, with zeros elsewhere."""
+    """Return the number of people for each group and candidate; where nobody counts it is zero."""
     counts = np.zeros((rows.number_of_groups, width), dtype=np.int64)
 
     def run() -> None:

@@ -1,4 +1,4 @@
-"""Tables in databases: counted there by one query, in a read-only transaction.
+"""Tables in databases: people are counted there by one query, in a read-only transaction.
 
 Databases differ in how they compare texts (collations, letter case, trailing spaces) and numbers (NaN,
 infinities). Counts follow the same rules in all of them: a text is its bytes, written in hexadecimal
@@ -49,7 +49,7 @@ class Database(Engine):
         return f"CAST(substr(draw, 33) AS BIGINT) - {_FAR}"
 
     def plain_text(self, value: Any) -> str:
-        """Decode a text from its digits."""
+        """Decode a text from its hex digits."""
         return bytes.fromhex(value).decode(self.encoding, errors="replace")
 
     def try_out(self, statement: str) -> None:
@@ -129,7 +129,7 @@ def open_database(data: Any, table: str | None) -> Engine:
         raise ParameterError("⟨table⟩ must name the table that the database is asked about")
     given = data if isinstance(data, str) else data.url.render_as_string(hide_password=False)
     scheme, _, rest = given.partition("://")
-    scheme = scheme.partition("+")[0]  # without the driver, which SQLAlchemy names
+    scheme = scheme.partition("+")[0]  # leave out the driver that SQLAlchemy names
     opening = _OPENING.get(scheme)
     if opening is None:
         raise ParameterError(
@@ -141,7 +141,7 @@ def open_database(data: Any, table: str | None) -> Engine:
         raise
     except Exception as error:
         why = _trouble(error)
-    # Raised outside the handler, so that no cause is attached: it might quote the address.
+    # Raise this outside the handler, so that no cause is attached: a cause might quote the address.
     raise ParameterError(
         f"⟨table⟩{table!r} could not be opened at {without_password(given)}: {why}"
     )

@@ -45,7 +45,7 @@ class Dealer:
     Attributes:
         data: the table as it was given.
         table: the same table, opened.
-        rows: which rows count, and to whom they belong.
+        rows: the rows that count, and the people they belong to.
         columns: the columns that are given to the function.
     """
 
@@ -78,11 +78,11 @@ class Dealer:
         ]
 
     def _held(self) -> tuple[NDArray[np.int64], Callable[[Any], bytes]]:
-        """Return the owner of each row, as a number from zero, and a sender for the rows at given places."""
+        """Return the person of each row, numbered from zero, and a sender for the rows at given positions."""
         used = _used(self.rows)
         if _in_hand(self.data):
             data = self.data
-            if hasattr(data, "collect"):  # once: a second run may return the rows in another order
+            if hasattr(data, "collect"):  # only once: a second run may reorder the rows
                 data = data.select(list(dict.fromkeys([*self.columns, *used]))).collect()
             frame = _Held(data, self.columns, lazy=data is not self.data)
             if not used:
@@ -94,7 +94,7 @@ class Dealer:
         return np.arange(len(whose)) if self.rows.user is None else whose, held.sent
 
     def _kept(self, data: Any, used: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the places of the rows that count in a frame, and their owners."""
+        """Return the positions of the rows that count in a frame, and their people."""
         table = open_table(_numbered(data, used), needed=[*used, _PLACE])
         query = _chosen(table, self.rows, {"place": (table.engine.column(_PLACE),)})
         engine = table.engine.loaded([*used, _PLACE])
@@ -193,7 +193,7 @@ def _in_hand(data: Any) -> bool:
 
 
 def _shuffled(count: int, bits: Bits) -> NDArray[np.int64]:
-    """Return the places in uniformly random order, sorted by distinct random words."""
+    """Return all positions in uniformly random order, sorted by distinct random words."""
     words = bits.words(count)
     while len(np.unique(words)) < count:
         words = bits.words(count)
@@ -222,7 +222,7 @@ class _Held:
         return len(self._held)
 
     def sent(self, places: NDArray[np.int64]) -> bytes:
-        """Return the rows at these places, as bytes."""
+        """Return the rows at these positions, as bytes."""
         kind = type(self._held).__module__.partition(".")[0]
         if kind == "pandas":
             return self._how + pickle.dumps(_bare(self._held.iloc[places]))
@@ -272,7 +272,7 @@ def _in_arrow(table: Any, places: NDArray[np.int64]) -> bytes:
 
 
 def _numbered(data: Any, used: list[str]) -> Any:
-    """Return the columns that decide which rows count and to whom they belong, with the rows' places."""
+    """Return the columns that decide which rows count and whose they are, with the rows' positions."""
     library = type(data).__module__.partition(".")[0]
     if library == "pandas":
         return data[used].assign(**{_PLACE: np.arange(len(data))})
@@ -331,7 +331,7 @@ def _value(table: Table, column: str, name: str) -> tuple[str, str]:
 
 
 def _arrow_of(table: Table, rows: Rows, columns: Sequence[str]) -> tuple[NDArray[np.int64], Any]:
-    """Return the owners of the rows that count, and the rows as an Arrow table of declared kinds."""
+    """Return the people of the rows that count, and the rows as an Arrow table of declared kinds."""
     pa = _pyarrow()
     query, used = _read(table, rows, columns), dict.fromkeys([*columns, *_used(rows)])
     read = list(zip(*table.engine.loaded(list(used)).rows(query.statement), strict=True))

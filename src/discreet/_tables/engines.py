@@ -1,4 +1,4 @@
-"""Engines: how their SQL is written, what they declare, and how a statement is run.
+"""Engines: their SQL, their declared types, and how they run a statement.
 
 Every question is one SQL statement (``query``). Where engines differ in syntax there is a method here,
 which they override. Values are compared exactly: texts by their bytes, independent of collation, and wide
@@ -284,10 +284,10 @@ class Engine(ABC):
         raise TableError("texts are not read as numbers in this engine")
 
     spelling = ("'", "{}")
-    """The prefix of a pattern literal, and how a date becomes a number of days: see ``spelled``."""
+    """The prefix of a pattern literal, and SQL that turns a date into days since 1970: see ``spelled``."""
 
     week = "{}"
-    """How a date becomes the name of its ISO week."""
+    """The SQL that turns a date into the name of its ISO week."""
 
     @abstractmethod
     def position(self, name: str) -> str:
@@ -323,7 +323,7 @@ class Engine(ABC):
         raise TableError("people are drawn by MD5 in this engine")
 
     one_each = ("place", "")
-    """How a list of keys declares that each occurs once, for query planners that use it."""
+    """The SQL that declares that each key in a list occurs once, for query planners that use it."""
 
     @abstractmethod
     def key_list(self, held: Places) -> str:

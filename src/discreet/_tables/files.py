@@ -31,8 +31,8 @@ class TextFile:
 
     Attributes:
         path: a CSV, TSV or JSON lines file.
-        delimiter: what separates the fields of a CSV file.
-        encoding: how a CSV file is encoded.
+        delimiter: the separator of the fields in a CSV file.
+        encoding: the encoding of a CSV file.
         read_as: the type of a column's texts when its order matters, by the column's name: ``date``,
             ``moment`` (a date with a time), ``time`` (of day), ``span`` or ``decimal``. If bounds are
             given, the way they are written also states it.
@@ -75,9 +75,9 @@ _LINES = f"max_line_size = {_LONGEST_LINE}, buffer_size = {2 * _LONGEST_LINE}, i
 def open_files(
     given: str | Path | TextFile, *, needed: Iterable[str], in_cluster: bool = False
 ) -> tuple[Engine, bool]:
-    """Open the files that a path names, or that match it as a pattern; return also whether they are text.
+    """Open the files that a path names or matches as a pattern, and return whether they are text files.
 
-    Their schema is then known, and no row has been read.
+    Only the schema is read, not the rows.
     """
     file = given if isinstance(given, TextFile) else TextFile(given)
     pattern = file.path
@@ -181,7 +181,7 @@ def _literal(text: str) -> str:
 
 
 def _no_pattern(path: str) -> str:
-    """Return the path as an SQL literal, with everything escaped that DuckDB would read as a pattern."""
+    """Return the path as an SQL literal; escape everything that DuckDB would read as a pattern."""
     return _literal("".join(f"[{sign}]" if sign in "*?[" else sign for sign in path))
 
 
@@ -217,7 +217,7 @@ def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: s
 
 
 def _json_place(key: str) -> str:
-    """Return where DuckDB finds a key of an object: as a path, or as a pointer if it contains a quote.
+    """Return the path at which DuckDB finds a key of an object, or a pointer if the key contains a quote.
 
     Other keys are not written as pointers, because the pointer 0 also means the first element of a list.
     """

@@ -1,4 +1,4 @@
-"""A public grid with practically no bounds: equal steps near zero, proportional to the magnitude further out.
+"""A public grid with practically no bounds: the steps are equal near zero and grow further out.
 
 The points, in units, are every whole number up to 2048, then 1024 points in each doubling, up to a public
 largest magnitude, and the same below zero. Points further out are about a thousandth of their magnitude
@@ -32,7 +32,7 @@ LARGEST = 10**12
 
 @dataclass(frozen=True, slots=True)
 class GrowingGrid:
-    """0, ±1, ..., ±2048 units, then steps of a thousandth, up to ``largest``; or only magnitudes.
+    """The grid 0, ±1, ..., ±2048 units, then in steps of a thousandth to ``largest``; or its magnitudes only.
 
     Example:
         >>> grid = GrowingGrid(unit=Fraction(1), largest=Fraction(10**6))

@@ -1,4 +1,4 @@
-"""DuckDB, which counts every table that is a file or in memory."""
+"""The engine DuckDB, which counts people in files and in tables in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FEW = 64
 _MOST_KNOWN = 256
 _LONGEST_KNOWN = 1 << 16
 _known: dict[tuple[str, tuple[tuple[str, str], ...]], None] = {}
-"""Statements already tried, with their types, because trying one takes a while."""
+"""Statements that have been tried, with their types; they are not tried again, because it takes a while."""
 
 _NO_BAR = "SET enable_progress_bar = false"
 _QUIET: dict[str, str | bool | int | float | list[str]] = {
@@ -77,7 +77,7 @@ def connected() -> Any:
     try:
         connection.execute(_NO_BAR)
     except Exception:
-        # In a notebook without ipywidgets the bar is off, and even switching it off is refused.
+        # In a notebook without ipywidgets the bar is off, and DuckDB even refuses to switch it off.
         try:
             connection.execute("SELECT 1")
         except Exception:
@@ -88,7 +88,7 @@ def connected() -> Any:
 
 
 class DuckDB(Engine):
-    """A relation, a query, or data that is handed over when its rows are needed.
+    """A table in DuckDB: a relation, a query, or data that is handed over when its rows are needed.
 
     Args:
         relation: a relation with the declared columns. Statements name it ``discreet_rows``, which hides
@@ -98,7 +98,7 @@ class DuckDB(Engine):
         load: a function that returns a connection with the rows of some columns, if ``relation`` has none.
         known_as: the types of all columns as the table's owner knows them; those that are not in
             ``relation`` have a type that DuckDB does not know.
-        kinds: the kinds of columns whose type in ``relation`` does not show it.
+        kinds: the kinds of columns whose type in ``relation`` does not show their kind.
         ticks: the columns of moments and spans that ``relation`` holds as whole numbers, each with the number
             of ticks in a second.
         in_database: whether the connection is to a database, where reading is a transaction.
@@ -139,7 +139,7 @@ class DuckDB(Engine):
         return f"encode(CAST({self.column(name)} AS VARCHAR))"
 
     def finite(self, number: str) -> str:
-        """Use a function, not a comparison, which misses NaN if a Parquet file states its largest number."""
+        """Use a function: a comparison would miss NaN if a Parquet file states its largest number."""
         return f"isfinite({number})"
 
     def trimmed(self, text: str) -> str:
@@ -189,8 +189,8 @@ class DuckDB(Engine):
         """Return DuckDB's own hash.
 
         It is applied twice, because the hash of several columns is a bitwise sum of their hashes. Applied
-        once, it would not be even: of three choices, the one that differs from the other two in the first
-        bit that is not the same for all would come first half of the time.
+        once, it would not be even: take three choices and the first bit in which their hashes differ; the
+        choice that differs from the other two in this bit would come first half of the time.
         """
         return f"(hash(hash({', '.join(parts)})) >> {64 - bits})"
 

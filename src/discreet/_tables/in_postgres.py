@@ -1,7 +1,7 @@
-"""PostgreSQL: its declared types, and values that no other engine has.
+"""The engine PostgreSQL: its declared types, and values that no other engine has.
 
-A decimal may be NaN, a date infinite. Such a value is null here, or not a finite number, so that it neither
-raises nor counts.
+A decimal may be NaN, and a date may be infinite. Such a value is null here, or not a finite number, so it
+neither raises an error nor counts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Spark, which counts a frame in a cluster, or files read there."""
+"""The engine Spark, which counts people in a cluster, in a PySpark frame or in files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""SQLite, which stores any value in a column of any type.
+"""The engine SQLite, which can store any value in a column of any type.
 
-A value that is not of the declared type is null here, so that it neither raises nor counts.
+A value that is not of the declared type is null here, so it neither raises an error nor counts.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SQLite(Database):
         kept_as = _KEPT_AS.get(kind, ("", "'text'"))[1]
         if kind == "boolean":
             return f"CASE WHEN typeof({held}) IN ({kept_as}) THEN CAST({held} AS BIGINT) <> 0 END"
-        # For a day, date() returns the same text; for others, such as 'now' or '2024-02-31', it does not.
+        # date() returns a valid day unchanged, but not other texts such as 'now' or '2024-02-31'.
         also = f" AND date({held}) = {held}" if kind == "date" else ""
         return f"CASE WHEN typeof({held}) IN ({kept_as}){also} THEN {held} END"
 
@@ -118,7 +118,7 @@ class SQLite(Database):
 
 
 def _kind(declared: str) -> str:
-    """Return the kind of a declared type, as a type's name; SQLite accepts any word as a type."""
+    """Return a type name that discreet knows for a declared type; SQLite accepts any word as a type."""
     name = declared.lower().partition("(")[0].strip()
     kind = {"numeric": "decimal", "decimal": "decimal", "datetime": "moment"}.get(name)
     if kind is None:

@@ -41,7 +41,7 @@ class Stream:
 
 
 class Chosen(Stream):
-    """A stream of some columns only, because DuckDB would fail at the type of another."""
+    """A stream of some columns only, because DuckDB may fail on the type of another column."""
 
     def __init__(self, held: Any, columns: list[str]) -> None:
         super().__init__(held)

@@ -1,7 +1,7 @@
 """Dates, times and periods as people write them, and periods as whole numbers for engines.
 
-A period is a day, an ISO week, a month, a quarter or a year, and means every moment in it. Recurring ones are
-the weekdays, the hours of a day and the months of a year.
+A period is a day, an ISO week, a month, a quarter or a year, and means every moment in it. Recurring periods
+are the weekdays, the hours of a day and the months of a year.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def micros_in(span: datetime.timedelta) -> int:
 
 
 def micros_of(moment: datetime.datetime) -> int:
-    """Return the microseconds from 1970 to a moment, which is UTC if it has no zone."""
+    """Return the microseconds from 1970 to a moment; a moment without a zone is in UTC."""
     told = moment if moment.tzinfo is not None else moment.replace(tzinfo=datetime.UTC)
     return micros_in(told - _EPOCH)
 

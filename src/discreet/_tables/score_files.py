@@ -5,9 +5,9 @@
 * JSON: an object from label to number, a list of numbers, or a list of objects (one per candidate).
 * Parquet: a column of labels and a column of numbers.
 
-Without ``candidate_column`` and ``score_column``, the scores are in the column called ``score``, or else in
-the second, and the labels in the one called ``candidate``, or else in the first other one; a file with one
-column has only scores. A column called ``sensitivity`` has one sensitivity for each candidate, and is used
+Without ``candidate_column`` and ``score_column``, the scores are in the column ``score``, or else in the
+second column. The labels are in the column ``candidate``, or else in the first of the other columns. A file
+with one column has only scores. A column ``sensitivity`` has one sensitivity for each candidate, and is used
 if the caller states none. A number in text is exactly the decimal or the fraction (``1/3``) written. An error
 names the rule, never the content of a cell.
 """
@@ -56,7 +56,7 @@ def scores_from_file(
     score_column: str | None = None,
     default: object = None,
 ) -> Scores:
-    r"""Read a file of scores; the caller or the file states what one person can change.
+    r"""Read a file of scores; the caller or the file states the sensitivity.
 
     ``default`` is the sensitivity if neither does.
 
@@ -118,7 +118,7 @@ def sensitivities_of(
     candidate_column: str | None = None,
     score_column: str | None = None,
 ) -> list[Any] | None:
-    """Return a file's column of sensitivities, which is public, without its scores; None if there is none."""
+    """Return a file's public column of sensitivities without reading its scores; None if there is none."""
     file = Path(path)
     suffix = suffix_of(file.name)
     columns = (candidate_column, score_column)

@@ -87,7 +87,7 @@ def read_parquet(session: Any, paths: Sequence[str]) -> Any:
 
 
 def _no_pattern(path: str) -> str:
-    """Return the path with everything escaped that Spark would read as a pattern."""
+    """Escape everything in a path that Spark would read as a pattern."""
     escaped = "".join(f"\\{sign}" if sign in "{}[]*?\\" else sign for sign in path)
     return f"file://{escaped}"
 

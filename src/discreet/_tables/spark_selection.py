@@ -127,7 +127,7 @@ def scored_in_cluster(table: Table, rows: Rows, *, column: str, candidates: Any)
 
 
 def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
-    """Check a public table in the cluster, of at least ``k`` candidates; return its column ``candidate``."""
+    """Check that a public table in the cluster has ``k`` candidates; return its column ``candidate``."""
     from pyspark.sql import functions as f
 
     names = given.columns

@@ -1,4 +1,4 @@
-"""A table, wherever it is: its declared columns, and how questions about them are written.
+"""A table, wherever it is: its declared columns, and the SQL expressions for questions about them.
 
 Nothing here reads a row. Kinds come only from declared types: a pandas column of Python objects is kind
 ``object`` whatever it holds, because a type guessed from the rows would reveal something about them.
@@ -65,7 +65,7 @@ class Table:
     _written: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def written(self, write: Callable[..., T], **asked: Any) -> T:
-        """Return what ``write`` makes of the table and ``asked``; the answer reuses what the trial made."""
+        """Return ``write(self, **asked)``; the result is kept, so the trial and the answer share it."""
         key = (write, *asked.values())
         if key not in self._written:
             self._written[key] = write(self, **asked)
@@ -76,7 +76,7 @@ class Table:
     def kinds(self) -> Mapping[str, str]:
         """The kind of each column, by its name.
 
-        It is ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``, ``moment``, ``time``,
+        A kind is ``text``, ``integer``, ``float``, ``decimal``, ``boolean``, ``date``, ``moment``, ``time``,
         ``span``, ``object`` (no declared type: texts count, and everything else is null) or ``other``.
         """
         return self.engine.kinds
@@ -186,7 +186,7 @@ class Table:
         return *steps, f"CASE WHEN {near} THEN CAST({number} AS BIGINT) END"
 
     def identity(self, column: str) -> str:
-        """Return the expression by which a column's values are told apart."""
+        """Return the expression that tells a column's values apart."""
         kind = self.kinds[column]
         if kind in TEXTS:
             return self.engine.text(column)

@@ -1,8 +1,8 @@
-"""Accountants, which turn a cap into limits and an event into a spend; fixed when a budget is created.
+"""Accountants: they turn a cap into limits and an event into a spend. A budget never changes its accountant.
 
-Each is a privacy filter, valid for fully adaptive spending (``docs/proofs/ledger.md``). Amounts are whole
-numbers on a public grid, of 10⁻¹² for ε and ρ and 10⁻¹⁸ for δ, so that both fit a 64-bit integer: spends
-round up, caps round down, sums are exact.
+Each accountant is a privacy filter, valid for fully adaptive spending (``docs/proofs/ledger.md``). Amounts
+are whole numbers on a public grid of 10⁻¹² for ε and ρ and of 10⁻¹⁸ for δ, so both fit a 64-bit integer.
+Spends are rounded up, caps are rounded down, and sums are exact.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def amount_as_data(amount: Amount) -> dict[str, str]:
 
 
 def amount_of_data(data: dict[str, str]) -> Amount:
-    """Read what ``amount_as_data`` wrote.
+    """Make an amount from the data of ``amount_as_data``.
 
     Example:
         >>> amount_of_data(amount_as_data(Amount(1, 2)))
@@ -157,11 +157,11 @@ class Accountant:
     """One way of adding up costs.
 
     Attributes:
-        name: as stored in the ledger and named on the command line.
+        name: its name in the ledger and on the command line.
         symbol: ε or ρ.
-        measure: the type of cap it serves.
+        measure: the type of cap that it is for.
         counts_delta: whether releases may have their own δ.
-        words: what is added up.
+        words: a description of what is added up.
     """
 
     name: str
@@ -171,7 +171,7 @@ class Accountant:
     words: str
 
     def limits(self, cap: Guarantee, *, delta_for_releases: object = None) -> Amount:
-        """Return a cap as limits on the sums."""
+        """Return the limits on the sums of cost and δ that keep spending within a cap."""
         if not isinstance(cap, self.measure):
             raise ParameterError(
                 f"the accountant {self.name!r} needs a cap in {self.measure.__name__}, got {cap!r}"
@@ -183,7 +183,7 @@ class Accountant:
         return limit(*cap.figures.values())
 
     def amount(self, event: Event) -> Amount:
-        """Return what an event costs: all its releases together, rounded up to the grid once.
+        """Return the cost of an event: all its releases together, rounded up to the grid once.
 
         Example:
             >>> ACCOUNTANTS["epsilon"].amount(Event(PureDP("1/3"), count=3))

@@ -43,7 +43,7 @@ def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact
     if pair.divergence(0.0, every) <= allowed:
         return Fraction(0)
     ceiling = math.nextafter(float(total), math.inf)
-    # A few leaders guide the search, then those near the worst of them; all leaders check the answer.
+    # Search with a few ℓ ("leaders"), then with those near the worst of them; check the answer with all ℓ.
     near = every[:: max(1, count // 32)]
     high = pair.search(0.0, ceiling, allowed, near)
     worst = max(near, key=lambda leader: pair.divergence(high, np.array([leader])))

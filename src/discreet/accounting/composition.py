@@ -32,14 +32,14 @@ _CHOSEN = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composition:
-    """What a list of releases costs together.
+    """The total cost of a list of releases.
 
     Attributes:
         pure: the cost in pure DP (infinite if an event has none).
         zcdp: the cost in zCDP (infinite if an event has none).
         approx: the cost in (ε, δ) at the requested δ, by the best valid bound.
         best: the figure to report.
-        reason: why that one, in words.
+        reason: why this is the figure to report, in words.
         adaptive: True, ``"questions"`` or False, as given.
         count: the number of releases.
         neighbours: the neighbour relation for which it holds.
@@ -80,7 +80,7 @@ class Composition:
 def compose(
     events: Iterable[object], adaptive: bool | str = True, *, delta: object = None
 ) -> Composition:
-    """Return what releases cost together, never less than the truth.
+    """Return the total cost of some releases; every figure is an upper bound.
 
     Args:
         events: events, guarantees, releases, or (mechanism, scores) pairs.
@@ -90,7 +90,7 @@ def compose(
             False if the whole list was fixed in advance, questions included.
         delta: the δ allowed in ``approx``; by default the sum of the events' own δ.
 
-    With ``adaptive=True`` the figures hold only if they were fixed as caps beforehand, as a ledger does.
+    With ``adaptive=True`` the figures hold only if they were set as caps in advance, as in a ledger.
 
     Example:
         >>> from discreet import BoundedRange
@@ -136,7 +136,7 @@ def compose(
 
 
 def sum_of_epsilon(events: Sequence[Event]) -> PureDP:
-    """Return the sum of ε with its proof, if only that is needed; infinite if a release is not pure.
+    """Return only the sum of ε, with its proof; infinite if a release is not pure.
 
     Example:
         >>> sum_of_epsilon([Event(PureDP("0.1")), Event(PureDP("0.2"), count=2)])

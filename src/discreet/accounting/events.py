@@ -22,18 +22,18 @@ Parameter = str | int | bool
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One kind of past or planned release: what it promises and how often it happens.
+    """One kind of past or planned release: its guarantee and how often it happens.
 
     An event holds no data and no random bits: a parameter is a word, a whole number or a boolean, so
     an event cannot carry scripted randomness.
 
     Attributes:
-        guarantee: what each release promises, by the mechanism's own tightest proof.
+        guarantee: the guarantee of each release, by the mechanism's own tightest proof.
         mechanism: its name.
-        count: how many such releases.
+        count: the number of such releases.
         neighbours: the neighbour relation of the guarantee; ``"add-remove"`` or ``"replace"``, or another
             description, which is comparable only with itself.
-        purpose: what it was for, in the user's words. Ledgers store it, so it must contain no data.
+        purpose: its purpose, in the user's words. Ledgers store it, so it must contain no data.
         parameters: the mechanism's parameters.
 
     Example:
@@ -54,7 +54,7 @@ class Event:
             raise refuse("guarantee", self.guarantee, "PureDP, BoundedRange, ZCDP or ApproxDP")
         object.__setattr__(self, "count", whole("count", self.count))
         for name in ("mechanism", "neighbours", "purpose"):
-            # Converted to plain text, because an event is written to ledgers.
+            # Convert these to plain text, because an event is written to ledgers.
             object.__setattr__(
                 self, name, str(text(name, getattr(self, name), empty=name == "purpose"))
             )
@@ -67,7 +67,7 @@ class Event:
 
     @staticmethod
     def of(thing: object) -> Event:
-        """Return the event for an event, a guarantee, a release, or a (mechanism, scores) pair.
+        """Make an event from an event, a guarantee, a release, or a (mechanism, scores) pair.
 
         Example:
             >>> from discreet import Exponential, Scores
@@ -89,7 +89,7 @@ class Event:
         if isinstance(thing, tuple) and len(thing) == 2:
             mechanism, scores = thing
             if isinstance(mechanism, Mechanism) and isinstance(scores, Scores):
-                # Depends on the range distance only, never on a score.
+                # The promise depends on the range distance only, never on a score.
                 return Event(
                     mechanism.promise_for(scores),
                     mechanism=mechanism.name,
@@ -144,8 +144,8 @@ class Event:
     def under(self, neighbours: str) -> Event:
         """Return the same event for another neighbour relation; raise an error if nothing follows.
 
-        Replacing a person is removing one and adding one, so it costs what two people cost. Nothing
-        follows in the other direction.
+        Replacing a person is removing one and adding one, so it costs as much as two people. A guarantee
+        for replacement implies nothing about adding or removing a person.
         """
         if self.neighbours == neighbours:
             return self

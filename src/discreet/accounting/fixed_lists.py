@@ -41,7 +41,7 @@ Box = tuple[tuple[Fraction, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class EpsilonBound:
-    """An ε that holds at the requested δ, and what it follows from."""
+    """An ε that holds at the requested δ, with the name of its bound."""
 
     name: str
     epsilon: Exact

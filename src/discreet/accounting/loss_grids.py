@@ -1,7 +1,7 @@
 """Privacy losses on a grid: pairs that dominate a release, composed as polynomials in ball arithmetic.
 
-A release is replaced by a pair of laws that is no harder to tell apart and whose losses are multiples of
-a step h. The pair's masses are the coefficients of a polynomial, and composition is multiplication.
+A release is replaced by a pair of laws that is at least as easy to tell apart and has only losses that are
+multiples of a step h. The pair's masses are the coefficients of a polynomial, and polynomials are multiplied.
 Nothing is sampled, truncated or rounded down: every figure is the upper end of a ball. Proofs:
 ``docs/proofs/composition.md``.
 """

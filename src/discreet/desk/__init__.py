@@ -1,4 +1,4 @@
-"""A desk in front of the data: analysts ask questions, rows stay with the owner, the ledger counts.
+"""A desk in front of the data: analysts ask, rows stay with the owner, and a ledger counts the budget.
 
 ``connect`` is the analyst's side. The owner's side is on the command line: ``discreet desk``.
 """

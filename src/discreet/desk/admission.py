@@ -1,8 +1,8 @@
-"""The desk: who is admitted, payment before any row is read, and when an answer is sent.
+"""The desk: it admits questions, charges them before any row is read, and sends each answer at a fixed time.
 
 Admission, queueing and every refusal happen before the spend, and depend only on the owner's file, the
 ledger and other people's questions, never on data. An admitted question has its own worker until its slot
-ends; its answer, or the single text for a failed question, is sent then and not earlier
+ends. Its answer, or the one text that all failed questions share, is sent then and not earlier
 (``docs/desk-threats.md``).
 """
 
@@ -85,7 +85,7 @@ class Desk:
     # ---- starting and stopping -------------------------------------------------------------------
 
     async def open(self) -> None:
-        """Settle what a crash left open, and start the workers."""
+        """Settle the questions that a crash left open, and start the workers."""
         await asyncio.to_thread(self._settle)
         # Start one spare worker. It replaces a worker that is ended, so that a failed question does not
         # delay those who wait.
@@ -95,7 +95,7 @@ class Desk:
             self._idle.put_nowait(worker)
 
     async def close(self) -> None:
-        """Shut down: questions in progress stay paid, and are lost."""
+        """Shut down: questions in progress stay paid, and their answers are lost."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -110,7 +110,7 @@ class Desk:
                 self._settled(question)
 
     def _settled(self, question: AskedQuestion) -> None:
-        """Record what the ledger says about a question that no worker is working on any more."""
+        """Record a question whose worker has ended: as lost if the ledger was charged, else as refused."""
         entry = question.entry or self._entry_for(question)
         state = REFUSED if entry is None else LOST
         self.store.record(question.id, state, entry=entry)
@@ -166,18 +166,18 @@ class Desk:
 
     @property
     def waiting(self) -> int:
-        """How many questions wait for a worker."""
+        """The number of questions waiting for a worker."""
         return self._waiting
 
     @property
     def working(self) -> int:
-        """How many questions are being worked on."""
+        """The number of questions that workers are working on."""
         return len(self._asking) - self._waiting
 
     # ---- limits ----------------------------------------------------------------------------------
 
     def require_calm(self, who: str, *, requests: int = 1) -> None:
-        """Refuse an analyst's requests beyond the owner's limit per minute; some count as several."""
+        """Refuse requests beyond the owner's limit per minute; a request may count as several."""
         now = time.monotonic()
         if len(self._requests) > _STRANGERS:  # forget addresses without recent requests
             recent = {name: times for name, times in self._requests.items() if times[-1] > now - 60}
@@ -211,7 +211,7 @@ class Desk:
                 await asyncio.to_thread(self._settled, known)
                 known = self.store.find(
                     analyst, key=key
-                )  # the same key may have been asked meanwhile
+                )  # another request may have used the same key meanwhile
             if known is not None:
                 return self._again(known, request.digest)
         self.require_trusted(analyst)
@@ -307,7 +307,7 @@ class Desk:
             part = job.dataset
             if outcome.answer is None:
                 raise await asyncio.to_thread(self._failed, name, part, paid, outcome.reason)
-            # The ledger's own number would reveal how much others asked, and whether they failed.
+            # The ledger's own number would reveal how many questions others asked, and whether they failed.
             number = self.store.one(name).number
             answer = {**outcome.answer, "entry": f"{part}, question {number}"}
             self.store.record(name, ANSWERED, answer=answer)
@@ -319,11 +319,11 @@ class Desk:
         return self.store.one(name)
 
     async def _slot_over(self, until: float) -> None:
-        """Wait until a slot is over, by the loop's clock."""
+        """Wait until a slot ends, by the event loop's clock."""
         await asyncio.sleep(until - asyncio.get_running_loop().time())
 
     def _failed(self, name: str, part: str, paid: int | None, reason: str | None) -> DeskError:
-        """Return the one error for a question that was paid and has no answer."""
+        """Return the error for a question that was paid and has no answer; it is the same for all of them."""
         try:
             if paid is None:  # its worker ended before it reported a payment
                 paid = self._entry_for(self.store.one(name))
@@ -369,10 +369,7 @@ def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
 
 
 async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], float]:
-    """Return, for each table and kind of question, the seconds of a slot that pass however few the rows are.
-
-    Payment and reading rows come on top.
-    """
+    """Return, for each table and kind of question, the seconds it takes without paying and reading rows."""
     found = {}
     for name, jobs in dry_jobs(owner).items():
         worker = await asyncio.to_thread(Worker, jobs[:1])
@@ -392,5 +389,5 @@ def _stays_paid(said: str, question: AskedQuestion) -> DeskError:
 
 
 def tell_owner(what: str) -> None:
-    """Log something for the owner, where the desk was started; an analyst never sees it."""
+    """Log a message for the owner; analysts never see it."""
     _LOG.error("%s", what)

@@ -1,4 +1,4 @@
-"""The desk over HTTP: authentication, its requests, and the page.
+"""The desk over HTTP: authentication, requests, and the page.
 
 A program sends its token in a header, a browser in a cookie that no script can read. Every request must
 name a host on the owner's list; a request with a cookie must come from the desk's own page. Replies contain
@@ -62,7 +62,7 @@ _MEDIA = {
 
 
 class DoorKeeper:
-    """An ASGI application in front of the desk: known hosts, own origin, small bodies, safe headers."""
+    """An ASGI layer that refuses unknown hosts, foreign origins and large bodies, and sets safe headers."""
 
     def __init__(self, app: ASGIApp, *, hosts: frozenset[str], secure: bool) -> None:
         self._app = app
@@ -136,7 +136,7 @@ class DeskApplication:
         )
 
     async def _holder(self, token: str) -> str | None:
-        """Return the analyst in the owner's file who has this token: the desk's own, or the provider's."""
+        """Return the analyst who has this token, issued by the desk or by the sign-on provider."""
         if token.startswith(TOKEN) or self.provider is None:
             analyst = self.desk.store.holder(token)
         else:
@@ -185,7 +185,7 @@ class DeskApplication:
             tell_owner(f"sign-on: {error}")
             raise DeskError(503, SIGN_ON_FAILED) from None
         response = RedirectResponse(address, status_code=303)
-        # Lax, because the provider's page sends the browser back here.
+        # This cookie is lax, because the provider's page sends the browser back here.
         self._keep(response, SIGN_ON_COOKIE, state, seconds=600, samesite="lax")
         return response
 
@@ -216,7 +216,7 @@ class DeskApplication:
         return self.provider
 
     def _back(self, request: Request) -> str:
-        """Return the address to which the provider sends a browser back, by the host name it used."""
+        """Return the address to which the provider sends a browser back, with the request's host name."""
         scheme = "https" if self.desk.owner.desk.secure else "http"
         return f"{scheme}://{request.headers['host'].lower()}/api/signed-on"
 
@@ -314,7 +314,7 @@ class DeskApplication:
         return Response(found[0], media_type=found[1])
 
     def application(self) -> Watched:
-        """Return the whole application behind the door keeper, whose refusals are logged too."""
+        """Return the whole application, behind a ``DoorKeeper``; the requests it refuses are logged too."""
 
         @contextlib.asynccontextmanager
         async def lifespan(_app: Starlette) -> AsyncIterator[None]:

@@ -39,25 +39,25 @@ def assistant_server(desk: RemoteDesk) -> MCPServer[Any]:
 
     @server.tool(annotations=_FREE)
     def describe_tables() -> dict[str, Any]:
-        """Which tables, columns, listed values and bounds there are, and what is left of the budget."""
+        """List the tables, columns, listed values and bounds, and what is left of the budget."""
         return _told(desk.about)
 
     @server.tool(annotations=_FREE)
     def plan_question(question: ToolRequest) -> dict[str, Any]:
-        """What a question would cost, whether that is left, how accurate it will be. Spends nothing."""
+        """Show a question's cost, whether enough is left, and the answer's accuracy. Spends nothing."""
         plan: dict[str, Any] = _told(lambda: desk.call("/api/plan", _sent(question)))
         return plan
 
     @server.tool(annotations=_PAID)
     def ask_question(question: ToolRequest, key: str | None = None) -> dict[str, Any]:
-        """Ask, and pay the question's ε for good. The same question with the same key is paid once."""
+        """Ask a question and pay its ε for good. The same question with the same key is paid only once."""
         used = key or f"{SecureBits().integer(128):032x}"
         reply = _told(lambda: desk.call("/api/ask", _sent(question), key=used))
         return {"in_words": str(release_from(reply["release"])), **reply}
 
     @server.tool(annotations=_FREE)
     def earlier_answers() -> dict[str, Any]:
-        """Your own earlier questions and their answers, at no cost."""
+        """List your own earlier questions and their answers, at no cost."""
         return {"answers": _told(desk.answers)}
 
     return server

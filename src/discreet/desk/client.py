@@ -1,7 +1,7 @@
-"""The analyst's side of a desk: ask its tables as if they were local, without seeing a row.
+"""The analyst's side of a desk: ask about its tables as if they were local, without seeing a row.
 
-This module needs only Python's own library. If the reply to a question was lost, it is asked again under its
-key, at no further cost.
+This module needs only Python's standard library. If the reply to a question is lost, the question is sent
+again with the same key, at no further cost.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def connect(url: str | None = None, *, token: str | None = None) -> RemoteDesk:
     """Connect to a desk, to ask questions about its tables.
 
     Args:
-        url: its address, such as ``"https://desk.example.org:8443"``; by default $DISCREET_DESK.
+        url: the desk's address, such as ``"https://desk.example.org:8443"``; by default $DISCREET_DESK.
         token: the token that the desk's owner gave you; by default $DISCREET_DESK_TOKEN.
     """
     address = url or os.environ.get("DISCREET_DESK")
@@ -78,13 +78,13 @@ class RemoteDesk:
         self._opener = urllib.request.build_opener(_NoRedirect(), *inside)
 
     def about(self) -> dict[str, Any]:
-        """Return what may be asked, and what is left of the budget; these are public facts."""
+        """Return the questions you may ask, and what is left of the budget; these are public facts."""
         found: dict[str, Any] = self.call("/api/desk")
         return found
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The tables that may be asked."""
+        """The tables that you may ask about."""
         return tuple(self.about()["tables"])
 
     def table(self, name: str) -> RemoteTable:
@@ -105,7 +105,7 @@ class RemoteDesk:
     def call(
         self, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None
     ) -> Any:
-        """Send one request and return its reply; a refusal is raised in the desk's own words."""
+        """Send one request and return its reply; a refusal is raised as an error with the desk's message."""
         headers = {"authorization": f"Bearer {self._token}", "content-type": "application/json"}
         if key is not None:
             headers["idempotency-key"] = require_key(key)
@@ -124,7 +124,7 @@ class RemoteDesk:
         raise problem
 
     def ask(self, question: Mapping[str, Any], *, key: str | None = None) -> TableRelease:
-        """Ask a question and pay for it; if the reply is lost, ask again under the same key.
+        """Ask a question and pay for it; if the reply is lost, ask again with the same key.
 
         If you give your own key, asking again with it returns the same answer, at no further cost.
         """
@@ -150,11 +150,11 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class DeskUnreachableError(DiscreetError):
-    """No reply came; if the question had arrived, its answer will be in ``answers()``."""
+    """No reply came; if the question reached the desk, its answer will be in ``answers()``."""
 
 
 class DeskRefusalError(DiscreetError):
-    """The desk refused, in its own words; ``status`` is the HTTP status."""
+    """The desk refused a request; the message is the desk's, and ``status`` is the HTTP status."""
 
     status = 503
 
@@ -179,12 +179,12 @@ _AT_A_DESK = {
 }
 if TYPE_CHECKING:
     _Methods = ByName
-else:  # without the owner's fields in their signatures, and only the kinds that a desk answers
+else:  # only the kinds that a desk answers, without the owner's fields in their signatures
     _Methods = type("_Methods", (), _AT_A_DESK)
 
 
 def as_sent(table: str, question: Question) -> dict[str, Any]:
-    """Return a question as it is sent to a desk; raise an error if it sets what the owner decides."""
+    """Return a question as it is sent to a desk; raise an error if it sets one of the owner's fields."""
     sent = question.to_dict()
     own = {each.name for each in fields_of(type(question)) if each.metadata["analyst"]}
     for name in sent.keys() - own - {"kind"}:
@@ -193,9 +193,9 @@ def as_sent(table: str, question: Question) -> dict[str, Any]:
 
 
 class RemoteTable(_Methods):
-    """A table of a desk; its questions have the names and answers of ``discreet.table``.
+    """A table at a desk, with the same methods and answers as ``discreet.table``.
 
-    Candidates, bounds and groups are the owner's, so they are left out of a question.
+    The owner sets candidates, bounds and groups, so questions leave them out.
     """
 
     def __init__(self, desk: RemoteDesk, name: str) -> None:
@@ -208,11 +208,11 @@ class RemoteTable(_Methods):
         return found
 
     def rehearse(self, question: Question) -> TableRelease:
-        """Ask about invented rows, at no cost; the answer is marked so, and says nothing about the data."""
+        """Ask about invented rows, at no cost; the answer is marked and says nothing about the data."""
         return release_from(self._desk.call("/api/rehearse", self.request(question)))
 
     def invented(self, rows: int = 1000) -> dict[str, list[str]]:
-        """Return invented rows by column, to try a program with, made only from the owner's public facts."""
+        """Return invented rows by column, for testing a program; only the owner's public facts are used."""
         found = self._desk.call("/api/invented", {"table": self.name, "rows": rows})
         return dict(found["columns"])
 
@@ -232,7 +232,7 @@ class RemoteTable(_Methods):
 
     @property
     def left(self) -> str:
-        """What is left of your part of the budget, such as ``"ε = 2"``."""
+        """Your remaining part of the budget, such as ``"ε = 2"``."""
         return str(self._facts()["left"])
 
     def _facts(self) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Connections to a desk: how long a request may take to arrive, and which connections keep their place.
+"""Connections to a desk: time limits for requests, and limits on clients that have not sent a valid token.
 
-Anyone who reaches the desk can open connections and send nothing. A connection over which a valid token was
-shown keeps its place. The number of all others is limited, in total and per address, and a new one takes
-the place of the oldest, so that an analyst can always show a token. TLS is begun here, not by the server,
-because connections that never finish their handshake count as well.
+Anyone who reaches the desk can open connections and send nothing. So the number of connections without a
+valid token is limited, in total and per address. Beyond the limit a new connection replaces the oldest, so an
+analyst can always get in and send a token. Once a valid token has arrived, a connection is never replaced.
+TLS is begun here, not by the server, because connections that never finish their handshake count as well.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 ARRIVAL = 15.0
 """The time limit, in seconds, for the headers of a request, for its body, and between two requests."""
 MOST = 800
-"""The most connections of all kinds: fewer than the 1,024 files that many systems let a program open."""
+"""The largest number of connections: fewer than the 1,024 files that many systems let a program open."""
 STRANGERS = 400
-"""The most connections over which no token was shown yet."""
+"""The largest number of connections without a valid token."""
 PER_ADDRESS = 100
-"""The most connections from one address over which no token was shown yet."""
+"""The largest number of connections without a valid token from one address."""
 _CONNECTION = "discreet.connection"
 
 
 class Places:
-    """The connections over which no token was shown yet, oldest first."""
+    """The connections without a valid token, oldest first."""
 
     def __init__(self, *, strangers: int, per_address: int) -> None:
         self._strangers: dict[Connection, str] = {}
@@ -37,7 +37,7 @@ class Places:
         self._per_address = per_address
 
     def enter(self, connection: Connection, host: str) -> None:
-        """Give a new connection a place, if necessary that of the oldest one."""
+        """Add a new connection; if there are too many, drop the oldest."""
         origin = network(host)
         own = [each for each, where in self._strangers.items() if where == origin]
         if len(own) >= self._per_address:
@@ -47,12 +47,12 @@ class Places:
         self._strangers[connection] = origin
 
     def leave(self, connection: Connection) -> None:
-        """Forget a connection that has ended, or over which a token was shown."""
+        """Forget a connection that has ended or has sent a valid token."""
         self._strangers.pop(connection, None)
 
 
 class Connection(H11Protocol):
-    """A connection that ends if its request does not arrive in time, or if its place goes to another."""
+    """A connection that ends if its request does not arrive in time, or if a newer connection replaces it."""
 
     def __init__(
         self, *arguments: Any, places: Places, tls: ssl.SSLContext | None, **settings: Any
@@ -98,7 +98,7 @@ class Connection(H11Protocol):
             self._early += data
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Free the place."""
+        """Stop waiting for a request, and stop counting this connection."""
         self._end()
         super().connection_lost(exc)
 
@@ -117,9 +117,9 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def keep(self) -> None:
-        """Keep the place until the connection ends; a request on an ended connection goes no further.
+        """Protect this connection from being replaced; if it is already closing, refuse its request.
 
-        Its request may have arrived just before the connection was dropped. Continuing would pay for a
+        The request may have arrived just before the connection was dropped. Continuing would pay for a
         question whose analyst only saw the connection close.
         """
         if self.transport.is_closing():
@@ -140,14 +140,14 @@ class Connection(H11Protocol):
 
 
 def keep_place(scope: Scope) -> None:
-    """Let the connection of a request with a valid token keep its place."""
+    """Protect the connection of a request with a valid token from being replaced."""
     connection = scope.get(_CONNECTION)
     if connection is not None:
         connection.keep()
 
 
 def network(host: str) -> str:
-    """Return the address by which unauthenticated clients are counted; for IPv6, the network of 64 bits."""
+    """Return the address under which unauthenticated clients are counted; for IPv6, the /64 network."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

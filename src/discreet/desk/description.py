@@ -1,4 +1,4 @@
-"""What a desk shows before a question is asked: tables, rights, what is left, and plans of questions.
+"""Everything that a desk shows before a question is asked: tables, rights, what is left, and plans.
 
 All of this follows from the owner's file, the ledger and the declared columns of a table; no row is read.
 """
@@ -41,7 +41,7 @@ from discreet.questions.private_table import PrivateTable
 
 
 def described(desk: Desk, analyst: str) -> dict[str, Any]:
-    """Return what an analyst may ask, and what is left of the budget."""
+    """Return the tables and questions open to an analyst, and what is left of the budget."""
     rights = desk.owner.analyst[analyst]
     return {
         "version": __version__,
@@ -156,7 +156,7 @@ def field_label(field: Field[Any]) -> str:
 
 
 def form_names(kind: type[Question] | None) -> dict[str, str]:
-    """Return how an error names a question's fields to users of the form; without a kind, all fields."""
+    """Return the names of a question's fields in the form, for error messages; without a kind, all fields."""
     names = {"table": "“Table”", "kind": "“Question”"}
     for each in (
         field for one in ([kind] if kind else ASKED.values()) for field in own_fields(one)
@@ -166,7 +166,7 @@ def form_names(kind: type[Question] | None) -> dict[str, str]:
 
 
 def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
-    """Return what a question will cost, whether enough is left, and how good its answer will be."""
+    """Return a question's cost, whether enough is left, and how good its answer will be."""
     shared, question = permitted(desk.owner, analyst, request)
     part = part_of(shared.dataset, analyst)
     with _of_the_question():
@@ -182,7 +182,7 @@ def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
 def suggested(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
     """Return the least round ε at which the answer is judged useful; None if the analyst cannot afford it.
 
-    The question's own ε does not matter. Judgements follow from public facts, so this reads and costs
+    The question's own ε does not matter. Judgements follow from public facts, so this reads no row and costs
     nothing.
     """
     rights = desk.owner.analyst[analyst]
@@ -246,7 +246,7 @@ MOST_INVENTED = 10_000
 
 
 def invented(desk: Desk, analyst: str, given: Any) -> dict[str, Any]:
-    """Invent rows from what the owner's file lists, to try a program with, at no cost.
+    """Invent rows from the values in the owner's file, for testing a program, at no cost.
 
     Each column is drawn independently and uniformly from its listed values or the grid between its bounds,
     so that the rows say nothing about the data.
@@ -283,7 +283,7 @@ def _between(column: Column) -> list[Any]:
 
 
 def openapi() -> dict[str, Any]:
-    """Return the OpenAPI description, from the same definitions by which requests are checked."""
+    """Return the OpenAPI description, made from the definitions that also check requests."""
     asked = schema(reference="#/components/schemas/{model}")
     schemas = asked.pop("$defs")
     schemas["Question"] = asked
@@ -400,7 +400,7 @@ def _operation(
 
 
 def checked(desk_ledger: Ledger, dataset: str) -> str | None:
-    """Return why a data set's budget cannot be divided among analysts by ε, or None."""
+    """Return the reason why a data set's budget cannot be divided among analysts by ε, or None."""
     accountant = desk_ledger.show(dataset).accountant
     if accountant in ("epsilon", "epsilon-delta"):
         return None

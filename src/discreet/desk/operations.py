@@ -1,4 +1,4 @@
-"""What the owner of a desk sees while it runs: metrics, a request log, and readiness.
+"""Metrics, a request log and readiness, for the owner of a running desk.
 
 None of this contains an answer or a token. Durations and missed slots depend on the data: the metrics say so,
 and are served only at the owner's own address.
@@ -154,7 +154,7 @@ class Watched:
             )
 
     def _is_to_be_written(self, scope: Scope) -> bool:
-        """Return whether to log a request: analysts are limited elsewhere; others must not fill the disk."""
+        """Return whether to log a request; only those without a token are limited, to protect the disk."""
         if scope.get("analyst") is not None:
             return True
         minute = int(time.monotonic() // 60)

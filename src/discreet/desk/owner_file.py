@@ -1,4 +1,4 @@
-"""The owner's file: the tables that may be asked, their public facts, and who may spend how much."""
+"""The owner's file: the tables to ask about, their public facts, and how much each analyst may spend."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Column(_Section):
 
 
 class RegisteredScore(_Section):
-    """An owner's score: analysts may ask which candidate has the best, but cannot supply one.
+    """A score function of the owner: analysts may ask which candidate scores best, but cannot change it.
 
     Attributes:
         file: the Python file that has the function; a relative path starts at the owner's file.
@@ -119,7 +119,7 @@ class RegisteredScore(_Section):
 
 
 class RegisteredVote(_Section):
-    """An owner's function by which blocks of people vote: analysts may ask it, but cannot supply one.
+    """A function of the owner with which blocks of people vote: analysts may use it, but cannot change it.
 
     Attributes:
         file: the Python file that has the function; a relative path starts at the owner's file.
@@ -149,7 +149,7 @@ class RegisteredVote(_Section):
 
 
 class SharedTable(_Section):
-    """A table that analysts may ask.
+    """A table that analysts may ask about.
 
     Attributes:
         source: a file, a glob, or a database address; a relative path starts at the owner's file.
@@ -157,12 +157,12 @@ class SharedTable(_Section):
         user: the column that identifies people.
         one_row_per_user: instead of ``user``: every row is a different person.
         dataset: the budget's name in the ledger.
-        neighbours: the relation that the budget protects.
+        neighbours: the neighbour relation for which the budget's guarantee holds.
         slot: for each kind of question, the seconds after which its answer is sent; five by default.
         where: the columns that a condition may use.
         column: the columns that may be asked about.
         score: the owner's own scores that may be asked about.
-        vote: the owner's own functions by which blocks of people may vote.
+        vote: the owner's own functions with which blocks of people may vote.
         engine: ``spark`` if a cluster reads the files.
         people: about how many people the table has, if that is public: accuracy is computed for this many.
     """
@@ -212,10 +212,10 @@ class SharedTable(_Section):
 
 
 class Analyst(_Section):
-    """An analyst: which tables they may ask, and how much they may spend.
+    """An analyst: which tables they may ask about, and how much they may spend.
 
     Attributes:
-        tables: the tables that they may ask.
+        tables: the tables that they may ask about.
         epsilon: their part of each data set's budget.
         subject: their identity at the sign-on provider, exactly as in its claim ``sub``.
         least_per_question: the least ε of one question, by default a hundredth of their part: it limits how
@@ -263,14 +263,14 @@ def is_safe_address(address: str) -> bool:
 
 
 class SignOn(_Section):
-    """Single sign-on (OpenID Connect), besides tokens; its provider is the only address that a desk calls.
+    """Single sign-on (OpenID Connect) as an addition to tokens; a desk calls no address but the provider's.
 
     Attributes:
         issuer: the provider's address, exactly as it appears in its tokens.
         client_id: the name under which the provider knows this desk.
         client_secret_file: a file with the desk's secret, if the provider gave it one.
         audience: the audience that a program's token must name; the ``client_id`` by default.
-        algorithms: how tokens may be signed.
+        algorithms: the allowed signature algorithms.
         skew: by how many seconds clocks may differ.
         introspection: whether to ask the provider about each token, in case it was revoked.
         session: how long the page stays signed in.
@@ -318,7 +318,7 @@ class _Ledger(_Section):
 
 
 class Listening(_Section):
-    """Where the desk listens, and its limits.
+    """The desk's address and its limits.
 
     Attributes:
         listen: an address and a port.
@@ -327,7 +327,7 @@ class Listening(_Section):
         hosts: the names under which it is reached, besides the address that it listens on.
         store: the desk's own file: hashes of tokens, questions asked, released answers.
         workers: how many questions are worked on at once.
-        queue: how many may wait for a worker, unpaid.
+        queue: how many unpaid questions may wait for a worker.
         patience: for how many seconds a question may wait.
         failures_allowed: an analyst is blocked after this many questions that missed their slot.
         requests_per_minute: the most requests that one analyst may send in a minute.
@@ -388,8 +388,8 @@ class OwnerFile(_Section):
     """Everything that the owner of the data decides, after all checks.
 
     Attributes:
-        ledger: the ledger's place.
-        desk: where the desk listens, and its limits.
+        ledger: the location of the ledger.
+        desk: the desk's address and its limits.
         table: the tables.
         analyst: the analysts.
     """

@@ -28,7 +28,7 @@ from discreet.questions.plan import Setting
 
 
 def problems(owner: OwnerFile) -> list[str]:
-    """Return what could go wrong: missing files and columns, budgets that are missing or too small.
+    """Return the problems found: missing files and columns, budgets that are missing or too small.
 
     Declared columns are public; no row is read.
     """
@@ -64,7 +64,7 @@ def short_slots(owner: OwnerFile) -> list[str]:
 
 
 def weak_points(owner: OwnerFile) -> list[str]:
-    """Return what an attacker would use: allowed settings that an owner should choose knowingly."""
+    """Return allowed settings that help an attacker, so that the owner knows about them."""
     found = []
     listening = owner.desk
     if listening.behind_proxy and listening.tls is None:
@@ -123,7 +123,7 @@ def _table_problems(table: SharedTable) -> list[str]:
 
 
 def _column_problems(table: SharedTable, context: Setting) -> list[str]:
-    """Return what would make every question about a column fail."""
+    """Return the problems that would make every question about a column fail."""
     found = []
     for label, column in table.column.items():
         try:
@@ -259,6 +259,6 @@ def _tls(files: TlsFiles) -> ssl.SSLContext:
 
 
 def _places(listening: Listening) -> Places:
-    """Return the limits on places; a proxy's connections all come from one address."""
+    """Return the limits on connections; behind a proxy, all connections come from one address."""
     per_address = STRANGERS if listening.behind_proxy else PER_ADDRESS
     return Places(strangers=STRANGERS, per_address=per_address)

@@ -1,4 +1,4 @@
-"""What a desk can be asked: requests made from the question fields that an analyst may set.
+"""Requests to a desk, made from the question fields that an analyst may set.
 
 One definition serves HTTP, the client, the page's form, OpenAPI and assistants. A request is checked
 against the owner's file before anything else happens. Candidates, bounds and columns belong to the owner: a
@@ -44,7 +44,7 @@ _ON_THE_WIRE: dict[Any, Any] = {
     str | None: Annotated[str, _TEXT] | None,
     Any: Annotated[str, _NAME],
 }
-"""How field types are read from JSON."""
+"""For each type of field, the type with which it is read from JSON."""
 _REGISTERED = {"score": "score", "vote": "function"}
 """The kinds of functions that an owner registers, and the request field that names one."""
 SUBJECTS = ("column", *_REGISTERED.values())
@@ -64,7 +64,7 @@ ASKED = {
     kind.kind: kind
     for kind in sorted(filter(lambda kind: kind.completed_by, KINDS.values()), key=_needed)
 }
-"""The kinds of question that a desk answers; a form begins with those that need the least."""
+"""The kinds of question that a desk answers; those with the fewest required fields come first."""
 
 
 def request_of(kind: type[Question]) -> type[Any]:
@@ -179,7 +179,7 @@ class RequestError(ParameterError):
         self._problems = problems
 
     def worded(self, names: Mapping[str, str]) -> str:
-        """Return the message with each field under the caller's name for it."""
+        """Return the message with the caller's name for each field."""
         said = (
             f"{names.get(where.partition('.')[0], where)}: {what}" if where else what
             for where, what in self._problems
@@ -215,7 +215,7 @@ def permitted(owner: OwnerFile, analyst: str, request: Request) -> tuple[SharedT
 
 
 def require_own(owner: OwnerFile, analyst: str, name: Any) -> SharedTable:
-    """Return a table that the analyst may ask."""
+    """Return a table by name; refuse one that the analyst may not ask about."""
     tables = owner.analyst[analyst].tables
     if name not in tables:
         raise refuse("table", name, f"one of yours: {', '.join(tables)}")
@@ -228,7 +228,7 @@ def _completed(table: SharedTable, request: Request) -> Question:
 
 
 def examples(table: SharedTable) -> Iterator[Question]:
-    """Return a question of each kind that a table can be asked, at ε = 1, with the form's examples."""
+    """Yield one question of each kind that the table allows, at ε = 1, with the form's examples."""
     for kind in ASKED.values():
         stated: dict[str, Any] = {"epsilon": 1}
         for each in own_fields(kind):
@@ -245,7 +245,7 @@ def examples(table: SharedTable) -> Iterator[Question]:
 
 
 def _typed(takes: str, text: str) -> Any:
-    """Return what a form sends for the text of a field."""
+    """Return the value that a form sends for the text of a field."""
     if takes == "COUNT":
         return int(text)
     return text.split(", ") if takes == "NUMBERS" else text

@@ -44,7 +44,7 @@ _BY_TYPE = {
     "P-384": ("ES384",),
     "Ed25519": ("EdDSA",),
 }
-"""The algorithms of a key that does not name its own, by its type or curve."""
+"""The algorithms for a key that names none, by the key's type or curve."""
 T = TypeVar("T")
 
 
@@ -90,7 +90,7 @@ class Provider:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="sign-on")
 
     async def aside(self, work: Callable[..., T], *given: Any) -> T:
-        """Run a method that may have to wait for the provider in a thread."""
+        """Run, in a thread, a method that may have to wait for the provider."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class Provider:
     # ---- a bearer token ------------------------------------------------------------------------------
 
     def analyst(self, token: str) -> str | None:
-        """Return the token's analyst, or None. Calls the provider only for keys, or to introspect."""
+        """Return the token's analyst, or None. The provider is called only for keys, or to introspect."""
         try:
             claims = self._claims(token, audience=self.terms.audience)
             analyst = self._analysts.get(str(claims["sub"]))
@@ -117,7 +117,7 @@ class Provider:
             claims: dict[str, Any] = jwt.decode(
                 token,
                 self._key(header.get("kid"), header.get("alg")),
-                # Pinned by the owner's file: a token does not choose how it is checked.
+                # The owner's file names the algorithms: a token does not choose how it is checked.
                 algorithms=self.terms.algorithms,
                 audience=audience,
                 issuer=self.terms.issuer,
@@ -176,7 +176,7 @@ class Provider:
     # ---- signing in on the page --------------------------------------------------------------------------
 
     def begin(self, back: str) -> tuple[str, str]:
-        """Return where a browser goes to sign in, and the state that binds the sign-in to it."""
+        """Return the address where a browser signs in, and the state that binds the sign-in to it."""
         address = self._address("authorization_endpoint")
         bits = SecureBits()
         state, nonce, verifier = (_text(bits.integer(256).to_bytes(32, "big")) for _ in range(3))

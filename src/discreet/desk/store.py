@@ -70,7 +70,7 @@ class AskedQuestion:
         entry: the ledger's entry, once it is paid; not shown to analysts, because its number also counts
             other people's questions.
         answer: the release as plain data, once it is answered.
-        number: which of the analyst's own paid questions it is, from 1.
+        number: its number among the analyst's own paid questions, starting at 1.
         reason: why it was refused or failed, for the owner.
     """
 
@@ -98,7 +98,7 @@ class DeskStore:
         place = Path(path)
         self._lock = threading.Lock()
         try:
-            place.touch(mode=0o600)  # stored answers are public; who asked what need not be
+            place.touch(mode=0o600)  # stored answers are public, but who asked what is not
             self._connection = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
             for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000"):
                 self._connection.execute(f"PRAGMA {pragma}")
@@ -115,14 +115,14 @@ class DeskStore:
         self._held: sqlite3.Connection | None = None
 
     def hold(self) -> None:
-        """Lock out every other desk until this is closed or its process ends.
+        """Lock out every other desk until this store is closed or its process ends.
 
-        A second desk would mistake the questions in progress here for those that a crash left open.
+        A second desk would mistake the questions in progress here for questions that a crash left open.
         """
         file = Path(f"{self._path}-serving")
         try:
             file.touch(mode=0o600)
-            file.chmod(0o600)  # also if 0.2.0 made it: any reader can hold the lock
+            file.chmod(0o600)  # also a file made by 0.2.0: any reader can hold the lock
             beside = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
         except (OSError, sqlite3.Error):
             raise DiscreetError(f"the desk's file {str(file)!r} cannot be opened") from None
@@ -180,8 +180,8 @@ class DeskStore:
     def holder(self, token: str) -> str | None:
         """Return the holder of a token, if it is valid now.
 
-        The lookup is by the token's hash: its timing reveals only something about hashes, from which no
-        token can be found.
+        The lookup is by the token's hash, so its timing can only reveal something about hashes, and no token
+        can be computed from a hash.
         """
         found = self._rows(
             "SELECT analyst FROM tokens WHERE hash = ? AND revoked IS NULL AND expires > ?",

@@ -62,7 +62,7 @@ class _SharedTable:
         return as_sent(self.name, question)
 
     def plan(self, question: Question) -> dict[str, Any]:
-        """Return what a question will cost."""
+        """Return the plan of a question, with its cost."""
         self.go_on()
         return planned(self.desk, self.analyst, question_from(self.request(question)))
 
@@ -131,7 +131,7 @@ def _until(stop: threading.Event) -> Callable[[], None]:
 def planned_study(
     desk: Desk, analyst: str, study: Study, *, go_on: Callable[[], None]
 ) -> dict[str, Any]:
-    """Return what each question will cost and how good its answer will be, with the answers already kept."""
+    """Return each question's cost and how good its answer will be, with the answers already stored."""
     tables = _tables(desk, analyst, study, go_on)
     plan = plan_study(study, tables=tables)
     questions = []

@@ -1,8 +1,8 @@
 """The processes that read the data: each works on one question, and is stopped when its slot ends.
 
 A worker pays through the ledger before it reads, and reports the payment at once; then it reads, chooses, and
-hands over the release. The data stays in the worker: it only ever sends an entry's number, a release, or that
-it failed and why. The reason is for the owner; the analyst sees it only if it is about the question, not
+hands over the release. The data stays in the worker: it only ever sends an entry's number, a release, or the
+reason why it failed. The reason is for the owner; the analyst sees it only if it is about the question, not
 about the owner's files, addresses or columns.
 """
 
@@ -56,7 +56,7 @@ _CONTEXT.set_forkserver_preload(
         "numpy.ma",
         "numpy.polynomial",
         "psycopg",
-        # What voting blocks need; Arrow looks for pandas.
+        # Blocks that vote need these; Arrow looks for pandas.
         "cloudpickle",
         "pandas",
         "pyarrow.compute",
@@ -74,7 +74,7 @@ class Job:
 
     Attributes:
         ledger: the ledger's address.
-        till: a lock file: held shared while paying, and exclusively to find out what has been paid.
+        till: a lock file: workers share it while they pay, and the desk locks it to see what has been paid.
         source: the table: a path, a glob, or a database address.
         dataset: the part of the budget that pays.
         question: the question.
@@ -98,8 +98,8 @@ class Outcome:
     Attributes:
         answer: the release.
         refused: whether nothing was spent.
-        reason: why there is no release, for the owner.
-        told: what the analyst sees, if the reason is about the question, with parameters between ⟨ and ⟩.
+        reason: the reason why there is no release, for the owner.
+        told: the text for the analyst, if the reason is about the question; ⟨ and ⟩ enclose parameters.
         seconds: how long a dry run took.
     """
 
@@ -122,7 +122,7 @@ class _Counting:
 
     def spend(self, dataset: str, event: Any, *, purpose: str) -> Any:
         with locked(self._till, shared=True):
-            if self._line.poll():  # a busy worker is sent nothing: the desk has ended
+            if self._line.poll():  # a busy worker is sent nothing, so the desk has ended
                 raise DiscreetError("the desk has ended")
             try:
                 entry = _ledger(self._address).spend(dataset, event, purpose=purpose)
@@ -134,7 +134,7 @@ class _Counting:
         return entry
 
     def fail(self, _entry: Any) -> None:
-        """Do nothing: the desk records it when the slot ends; an entry now would reveal when it failed."""
+        """Do nothing: the desk records a failure when the slot ends. An entry now would reveal its time."""
 
     def show(self, budget: str) -> Any:
         return _ledger(self._address).show(budget)
@@ -164,7 +164,7 @@ def locked(file: str, *, shared: bool = False) -> Iterator[None]:
 
 @cache
 def _ledger(address: str) -> Ledger:
-    """Return the worker's own connection to the ledger, which it keeps from its first question on."""
+    """Return the worker's own connection to the ledger; it is opened once and kept."""
     from discreet.ledger import Ledger
 
     return Ledger.open(address, create=False)
@@ -215,13 +215,13 @@ def _tried(job: Job) -> float:
 
 
 def _reason(error: Exception) -> str:
-    """Return why a question failed, without the text of foreign errors, which may quote the data."""
+    """Return the reason why a question failed; messages of foreign errors may quote data and are left out."""
     said = f": {error}" if isinstance(error, DiscreetError) else ""
     return f"{type(error).__name__}{said}"
 
 
 def _told(error: Exception) -> str | None:
-    """Return what an analyst may learn of a refusal: too little budget, or what is wrong in the question."""
+    """Return the reason for a refusal, if an analyst may see it: too little budget, or a wrong question."""
     if isinstance(error, BudgetExceededError):
         return str(error)
     return error.args[0] if is_of_the_question(error) else None
@@ -242,7 +242,7 @@ def _work(line: Connection, folder: str, first: Sequence[Job]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the desk stops its workers itself
     warnings.simplefilter("ignore")  # candidates that can never match concern only the owner
     for job in first:
-        with suppress(Exception):  # a question would fail the same way, and the owner is told then
+        with suppress(Exception):  # a question would fail the same way and report it to the owner
             _tried(job)
     line.send(("ready", None))
     while True:

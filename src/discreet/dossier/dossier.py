@@ -54,7 +54,7 @@ class Dossier:
 
     @property
     def title(self) -> str:
-        """The name of what is published, or else of the budget."""
+        """The publication's name, or the budget's name if no other is stated."""
         typed = self.facts.typed.get("name")
         return str(typed) if typed is not None else self.facts.budget.name
 

@@ -67,7 +67,7 @@ class Fact:
 
 
 def read_typed(path: str | Path | None) -> dict[str, Any]:
-    """Read what a person typed, or raise an error that lists the allowed keys."""
+    """Read the facts that a person typed, or raise an error that lists the allowed keys."""
     if path is None:
         return {}
     try:
@@ -99,7 +99,7 @@ class Known:
         budget: the budget.
         entries: the budget's history.
         problems: problems found in the chain of hashes.
-        typed: what a person typed.
+        typed: the facts that a person typed.
         plan: the plan of a study about the data set, if one is given.
         owner: the owner's file of the desk that serves it, if one is given.
         named: whether analysts appear under their real names.
@@ -126,7 +126,7 @@ class Known:
     # ---- what was typed and what was done --------------------------------------------------------
 
     def said(self, name: str) -> Fact:
-        """Return what a person typed, or a mark that it is missing."""
+        """Return a fact that a person typed, or a mark that it is missing."""
         value = self.typed.get(name)
         if value is None:
             return Fact(f"{NOT_STATED}: {TYPED[name]}", None)
@@ -134,7 +134,7 @@ class Known:
         return Fact(words, "dossier.toml")
 
     def text(self, name: str) -> str:
-        """Return what a person typed, in words, or ``not stated``."""
+        """Return a fact that a person typed, as text, or ``not stated``."""
         return self.said(name).words if name in self.typed else NOT_STATED
 
     @cached_property
@@ -156,7 +156,7 @@ class Known:
         }
 
     def payer(self, entry: Entry) -> str:
-        """Return who paid for a release, anonymously unless names were requested."""
+        """Return the payer of a release, anonymously unless names were requested."""
         if entry.budget == self.budget.name:
             return "the owner"
         return self.parts.get(entry.budget, "an analyst")
@@ -165,12 +165,12 @@ class Known:
 
     @property
     def where(self) -> str:
-        """The ledger's history, as a source."""
+        """The ledger's history, as the source of a fact."""
         return f"ledger, entries 1 to {self.budget.head.sequence}"
 
     @property
     def users(self) -> list[str]:
-        """How each table identifies people, in words."""
+        """The way in which each table identifies people, in words."""
         tables: dict[str, Mapping[str, Any]] = {}
         if self.plan is not None:
             tables |= dict(self.plan.study.tables)
@@ -226,7 +226,7 @@ class Known:
 
     @property
     def composition(self) -> Fact:
-        """How costs add up."""
+        """The rule for adding up costs."""
         words = ACCOUNTANTS[self.budget.accountant].words
         disjoint = (
             " Of groups of people that were declared disjoint only the dearest counts."

@@ -69,7 +69,7 @@ class Proof:
         return tuple(path.as_uri() for path in found if path is not None)
 
     def then(self, step: Proof, *, shows: bool = False) -> Proof:
-        """Return this proof followed by one more step; the result is on paper if either is.
+        """Return this proof followed by one more step; the result counts as paper-only if either of them is.
 
         With ``shows`` the step proves what this proof assumes.
 

@@ -1,4 +1,4 @@
-"""Guarantees of mechanisms, and of averages and normal noise, that the four measures cannot express."""
+"""Guarantees of mechanisms, averages and normal noise that the four measures cannot express."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from discreet.guarantees.measures import (
 class LaplaceDominated(Epsilon):
     """Neighbours at least as hard to tell apart as Laplace noise of scale 1/ε and that noise shifted by one.
 
-    Permute-and-flip and Laplace noisy max have this (``docs/proofs/laplace-dominance.md``): it is ε-DP
-    with a better δ and a better ρ than ε-DP alone implies.
+    Permute-and-flip and Laplace noisy max give this guarantee (``docs/proofs/laplace-dominance.md``). It is
+    ε-DP with a better δ and a better ρ than ε-DP alone implies.
 
     Example:
         >>> LaplaceDominated(1).to(ZCDP) < PureDP(1).to(ZCDP)
@@ -81,9 +81,9 @@ class FlippedCoins(LaplaceDominated):
 class AveragedRange(LaplaceDominated):
     """Bounded range given hidden coins that do not depend on the data.
 
-    The exponential mechanism has this if such coins first assign people to groups. Averaged over the coins
-    the answers may have a larger range; δ, ρ and the composition of several releases are those of bounded
-    range (``docs/proofs/neighbours.md``).
+    The exponential mechanism gives this guarantee if such coins first assign people to groups. Averaged over
+    the coins the answers may have a larger range; δ, ρ and the composition of several releases are those of
+    bounded range (``docs/proofs/neighbours.md``).
 
     Example:
         >>> AveragedRange(1).to(ZCDP) == BoundedRange(1).to(ZCDP)
@@ -127,7 +127,7 @@ class ApproxZCDP(ApproxDP):
 
     @property
     def concentrated(self) -> tuple[Exact, Fraction]:
-        """ρ, and the probability of the event outside which it holds, exactly."""
+        """The exact ρ, and the exact probability of the event outside which ρ holds."""
         return self._rho, self._beyond
 
     @property

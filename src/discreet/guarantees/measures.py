@@ -1,4 +1,4 @@
-"""What a release promises: PureDP, BoundedRange, ZCDP, ApproxDP, and the only conversions between them.
+"""The guarantees PureDP, BoundedRange, ZCDP and ApproxDP, and the only conversions between them.
 
 A guarantee holds an exact rational (or infinity). The figures it reports (``epsilon``, ``rho``,
 ``delta``) are float64 rounded *up*; ``exact`` has the rational itself. Every conversion is proved in
@@ -218,7 +218,7 @@ class _OneNumber(Guarantee):
 
 
 class Epsilon(_OneNumber):
-    """A guarantee whose number is ε."""
+    """A guarantee with ε as its only number."""
 
     __slots__ = ()
     _parameter = "epsilon"
@@ -401,7 +401,7 @@ class ApproxDP(Guarantee):
         return hash((ApproxDP, self.exact))
 
     def _to(self, measure: type[G], delta: object) -> G:
-        # A larger δ gives a smaller ε. If δ is zero, any measure follows; otherwise the others are infinite.
+        # A larger δ gives a smaller ε. Other measures follow only if δ is zero; else they are infinite.
         target = (
             self._delta if measure is ApproxDP and delta is None else _target_delta(measure, delta)
         )

@@ -1,4 +1,4 @@
-"""Copying a ledger, or sending it to another process: the copy is the same ledger, by its address."""
+"""Copies and pickles of a ledger: they refer to the same ledger, by its address."""
 
 from __future__ import annotations
 

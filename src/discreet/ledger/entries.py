@@ -1,4 +1,4 @@
-"""The history: entries chained by hashes, append-only, without data."""
+"""The history: an append-only list of entries, chained by hashes. It contains no data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discreet._displays import visible
 from discreet.errors import LedgerError, ParameterError
 
 GENESIS = "0" * 64
-"""The previous hash in a data set's first entry."""
+"""The value of ``previous`` in a data set's first entry."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -31,10 +31,10 @@ _Change = tuple[str, str, Mapping[str, Any]]  # the budget, the kind of entry, i
 
 
 class Ledger(SharedByAddress):
-    """Budgets in a SQLite file or a PostgreSQL database. Threads may share one; processes open their own.
+    """Budgets in a SQLite file or a PostgreSQL database. Threads can share one; each process opens its own.
 
     A spend is durable before ``spend`` returns, so a mechanism that runs afterwards is always counted.
-    Spending uses no randomness, so nothing scripted can be counted as a release.
+    Spending uses no randomness and no data.
 
     Example:
         >>> import tempfile
@@ -108,10 +108,10 @@ class Ledger(SharedByAddress):
             period: ``"day"``, ``"week"``, ``"month"``, ``"quarter"`` or ``"year"`` (UTC) after which the
                 whole cap may be spent again. The promise is then per period, and adds up over periods.
             accountant: another accountant for the cap: ``"epsilon-delta"`` adds up ε and δ.
-            neighbours: the relation the budget protects.
+            neighbours: the neighbour relation for which the budget's guarantee holds.
             groups: groups of *people* declared disjoint: no person is in two. Only the most expensive one
                 counts.
-            delta_for_releases: how much of an ``ApproxDP`` cap's δ is kept for the releases' own δ.
+            delta_for_releases: how much of an ``ApproxDP`` cap's δ is reserved for the releases' own δ.
         """
         chosen = accountant_for(cap, accountant)
         limits = chosen.limits(cap, delta_for_releases=delta_for_releases)
@@ -224,8 +224,8 @@ class Ledger(SharedByAddress):
 
         Args:
             dataset: the data set, or a part of its budget such as ``"visits/alice"``.
-            event: what will be released: an event, or its guarantee.
-            purpose: what the release is for, in words that contain no data.
+            event: the planned release: an event, or its guarantee.
+            purpose: the purpose of the release, in words that contain no data.
             group: the declared group of people that the release depends on, if only one.
         """
         happening = Event.of(event)
@@ -252,7 +252,7 @@ class Ledger(SharedByAddress):
         """Record that a counted release did not happen. It stays counted; the failure is a later entry.
 
         Args:
-            entry: what ``spend`` returned.
+            entry: the entry that ``spend`` returned.
             kind: one word for what went wrong; never an error's message, which may quote data.
         """
         if not _OUTCOME.fullmatch(kind):
@@ -264,9 +264,9 @@ class Ledger(SharedByAddress):
         """Keep a released answer in the history, as a later entry, to be read again at no cost.
 
         Args:
-            entry: what ``spend`` returned; a release carries it.
+            entry: the entry that ``spend`` returned, which is also in the release.
             answer: the release as plain data, ``release.as_data()``: only what was released. An entry has
-                one answer: a second is refused.
+                one answer; a second is refused.
         """
         return self._say_of(entry, "answer", {"release": dict(answer)})
 
@@ -368,7 +368,7 @@ class Ledger(SharedByAddress):
         count: int = 1,
         group: str | None = None,
     ) -> Quote:
-        """Return what ``count`` such spends would cost, in the figures that spending uses. Spends nothing."""
+        """Return the cost of ``count`` such spends, computed as spending does. Nothing is spent."""
         asked, times = Event.of(event), whole("count", count)
 
         def look(connection: Connection, state: State) -> Quote:
@@ -382,9 +382,9 @@ class Ledger(SharedByAddress):
         return self._look(dataset, lambda _, state: state.head)
 
     def verify(self, dataset: str, *, head: Head | str | None = None) -> Verification:
-        """Check the chain of hashes and the stored state against the history and an exported head."""
+        """Check the chain of hashes, the stored state and, if one is given, a head that was exported."""
         kept = Head.parse(head) if isinstance(head, str) else head
-        # A reader blocks writers from committing, so the work comes after the reading.
+        # A reader blocks writers from committing, so the check starts once everything is read.
         state, lines = self._look(dataset, lambda c, state: (state, rows.lines_of(c, state)))
         return verify_history(state, lines, kept)
 

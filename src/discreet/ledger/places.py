@@ -1,4 +1,4 @@
-"""Where a ledger is: addresses, and checks of a SQLite file before it is opened.
+"""Addresses of ledgers, and checks of a SQLite file before it is opened.
 
 Passwords are never shown.
 """
@@ -88,9 +88,9 @@ class Place:
     def state_without_locks(self) -> tuple[int, int] | None:
         """Return the size and time of a file that must be read without locks; None if SQLite can lock it.
 
-        A write-ahead log needs a lock file beside it. It cannot be created in a read-only folder, and in any
-        other folder a reader would leave it behind. If there is no log, nothing can be missed: the one file
-        is read as it is, and its size and time are compared afterwards.
+        A write-ahead log needs a lock file beside it. The lock file cannot be created in a read-only folder,
+        and in any other folder a reader would leave it behind. If there is no log, nothing can be missed: the
+        one file is read as it is, and its size and time are compared afterwards.
         """
         found = self.path.resolve()
         with found.open("rb") as file:
@@ -101,10 +101,11 @@ class Place:
         return about.st_size, about.st_mtime_ns
 
     def file_number(self) -> tuple[int, int] | None:
-        """Return what identifies the SQLite file, or None if it is gone.
+        """Return the numbers that identify the SQLite file, or None if it is gone.
 
-        SQLite finds its journal by the file's *name*. If a file has two names, then after a crash under one,
-        a process that uses the other does not see that a spend must be undone. Such a file is refused.
+        SQLite finds its journal by the file's *name*. If a file has two names and a process that uses one of
+        them crashes, a process that uses the other does not see that a spend must be undone. So a file with
+        two names is refused.
         """
         try:
             found = self.path.stat()
@@ -118,7 +119,7 @@ class Place:
         return found.st_dev, found.st_ino
 
     def _require_no_mount_of_its_own(self) -> None:
-        """Refuse a single file mounted into a container: a second name that the link count misses."""
+        """Refuse a single file mounted into a container: it has a second name that the link count misses."""
         try:
             lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
         except OSError:
@@ -170,7 +171,7 @@ def default_place() -> Path:
 
 
 def place_of(address: object) -> Place:
-    """Return the place for None (the user's own), a path, ``sqlite:///...`` or ``postgresql://...``."""
+    """Check an address: None (the user's own ledger), a path, ``sqlite:///...`` or ``postgresql://...``."""
     if address is None:
         address = os.environ.get("DISCREET_LEDGER") or default_place()
     if isinstance(address, str) and _NO_PATH.match(address):

@@ -1,4 +1,4 @@
-"""What a ledger reports: the state of a budget, and the cost of a plan."""
+"""Reports of a ledger: the state of a budget, the cost of a plan, and the history."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Budget:
     Attributes:
         name: the data set, or a part of it such as ``visits/alice``.
         accountant: the accountant's name, which states what is added up.
-        neighbours: the relation the budget protects.
+        neighbours: the neighbour relation for which the budget's guarantee holds.
         cap: the cap as its owner stated it, in plain data.
         limit: the cap as the accountant counts it.
-        total: what is spent, including the parts handed to analysts.
-        groups: what each declared group has spent in addition.
+        total: the amount spent, including the parts handed to analysts.
+        groups: the additional amount spent on each declared group.
         period: the period after which it renews, or None.
         revoked: whether nothing more can be spent.
         parts: the names of the parts handed out.
@@ -68,16 +68,16 @@ class Budget:
 
     @property
     def spent(self) -> str:
-        """What is spent, in words."""
+        """The amount spent, in words."""
         return self._shown(self.total)
 
     @property
     def left(self) -> str:
-        """What is left, in words."""
+        """The amount left, in words."""
         return self._shown(self.remaining)
 
     def _shown(self, amount: Amount) -> str:
-        """Return an amount as counted; for a sum of ρ under an (ε, δ) cap, with its ε and δ first."""
+        """Format an amount; for a sum of ρ under an (ε, δ) cap, the ε and δ that it implies come first."""
         counted = ACCOUNTANTS[self.accountant].shown(amount)
         if self.accountant != "rho-delta" or "delta" not in self.cap:
             return counted
@@ -88,7 +88,7 @@ class Budget:
 
     @property
     def remaining(self) -> Amount:
-        """What can still be spent; nothing once the budget is revoked."""
+        """The amount that can still be spent; nothing once the budget is revoked."""
         return NOTHING if self.revoked else self.limit - self.total
 
     @property
@@ -117,17 +117,17 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """What more spends would cost, in the same figures that spending uses.
+    """The cost of further spends, computed as spending does.
 
     Attributes:
         budget: the budget asked about.
-        event: what is spent each time, including the event's own count.
-        count: how many such spends.
-        each: what one spend costs.
-        cost: what all of them cost.
-        left: what is left now.
+        event: the event of one spend, including the event's own count.
+        count: the number of such spends.
+        each: the cost of one spend.
+        cost: the cost of all of them.
+        left: the amount left now.
         fits: whether all of them fit.
-        most: how many such spends fit.
+        most: the number of such spends that fit.
 
     Example:
         >>> import tempfile

@@ -29,11 +29,11 @@ _BUDGETS_AND_GROUPS = (
 
 
 def load(connection: Connection, name: str, *, lock: bool = False) -> State:
-    """Load the data set that a budget belongs to; with ``lock``, hold it until the transaction ends."""
+    """Load the data set that a budget belongs to; with ``lock``, lock it until the transaction ends."""
     root = name.partition("/")[0]
     query = select(budgets.c.id).where(budgets.c.name == root)
     # PostgreSQL waits here for other writers of this data set; SQLite has waited at BEGIN IMMEDIATE.
-    # Only what is read after this wait includes what the last holder wrote.
+    # Only reads after this wait see what the previous holder of the lock wrote.
     identity = connection.execute(query.with_for_update() if lock else query).scalar_one_or_none()
     if identity is None:
         raise NoBudgetError(
@@ -70,7 +70,7 @@ def require_untouched(connection: Connection, state: State) -> None:
     newest = list(connection.execute(query.order_by(entries.c.sequence)))
     last = read(newest[0].body) if len(newest) == 1 else None
     if last is not None and last.state is None:
-        # Written by discreet 0.1.0: the history is replayed once; the next entry carries its state.
+        # discreet 0.1.0 wrote this entry: replay the history once; the next entry carries its state.
         untouched = verify_history(state, lines_of(connection, state), None).holds
     else:
         untouched = state.follows(last)
@@ -118,7 +118,7 @@ def _account(row: RowMapping) -> Account:
 
 
 def _besides(row: RowMapping) -> tuple[Any, ...]:
-    """Return the columns of a row that are not in its account; the data set's own are in its state."""
+    """Return the columns of a row that neither its account nor the state of its data set contains."""
     unused = ("period", "period_number", "entries", "head", "last_time")
     names = ("id", "root_id", *(() if row["root_id"] is None else unused))
     return tuple(row[name] for name in names)
@@ -133,7 +133,7 @@ def _whole(row: RowMapping, column: str) -> int:
 
 
 def save(connection: Connection, before: State, after: State, draft: Entry) -> Entry:
-    """Write what an entry has changed, the entry, and the new head; return the entry with its hash."""
+    """Write the changed state, the entry and the new head; return the entry with its hash."""
     for name, account in after.accounts.items():
         if name not in before.accounts:
             after.stored[name] = _insert(connection, after, account)

@@ -15,7 +15,7 @@ from discreet.errors import LedgerError
 from discreet.ledger.store import Store, damaged
 
 CURRENT = 4
-_READABLE = 2  # the tables are the same since this version
+_READABLE = 2  # the tables have not changed since this version
 
 _metadata = MetaData()
 
@@ -120,16 +120,16 @@ def _version_2(connection: Connection) -> None:
 def _version_3(_connection: Connection) -> None:
     """Change no table, but from now on every entry carries the digest of the state after it.
 
-    An earlier discreet, which neither writes nor checks the state, must not spend any more: it refuses a
-    ledger of this version. The next change replays an older history once.
+    Earlier releases of discreet neither write nor check the state, so they must not spend any more: they
+    refuse a ledger of this version. The next change replays an older history once.
     """
 
 
 def _version_4(_connection: Connection) -> None:
     """Change no table, but from now on a SQLite ledger is one file.
 
-    An earlier discreet would give it a write-ahead log again, whose spends are lost if the file is moved
-    without it; it refuses a ledger of this version.
+    Earlier releases of discreet would create a write-ahead log again, and the spends in the log are lost if
+    the file is moved without it. They refuse a ledger of this version.
     """
 
 
@@ -170,7 +170,7 @@ def prepare(store: Store, *, create: bool) -> None:
 
 
 def _version(connection: Connection, store: Store) -> int:
-    """Return the version found; 0 for an empty place."""
+    """Return the version of the tables; 0 for an empty database."""
     names = inspect(connection).get_table_names()
     if "discreet_schema" not in names:
         if names and store.place.is_sqlite:

@@ -27,10 +27,10 @@ _TAG = slice(60, 64)  # where the first page of a SQLite file keeps user_version
 
 
 def next_tag(tag: int, file: Path) -> int:
-    """Return the tag for a ledger's next change; it follows from the last one and the file's name.
+    """Return the tag for a ledger's next change, computed from the last tag and the file's name.
 
-    It is kept in ``PRAGMA user_version``, so that the journal of a change holds the tag from before. The
-    journal belongs to a file that still has this tag, or has the tag that follows it under this name.
+    The tag is stored in ``PRAGMA user_version``, so the journal of a change contains the tag from before the
+    change. The journal belongs to a file that still has this tag, or the next tag computed with its name.
 
     Args:
         tag: the tag before the change.
@@ -63,13 +63,13 @@ def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
             header = opened.read(_JOURNAL_HEADER)
             identity = os.fstat(opened.fileno()).st_ino
             if header[:1] in (b"", b"\0"):
-                return None  # not begun, or ended: SQLite ignores it
+                return None  # SQLite ignores a journal that is empty or finished
             if len(header) < _JOURNAL_HEADER or not header.startswith(_JOURNAL_MAGIC):
                 raise _damaged(journal)
             sector, page = struct.unpack(">II", header[20:])
             opened.seek(sector)
             record = opened.read(4 + page)
-            # Each change of ours begins with the first page; an earlier discreet may have put it anywhere.
+            # Our journals begin with the first page; those of earlier releases may have it anywhere.
             while len(record) == 4 + page and record[:4] != b"\0\0\0\1":
                 opened.seek(4, os.SEEK_CUR)
                 record = opened.read(4 + page)
@@ -78,7 +78,7 @@ def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
     except OSError:
         raise _damaged(journal) from None
     if len(record) < 4 + max(page, _TAG.stop):
-        return None  # the change has not reached the first page, nor the ledger's file
+        return None  # the change has reached neither the first page nor the ledger's file
     return int.from_bytes(record[4:][_TAG], "big", signed=True), header, identity
 
 
@@ -94,7 +94,7 @@ def _asked(file: Path, question: str) -> int | None:
 
 
 def _require_whole_log(file: Path, until: float) -> None:
-    """Check every frame of a write-ahead log, which only an earlier discreet can have left."""
+    """Check every frame of a write-ahead log; only earlier releases of discreet leave one."""
     log = file.with_name(file.name + "-wal")
     content, before = _content(log), None
     if content and (_asked(file, "SELECT max(version) FROM discreet_schema") or 0) >= _ONE_FILE:
@@ -144,7 +144,7 @@ def _whole(log: bytes) -> bool:
         same = [frame[8:12] == salts[:4], frame[12:16] == salts[4:]]
         if not all(same):
             ended = True
-            if any(same):  # salts are random: just one half never matches by chance
+            if any(same):  # salts are random, so just one of the two cannot match by chance
                 return False
             continue
         checksum = _checksum(order, frame[:8] + frame[_FRAME_HEADER:], checksum)

@@ -1,6 +1,6 @@
 """The state of one data set: its budgets, their arithmetic, and the effect of each kind of entry.
 
-The ledger writes an entry by the same step that verification uses to replay the history, so that the two
+The ledger applies a new entry with the same code that verification uses to replay the history, so the two
 cannot differ.
 """
 
@@ -64,9 +64,9 @@ def period_number(period: str, microseconds: int) -> int:
 class Account:
     """One budget: a cap, the cost of answers about everyone, and the additional cost for each group.
 
-    ``cap`` is the cap in its owner's words, ``limit`` the same as the accountant counts it. ``common``
-    counts the releases that may touch anyone, and the parts handed to analysts; ``groups`` those that
-    touch one declared group of people only.
+    ``cap`` is the cap as its owner stated it, ``limit`` the same cap in the accountant's measure. ``common``
+    counts the releases that may depend on anyone, and the parts handed to analysts. ``groups`` counts the
+    releases that depend on one declared group of people only.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Account:
     revoked: bool = False
 
     def total(self) -> Amount:
-        """Return what is spent: common, plus the most expensive group (under replacement, the top two).
+        """Return the amount spent: common, plus the most expensive group (under replacement, the top two).
 
         A person who is added or removed is in one group. A person who is replaced may leave one group
         and enter another. For any other relation all groups add up.
@@ -89,7 +89,7 @@ class Account:
         return self.common + _dearest(self.groups.values(), self._touched())
 
     def left_for(self, group: str | None = None) -> Amount:
-        """Return what can still be spent on releases that touch only ``group`` (anyone, if it is None)."""
+        """Return the amount left for releases that depend only on ``group`` (None: on anyone)."""
         if group is None:
             return self.limit - self.total()
         own = self._counter(group)
@@ -126,7 +126,7 @@ class Account:
         self.groups = dict.fromkeys(self.groups, NOTHING)
 
     def _touched(self) -> int:
-        """Return how many groups one step between neighbours can touch."""
+        """Return how many groups can differ between two neighbours."""
         return {ADD_REMOVE.value: 1, REPLACE.value: 2}.get(self.neighbours, len(self.groups))
 
     def _counter(self, group: str | None) -> Amount:
@@ -171,7 +171,7 @@ def revoke(accounts: Mapping[str, Account], account: Account) -> None:
 
 
 def renew(accounts: Mapping[str, Account]) -> None:
-    """Start a new period for a whole data set: nothing is spent, the parts are set aside again."""
+    """Start a new period for a whole data set: spending starts at zero, and the parts are set aside again."""
     for account in accounts.values():
         account.reset()
     for account in accounts.values():
@@ -189,7 +189,7 @@ def _dearest(amounts: Iterable[Amount], count: int) -> Amount:
 
 @dataclass(slots=True)
 class State:
-    """Everything that decides a spend of one data set.
+    """The state of one data set: everything that decides whether a spend is allowed.
 
     Attributes:
         name: the data set.
@@ -228,7 +228,7 @@ class State:
         return replace(self, accounts=copied, stored=dict(self.stored))
 
     def is_due(self, now: int) -> bool:
-        """Return whether a later period has begun; earlier ones never return."""
+        """Return whether a later period has begun; an earlier period never begins again."""
         return self.period is not None and period_number(self.period, now) > (
             self.period_number or 0
         )
@@ -249,7 +249,7 @@ class State:
     def apply(self, entry: Entry) -> None:
         """Change the state as an entry says, or refuse and change nothing.
 
-        What an entry means never changes: a ledger of any earlier version is read by this same code.
+        The meaning of an entry never changes: this code also reads the ledgers of all earlier versions.
         """
         details = entry.details
         if entry.kind == "create":

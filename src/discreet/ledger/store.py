@@ -55,7 +55,7 @@ def system_clock() -> int:
 
 
 class Store:
-    """A ledger's place, opened. Safe to share between threads, and usable after a fork."""
+    """The open database of a ledger. It is safe to share between threads, and usable after a fork."""
 
     def __init__(self, place: Place, *, wait: float) -> None:
         self.place = place
@@ -102,7 +102,7 @@ class Store:
         return done
 
     def now(self, connection: Connection) -> int:
-        """Return microseconds since 1970, by the server's clock if there is one, which a team shares."""
+        """Return microseconds since 1970, by the server's clock if there is one: a team shares it."""
         if self.place.is_sqlite:
             return system_clock()
         return int(connection.execute(_CLOCK).scalar_one())
@@ -137,7 +137,7 @@ class Store:
             problem = _problem(error, self.place)
         except UnicodeDecodeError:  # from the driver, if its error quotes damaged text
             problem = damaged(self.place)
-        # Raised outside the handler: the driver's own error, which may quote the address, is not attached.
+        # Raise this outside the handler: the driver's own error may quote the address and is not attached.
         raise problem
 
 
@@ -222,7 +222,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 
 def use_one_file(place: Place, *, wait: float) -> None:
-    """Merge the write-ahead log of an earlier discreet into the file, and use none from now on."""
+    """Merge a write-ahead log of an earlier release of discreet into the file, and stop using a log."""
     until = time.monotonic() + wait
     problem: LedgerError | None = None
     while True:
@@ -246,7 +246,7 @@ def use_one_file(place: Place, *, wait: float) -> None:
                 )
         if problem is not None:
             raise problem
-        time.sleep(10 * _POLL)  # closed meanwhile, so that two processes do not wait for each other
+        time.sleep(10 * _POLL)  # the file is closed meanwhile, or two processes could deadlock
 
 
 def _locked(place: Place) -> LedgerError:

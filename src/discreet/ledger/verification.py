@@ -23,7 +23,7 @@ class Verification:
         dataset: the data set.
         entries: how many entries its history has.
         head: the end of its history.
-        problems: what is wrong, in words; empty if nothing is.
+        problems: the problems found, in words; empty if there are none.
         compared: whether it was compared with a head kept elsewhere.
 
     Example:

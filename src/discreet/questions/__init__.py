@@ -1,4 +1,4 @@
-"""Questions that people ask of a table: values that are planned, priced, asked and written down.
+"""Questions about a table, as values that can be planned, priced, asked and stored.
 
 Example:
     >>> import discreet, polars as pl

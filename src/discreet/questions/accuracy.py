@@ -34,11 +34,11 @@ USEFUL, DOUBTFUL, GUESSING = "useful", "doubtful", "no better than guessing"
 DRAWS = 200
 """The number of answers drawn on stated data if the error has no closed form."""
 MOST_DRAWN = 200_000
-"""A limit on the total size of the drawn answers, because an analyst at a desk plans for free."""
+"""The largest total size of the drawn answers. Planning at a desk is free, so its work is limited."""
 MOST_POINTS = 512
 """The largest number of grid points that stated data is spread over."""
 BOUNDED = (PermuteAndFlip.facts.law, Exponential.facts.law)
-"""The laws whose error is bounded on any data."""
+"""The laws with a proved error bound on any data."""
 
 
 def proved_bound(
@@ -46,8 +46,8 @@ def proved_bound(
 ) -> float | None:
     """Return an error that one choice among ``ways`` stays within, on any data, with probability ``level``.
 
-    ``scale`` is d/ε. The bound is proved for permute-and-flip and for the exponential mechanism, which
-    ``chooser`` None means; it is None for other laws, because Laplace noise exceeds it.
+    ``scale`` is d/ε. The bound is proved for permute-and-flip and for the exponential mechanism; None as
+    ``chooser`` means the latter. For other mechanisms the result is None: Laplace noise exceeds the bound.
     """
     if chooser is not None and chooser.facts.law not in BOUNDED:
         return None
@@ -77,13 +77,13 @@ class Errors:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How far an answer is off, with a judgement.
+    """The accuracy of an answer: how far it may be off, and a judgement.
 
     Attributes:
         worst: with probability ``level`` the error is at most this, on any data; None if no bound is proved.
         level: the probability with which the bounds hold.
-        unit: what the error counts, singular and plural.
-        meaning: what an error is, in words.
+        unit: the unit of the error, singular and plural.
+        meaning: the meaning of an error, in words.
         assumed: the data for which ``typical`` is computed, in words.
         errors: computes the distribution of the error on that data; None if that is impossible.
 
@@ -136,7 +136,7 @@ class Accuracy:
         return f"with probability {figure(self.level, up=False)}"
 
     def in_units(self, error: float) -> str:
-        """Print an error with its unit, rounded up."""
+        """Format an error with its unit, rounded up."""
         return (
             counted(math.ceil(error - 1e-9), *self.unit)
             if error < 10**15
@@ -144,7 +144,7 @@ class Accuracy:
         )
 
     def proved(self) -> dict[str, Any]:
-        """Return what is proved for any data, as plain data, without computing the typical error."""
+        """Return the bound proved for any data, as plain data; the typical error is not computed."""
         return {
             "worst": None if self.worst is None else float_up(self.worst),
             "level": float(self.level),
@@ -154,7 +154,7 @@ class Accuracy:
 
     @staticmethod
     def from_data(data: Mapping[str, Any]) -> Accuracy:
-        """Read back what ``proved`` wrote."""
+        """Make the accuracy from the plain data of ``proved``."""
         singular, plural = data["unit"]
         level = Fraction(str(data["level"]))
         return Accuracy(data["worst"], level, (singular, plural), data["meaning"], "")
@@ -186,7 +186,7 @@ def even_counts(people: int, points: int) -> Counts:
 
 
 def few_places(size: int) -> list[int]:
-    """Return all places of a list or a grid, or 512 spread over it if there are more."""
+    """Return all indices of a list or grid, or 512 spread evenly over it if there are more."""
     number = min(size, MOST_POINTS)
     return [place * (size - 1) // max(number - 1, 1) for place in range(number)]
 
@@ -212,7 +212,7 @@ def drawn(
 
 
 def guess(size: int, places: int, bits: Bits) -> list[int]:
-    """Draw distinct places uniformly, without looking at the scores."""
+    """Draw distinct indices uniformly, without looking at the scores."""
     if places > size // 2:
         order = np.argsort(bits.words(size), kind="stable")
         return [int(place) for place in order[:places]]
@@ -227,7 +227,8 @@ def least_epsilon(
 ) -> Fraction:
     """Find the smallest ε, to within a thousandth, at which the error is small enough.
 
-    ``at`` returns the accuracy at an ε. A proved bound falls as 1/ε; a typical error falls as ε grows.
+    ``at`` returns the accuracy at an ε. A proved bound is proportional to 1/ε; a typical error only falls as
+    ε grows.
     """
 
     def reached(epsilon: Fraction) -> bool:
@@ -250,7 +251,7 @@ def least_epsilon(
 
 
 def _rounded_up(epsilon: Fraction, reached: Callable[[Fraction], bool]) -> Fraction:
-    """Round up to four digits, if that is still enough."""
+    """Round ε up to four digits, and once more if the rounded ε does not reach the error."""
     unit = Fraction(10) ** (math.floor(math.log10(epsilon)) - 3)
     found = Fraction(math.ceil(epsilon / unit)) * unit
     return found if reached(found) else found + unit

@@ -1,7 +1,7 @@
 """The release that answers a question, with the rules behind it in sentences.
 
 The rules state what was left out, moved, assigned or taken on trust. They mention public facts only: the
-rule, never how many rows it touched.
+rule, never how many rows it affected.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from discreet.questions.card import Card
 
 NOTHING = "nothing is safe to say"
-"""The text printed for the answer None if the candidates come from the data."""
+"""The text printed instead of None, if the candidates come from the data."""
 NONE_OF_THEM = "none of them"
-"""The text printed for the answer None about a threshold."""
+"""The text printed instead of None, if no group reaches the threshold."""
 INVENTED = "INVENTED ROWS: this answer says nothing about the data"
 """The mark on a rehearsed answer."""
 
@@ -69,7 +69,7 @@ class Meter:
 
     @staticmethod
     def from_data(data: Mapping[str, str]) -> Meter:
-        """Read back what ``as_data`` wrote: figures as they were printed."""
+        """Make a meter from the plain data of ``as_data``; figures stay as printed."""
         this, left, cap = (Fraction(data[name]) for name in ("this", "left", "cap"))
         return Meter(cap - this - left, this, left, data["symbol"])
 
@@ -83,22 +83,22 @@ class TableRelease(Release):
             like ``answer``.
         count_within: with probability 95 % a noisy count is at most this far from the true one; a public
             figure, which follows from ε alone.
-        people: with ``with_people``, the noisy number of people who counted at all; one for each group.
-        people_within: how far ``people`` may be from the true number, like ``count_within``.
+        people: with ``with_people``, the noisy number of people who counted at all; one number per group.
+        people_within: the same bound as ``count_within``, for ``people``.
         voted: with ``with_voted``, the noisy number of blocks that voted.
         voted_within: with probability 95 % that number is at most this far from the true one.
         gap: with ``with_gap``, a noisy lower bound on the winner's lead, in people.
-        assigned: whether people were assigned to groups at random, so that counts are of those assigned.
+        assigned: whether people were assigned to groups at random; counts then cover only those assigned.
         ordered: for several answers, whether their order was released.
         labels: a label for each of several answers, such as the level of a quantile.
         threshold: for ``FirstAbove``, the threshold; a gap is then measured from it.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
-        by: the column of the groups, if there is an answer for each.
+        by: the column of the groups, if each group has its own answer.
         engine: the kind of frame that ``frame`` returns; DuckDB's for a file or a database.
         title: the question in words.
-        accuracy: how good the answer is, from public facts.
+        accuracy: the accuracy of the answer, from public facts.
         meter: the budget after the payment.
-        invented: whether the rows were invented, so that the answer says nothing about any data.
+        invented: whether the rows were invented; the answer then says nothing about any data.
 
     Example:
         >>> from discreet import PureDP
@@ -266,7 +266,7 @@ class TableRelease(Release):
         for name in TableRelease.__annotations__:
             value = getattr(self, name)
             if name == "accuracy" and value is not None:
-                data[name] = value.proved()  # the rest is slow to compute, and a plan has it
+                data[name] = value.proved()  # the typical error is slow; the plan shows it
             elif hasattr(value, "as_data"):
                 data[name] = value.as_data()
             elif value is not None and (name != "invented" or value):
@@ -305,10 +305,10 @@ PER_PERSON = {
     "largest": "the largest of them",
     "random": "one of the different ones, drawn at random",
 }
-"""Which value counts for a person with several values, by the name of the rule."""
+"""For each rule, the value that counts for a person with several values, in words."""
 
 OUTSIDE = {"clamp": "count as the nearer bound", "drop": "are left out"}
-"""What happens to values outside the bounds, by the name of the rule."""
+"""For each rule, what happens to values outside the bounds, in words."""
 
 
 class NeverMatchesWarning(UserWarning):
@@ -410,7 +410,7 @@ def about_types(
 
 
 def about_period(table: Table, column: str, public: Candidates) -> Sentences:
-    """State in which period a date, a moment or a text counts."""
+    """State for which period a date, a moment or a text counts."""
     if not table.is_dated(column):
         named: Sentences = ()
         if public.may_name_periods:
@@ -566,7 +566,7 @@ def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str |
 
 
 def about_several(per_person: str) -> Sentences:
-    """State which number counts if a person may have several; this is the first rule of an answer."""
+    """State which number counts if a person may have several."""
     return (
         f"A person with several values counts with {PER_PERSON[per_person]} (per_person={per_person!r}).",
     )
@@ -586,7 +586,7 @@ def about_magnitudes(most: object, *, several: bool) -> Sentences:
 
 
 def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
-    """Describe candidates that come from the data; ``named`` of the ``asked`` could be named."""
+    """Describe candidates that come from the data; ``named`` of the ``asked`` values were safe to name."""
     said = (
         f"The candidates are the {considered} values with the most people; a person counts once for each "
         "value that they have, and missing values are left out.",

@@ -27,13 +27,13 @@ from discreet.questions.scoring import label_of, level_of, people_up_to
 
 @value
 class Bound(Grouped, kind="bound"):
-    """A magnitude that about a share ``covers`` of the people stay within: a bound for later questions.
+    """A bound, for later questions, that the values of about a share ``covers`` of the people stay within.
 
-    The column holds numbers or time spans with unknown bounds. A person counts with the largest of their
-    magnitudes; the answer is the first point of a growing grid (see ``Quantile``) at which a noisy number of
-    the people within it crosses a noisy threshold, so that it rarely lies far beyond the data. With the
-    answer b, later questions can use ``bounds=(-b, b)``, or ``(0, b)`` if nothing is negative; the few values
-    outside are clamped. ``docs/proofs/quantiles.md`` proves the guarantee.
+    The column holds numbers or time spans with unknown bounds. Each person counts with their largest
+    magnitude. The answer is the first point of a growing grid (see ``Quantile``) where the noisy number of
+    people within it crosses a noisy threshold, so it rarely lies far beyond the data. With the answer b,
+    later questions can use ``bounds=(-b, b)``, or ``(0, b)`` if nothing is negative; the few values outside
+    are clamped. ``docs/proofs/quantiles.md`` proves the guarantee.
 
     Example:
         >>> import discreet, polars as pl
@@ -73,7 +73,7 @@ class Bound(Grouped, kind="bound"):
         return f"bound that covers {label_of(Fraction(self.covers))} of {self.column}"
 
     def planned(self, asking: Asking) -> Plan:
-        """Plan to walk up the grid until enough people are within, with noise."""
+        """Plan to walk up the grid until the noisy number of people within is large enough."""
         covered = Fraction(self.covers)
         if self.mechanism is not None:
             raise ParameterError("a bound is found by a noisy threshold: leave ⟨mechanism⟩ out")
@@ -126,14 +126,14 @@ class Bound(Grouped, kind="bound"):
 
 
 def _missed(row: Counts, covered: Fraction, place: int) -> float:
-    """Return how far the number of people up to a place is from the share to cover, in people."""
+    """Return how far the number of people up to a grid point is from the share to cover, in people."""
     up_to = int(row[: place + 1].sum())
     target = covered * int(row.sum())
     return float(max(target - up_to, up_to - int(row[place]) - target, Fraction(0)))
 
 
 def scales_for(level: Fraction, epsilon: Fraction, neighbours: str) -> NoiseScales:
-    """Return equal noise for the threshold and for the counts, in units of 1/b for a level a/b.
+    """Return equal noise scales for the threshold and the counts, in units of 1/b for a level a/b.
 
     Adding or removing one person moves every count minus the threshold by a or b − a; replacing one moves
     them all in the same direction by at most b. So ε = h/b₁ + d/b₂ with d = b; h is the larger of a and b − a
@@ -146,7 +146,7 @@ def scales_for(level: Fraction, epsilon: Fraction, neighbours: str) -> NoiseScal
 
 
 def first_within(people: Counts, level: Fraction, scales: NoiseScales, bits: Bits) -> int:
-    """Find the first place where the noisy number of people crosses the noisy threshold, or the last."""
+    """Find the first index where the noisy number of people crosses the noisy threshold, else the last."""
     up_to = people_up_to(people, times=level.denominator)
     values = level.denominator * up_to - level.numerator * int(up_to[-1])
     found = NoisyThreshold(Fraction(0), scales, bits).crossings(values, 1)

@@ -53,9 +53,9 @@ class Candidates:
     labels: tuple[Any, ...]
     keys: tuple[Any, ...]
     period: str | None = None
-    """The kind of period that the keys give by number, or by name in a text file without a stated type."""
+    """The kind of period, if the keys are periods: as numbers, or as names in a text file without types."""
     may_name_periods: bool = True
-    """Whether texts among the keys may be names of periods, in a column of texts."""
+    """Whether, in a column of texts, keys that are texts may name periods."""
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -106,7 +106,7 @@ def public_candidates(
 def candidates_of(
     table: Table, given: object, *, column: str, name: str = "candidates"
 ) -> Candidates:
-    """Make the candidates for a column of a table, by its declared type."""
+    """Make the candidates for a column of a table, according to its declared type."""
     kind = table.kind(column)
     order = table.read_as.get(column, kind)
 

@@ -40,7 +40,7 @@ _WIDTH = 24
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
-    """What a guarantee means for one person: a judgement and how sure an attacker can become.
+    """The meaning of a guarantee for one person: a judgement, and how sure an attacker can become.
 
     Strong means ε of at most 1 and δ of at most 10⁻⁵; moderate means at most 3 and 10⁻³. A guarantee in ρ is
     converted to ε at δ = 10⁻⁶.
@@ -88,14 +88,14 @@ class Card:
         answer: the answer in lines; None for a plan.
         bare: the answer for a pipe: one line per value, with tab-separated parts.
         title: the question in words.
-        price: what it costs, such as ``"ε 1"``.
-        accuracy: how good it is.
-        guarantee: what it promises.
+        price: the cost, such as ``"ε 1"``.
+        accuracy: the accuracy of the answer.
+        guarantee: the guarantee of the answer.
         meter: what is spent, what this costs and what is left; None without a ledger.
         fits: for a plan, whether enough is left.
         details: mechanism, proof and the like, by name.
         rules: what is left out, moved, assigned or taken on trust.
-        doubts: why the answer may be pure noise.
+        doubts: reasons why the answer may be pure noise.
         invented: whether the answer is about invented rows.
     """
 
@@ -184,7 +184,7 @@ class Card:
         yield "privacy", str(self.privacy)
 
     def in_text(self, width: int | None, *, explain: bool = False, answer: bool = True) -> str:
-        """Print the card for a terminal of this width; lines break only between words."""
+        """Format the card for a terminal of this width; lines break only between words."""
         mark = "▶ " if self.answer is not None else ""
         lines: list[str] = []
         if answer and self.answer is not None and "\n" in self.answer:

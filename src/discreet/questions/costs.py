@@ -1,7 +1,7 @@
-"""The cost of a question: the sum of the guarantees of all releases that one person can touch.
+"""The cost of a question: the sum of the guarantees of all releases that one person can affect.
 
-A question states no guarantee itself. It lists the releases that one person touches, each with the guarantee
-of its mechanism; the ledger charges these guarantees, and the answer states them.
+A question states no guarantee itself. It lists the releases that one person can affect, each with the
+guarantee of its mechanism. The ledger charges these guarantees, and the answer states them.
 """
 
 from __future__ import annotations
@@ -30,19 +30,22 @@ from discreet.guarantees import (
 from discreet.guarantees.claims import CLAIMS
 
 Part = tuple[Guarantee, int]
-"""The guarantee of each of several equal releases, and how many of them one person touches."""
+"""The guarantee of each of several equal releases, and how many of them one person can affect."""
 ANSWER = CLAIMS["answer", "PureDP"]
-"""The theorem that covers everything in one answer, starting from the table."""
+"""The theorem that covers a whole answer, starting from the table."""
 WITH_A_GAP = {"answer": ANSWER}
-"""Part of a promise's ``direct`` if that theorem covers its law.
+"""The entry in a promise's ``direct``, its dict of proofs, if ``ANSWER`` covers its law.
 
-A promise whose ``direct`` has ``then`` is proved together with promises of this kind after it. One that has
-``rounds`` is proved together with others like it.
+Two further entries cover several releases: ``then`` proves this promise followed by others that have
+``whole``, and ``rounds`` proves several equal releases of this promise.
 """
 IN_RHO = {"ZCDP": CLAIMS["answer", "ZCDP"]}
-"""Part of ``direct`` if one theorem leads from the table to the promise's ρ, for one release or several."""
+"""The entry in ``direct`` if one theorem leads from the table to the ρ of one release or several."""
 IN_ANSWERS = WITH_A_GAP | {"whole": CLAIMS["answer", "ZCDP"]}
-"""Part of ``direct`` if the law's probabilities also sum to one: all parts together cost the ρ of their ε."""
+"""Entries in ``direct`` if the law's probabilities also sum to one.
+
+All parts of an answer together then cost the ρ of their total ε.
+"""
 
 
 def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event:
@@ -69,7 +72,7 @@ def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event
 
 
 def concentrated(together: ApproxDP, parts: Sequence[Part]) -> ApproxZCDP:
-    """Add the ρ of its parts to a promise, with the probability of the event outside which the ρ holds.
+    """Add to an (ε, δ) promise the ρ of its parts, and the probability of the event in which ρ may fail.
 
     Example:
         >>> found = concentrated(ApproxDP(1, "1e-6"), [
@@ -99,7 +102,7 @@ def guarantee_of(
     """Return the guarantee that an answer states: pure ε if there is one, otherwise (ε, δ) or ρ.
 
     ``parts`` are the releases before they are joined into one event; a single shorter proof may cover them
-    all. ``assumes`` is what is taken on trust about the data.
+    all. ``assumes`` lists what is taken on trust about the data.
 
     Example:
         >>> guarantee_of(Event(FlippedCoins("0.5"), count=2))
@@ -130,10 +133,10 @@ def _sum(events: Sequence[Event]) -> Guarantee:
 
 
 def mixed(promise: Guarantee) -> Guarantee:
-    """Return the part of a guarantee that remains if secret coins first separate people.
+    """Return the guarantee that remains after averaging over secret coins, such as random groups of people.
 
-    Averaging preserves (ε, δ), ρ and Laplace dominance; of a bounded range, it preserves all but the range
-    itself (``docs/proofs/neighbours.md``).
+    Averaging preserves (ε, δ), ρ and Laplace dominance. It preserves everything that a bounded range implies,
+    but not the range itself (``docs/proofs/neighbours.md``).
     """
     if not isinstance(promise, FlippedCoins | BoundedRange):
         return promise
@@ -143,10 +146,10 @@ def mixed(promise: Guarantee) -> Guarantee:
 
 
 def in_groups(promise: Guarantee, steps: int) -> Guarantee:
-    """Return what remains of a promise if coins first assign people to groups, for this many steps.
+    """Return the promise that remains if coins first assign people to groups, for this many steps.
 
-    For the Laplace pair in groups, one theorem leads from the table to its ρ, for one step and for two
-    (``laplace_pair_of_two``). For other promises one theorem does so for one step.
+    For Laplace-dominated promises, one theorem leads from the table to ρ, for one step and for two
+    (``laplace_pair_of_two``). For other promises such a theorem covers one step only.
     """
     left = mixed(promise).for_people(steps)
     kept = {name: proof for name, proof in promise.direct.items() if name in IN_ANSWERS}
@@ -164,9 +167,9 @@ def _in_answers(parts: Sequence[Part]) -> bool:
 
 
 def _proof_of(parts: Sequence[Part], *, grouped: bool) -> Proof | None:
-    """Return the proof of a whole answer: one theorem if it covers every part, or the pages on groups.
+    """Return the proof of a whole answer: one theorem if it covers every part, or the proofs about groups.
 
-    Return None if only the proofs of the parts apply, one after the other.
+    Return None if there is no such proof; the proofs of the parts then apply one after the other.
     """
     if not parts or (len(parts) == parts[0][1] == 1 and not grouped):
         return None

@@ -72,7 +72,7 @@ def _described(kind: type[Question], fields: Sequence[dataclasses.Field[Any]]) -
 
 
 def of_data(kind: type[Question], table: Callable[..., Any], terms: Signature) -> Any:
-    """Make the function that asks one kind of question of data, with the options of ``table`` by keyword."""
+    """Make the function that asks one kind of question about data; it takes the options of ``table``, too."""
     named = {each.name for each in dataclasses.fields(kind)}
     whose = [
         each for name, each in terms.parameters.items() if name not in named and name != "data"

@@ -35,10 +35,10 @@ def stream_named(name: str, given: Any) -> str:
 
 @value
 class FirstAbove(OfRows, kind="first_above", label="First group with enough people"):
-    """The first of the public ``groups`` of a column that has enough people, or none.
+    """The first of a column's public ``groups`` that has enough people, or none.
 
-    In the order given, each group is compared with ``above`` people, with noise. A person counts once in each
-    group in which they have rows. ε does not grow with the number of groups.
+    Each group, in the order given, is compared with the threshold ``above``, with noise. A person counts once
+    in each group in which they have rows. ε does not grow with the number of groups.
 
     Example:
         >>> import discreet, polars as pl
@@ -187,7 +187,7 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
             return (rule.draw(bits).crossings(people, 1) for people in counted)
 
         def error(counts: Counts, named: Sequence[int]) -> float:
-            """Return how far the named group lies below the threshold, or a skipped one above it."""
+            """Return how far the named group lies below the threshold, or a skipped group above it."""
             place = named[0] if len(named) else len(counts)
             below = [threshold - counts[place]] if place < len(counts) else []
             return float(max([0.0, *below, *(counts[:place] - threshold)]))

@@ -21,7 +21,7 @@ FILES = (".csv", ".parquet")
 
 
 def columns_of(release: TableRelease) -> Columns:
-    """Return the answer in columns: the group, the rank or level of each value, and all that was released."""
+    """Return the answer in columns: group, rank or level, value, and everything released with the value."""
     by = None if release.by is None else "group" if release.by in _OURS else release.by
     answers = release.answer if isinstance(release.answer, Mapping) else {None: release.answer}
     several = release.labels is not None or release.ordered is not None

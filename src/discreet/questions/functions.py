@@ -39,10 +39,10 @@ def select_by(
     dataset: str | None = None,
     **fields: Any,
 ) -> TableRelease:
-    """Ask ``SelectBy`` of any data that the score takes; a path stays a path.
+    """Ask ``SelectBy`` about any data that the score accepts; a path is passed on unopened.
 
     Args:
-        data: whatever ``score`` takes.
+        data: anything that ``score`` accepts.
         neighbours: the relation for which the sensitivity is stated.
         ledger: the ledger that counts the budget of ``dataset``, or its address.
         dataset: the data set's name in the ledger.

@@ -37,8 +37,8 @@ class Mode(OfCandidates, kind="mode", label="Most common value"):
 
     A person counts once for each candidate that any of their rows has. Values not on the list are ignored,
     candidates without rows have score zero, and an empty table also gets an answer. Without candidates and
-    with ``delta`` only values that have enough people are named (``docs/proofs/unknown-domain.md``);
-    candidates in a PySpark frame keep the selection in the cluster.
+    with ``delta`` only values that have enough people are named (``docs/proofs/unknown-domain.md``). If the
+    candidates are a PySpark frame, the selection runs in the cluster.
 
     Example:
         >>> import discreet, polars as pl

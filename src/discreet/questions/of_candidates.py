@@ -1,4 +1,4 @@
-"""Questions whose answers are public candidates, points of a public grid, or values that are safe to name."""
+"""Questions with public candidates, points of a public grid, or values that are safe to name as answers."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class OfCandidates(Grouped):
         if self.period is not None and (self.candidates, self.bounds) != (None, None):
             raise ParameterError("give one of ⟨candidates⟩, ⟨bounds⟩ and ⟨period⟩")
         if self.by is not None and self.groups is None:
-            return  # finding the groups takes δ too: checked again afterwards
+            return  # finding the groups also takes δ, so this is checked again afterwards
         if self.delta is not None and not self.names_values:
             raise refuse("delta", self.delta, "left out with public candidates")
         if self.names_values and self.other is not None:
@@ -128,7 +128,7 @@ class OfCandidates(Grouped):
         return groups | {self.column: [contest.label(place) for place in few_places(len(contest))]}
 
     def contest(self, table: Table, *, listed: Sequence[Any] | None = None) -> Contest:
-        """Return what is counted for each candidate; ``listed`` is the owner's list of values."""
+        """Return the candidates and how people are counted; ``listed`` is the owner's list of values."""
         if self.period is not None and table.ordered_kind(self.column) not in ("date", "moment"):
             raise ParameterError(
                 f"⟨period⟩ needs a column of dates or moments, and {self.column!r} is "
@@ -187,11 +187,11 @@ class OfCandidates(Grouped):
 
 
 def set_shortfall(counts: Counts, chosen: Any) -> float:
-    """Compute the shortfall of a set: its largest count is compared with the largest of all, and so on."""
+    """Compute the shortfall of a set: compare its counts, largest first, with the largest of all counts."""
     return shortfall(counts, np.array(chosen)[np.argsort(-counts[list(chosen)])])
 
 
 def shortfall(counts: Counts, chosen: Any) -> float:
-    """Compute the largest amount by which a chosen count is below the count that belongs in its place."""
+    """Compute the largest amount by which a chosen count is below the true count of its rank."""
     best = np.sort(counts)[::-1][: len(chosen)]
     return float(max(0, (best - counts[list(chosen)]).max()))

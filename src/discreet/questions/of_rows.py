@@ -266,7 +266,7 @@ class Grouped(OfRows):
 
 
 Pick = Callable[[Any, Bits], Iterable[tuple[list[tuple[Any, int]], Found]]]
-"""A function of what was read and of random bits; returns the chosen labels with true counts, by group."""
+"""Takes what was read and random bits; yields, for each group, the chosen labels with their true counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,11 +277,11 @@ class Asking:
         question: the question.
         setting: the setting, with the question's own condition on rows.
         table: the table.
-        rows: which rows count and whose they are.
-        inner: the relation for which each group's scores state their sensitivity.
-        epsilon_each: what one group's answer may cost.
-        epsilon_people: what one group's noisy number of people may cost, or zero.
-        times: how many answers one person can touch; their costs add up.
+        rows: the rows that count, and the people they belong to.
+        inner: the neighbour relation for which the sensitivity of each group's scores is stated.
+        epsilon_each: the ε of one group's answer.
+        epsilon_people: the ε of one group's noisy number of people, or zero.
+        times: the number of answers that one person can affect; their costs add up.
         group_labels: the public groups as the user writes them.
         rules: which rows count, in sentences.
         doubts: warnings about groups and conditions that the declared types rule out.
@@ -306,7 +306,7 @@ class Asking:
 
     @property
     def people(self) -> int:
-        """The approximate number of people in a group of stated data."""
+        """The average number of people per group, from the stated number of people or its default."""
         return max(1, (self.setting.people or USUAL_PEOPLE) // self.rows.number_of_groups)
 
     @property
@@ -391,7 +391,7 @@ class Asking:
         )
 
         def reading(bits: Bits) -> Reading:
-            # Each release draws people into groups again, because a plan holds no randomness.
+            # Each release assigns people to groups again, because a plan holds no randomness.
             fresh = rows.keyed(bits)
 
             def counts(table: Table) -> tuple[Any, list[int]]:

@@ -49,7 +49,7 @@ _SPELLED = {
     "span": "time spans, such as 1:30:00, 2 days 01:30:00, PT1H30M or 90min",
     "decimal": "decimal numbers, such as 12.50",
 }
-"""How the texts of a text file's column are read, in words, by kind."""
+"""For each kind of column, the texts that are read as values of a text file, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class ColumnGrid:
         table: the table, with the type that the column is read as.
         column: the column.
         grid: the grid, in the numbers that order the column.
-        aware: whether moments are labelled as times in UTC, not as times without a zone.
+        aware: whether moments are labelled in UTC rather than without a time zone.
         rules: a description of the grid, if no bounds were given.
     """
 
@@ -198,7 +198,7 @@ def _numbers(table: Table, column: str, bounds: object, step: object) -> Grid:
 
 
 def _told(table: Table, column: str, bounds: object, step: object, unit: object) -> Table:
-    """Return the table; a text file's column gets the type that bounds, step and unit are written in."""
+    """Return the table; in a text file, the column gets the type that bounds, step and unit suggest."""
     if not table.is_text or column in table.read_as or isinstance(bounds, Grid):
         return table
     kind = _kind_written(bounds, step, unit)
@@ -206,7 +206,7 @@ def _told(table: Table, column: str, bounds: object, step: object, unit: object)
 
 
 def _kind_written(bounds: object, step: object, unit: object) -> str | None:
-    """Return the kind of values that the bounds are written as; None for numbers."""
+    """Return the kind of values that the notation of the bounds implies; None for numbers."""
     if bounds is None:
         return None if seconds_in(unit) is None else "span"
     ends = _two(bounds)
@@ -277,7 +277,7 @@ class _Reader:
         return (found[0], found[1]) if len(found) == len(given) == 2 else None
 
     def stretch(self, bounds: object) -> tuple[Fraction, Fraction] | None:
-        """Return the first and last day of weeks, months or quarters; for times, the end of that last day."""
+        """Return the first and last day of weeks, months or quarters; for times, the end of the last day."""
         days = (
             days_of(bounds) if isinstance(bounds, str) and self.one is not second_of_day else None
         )

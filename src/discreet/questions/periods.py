@@ -39,7 +39,7 @@ def periods(text: str, *, name: str = "groups") -> list[str]:
 
 
 def is_range(given: object) -> bool:
-    """Return whether this is written as a range; its ends may be periods or numbers, even of two kinds."""
+    """Return whether this is written as a range of periods or numbers, even if its ends differ in kind."""
     if not isinstance(given, str) or given.count(":") != 1:
         return False
     ends = (end.strip() for end in given.split(":"))

@@ -97,7 +97,7 @@ class Setting:
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """What is taken on trust: which rows belong to which person, as only the table's owner knows."""
+        """The owner's statement about rows and people that the guarantee relies on."""
         if self.user is not None:
             return (f"the column {self.user} tells people apart",)
         return ("nobody has two rows" if self.counted is None else "nobody counts in two rows",)
@@ -171,7 +171,7 @@ class Reading:
     following: Callable[[], Reading] | None = None
 
     def __call__(self, _watch: Watch = unwatched) -> Any:
-        """Count, in one state of the data and within the time limit."""
+        """Count in one snapshot of the data, within the time limit."""
         if self.table is None:
             return self.counts(None)
         with self.table.engine.reading(self.seconds):
@@ -188,11 +188,11 @@ class Reading:
             self.following().try_out()
 
     def close(self) -> None:
-        """Release what the trial started."""
+        """End what the trial started, such as a process."""
 
 
 Found = dict[str, Any]
-"""What is released for one group, by name: ``answer`` and whatever is released with it."""
+"""The values released for one group, by name: ``answer`` and anything released with it."""
 Sentences = tuple[str, ...]
 
 
@@ -204,21 +204,21 @@ class Plan:
         question: the question; an ``error_at_most`` is already replaced by the ε that it needs.
         title: the question in words, as people read it.
         words: the question in words, as the ledger will record it.
-        event: what the ledger will charge, exactly.
+        event: the event that the ledger will charge, exactly.
         guarantee: the guarantee that the answer will state, with its proof.
         read: prepares the counting step; its random bits assign people to groups.
         choose: turns what was read and random bits into what is released for each group.
         rules: what is left out, moved, assigned or taken on trust, in sentences.
         rules_after: further rules that depend on the answer, and on nothing else.
         doubts: reasons from public facts why the answer may be pure noise.
-        accuracy: how good the answer will be; None if unknown.
-        chosen: how ε was found, if ``error_at_most`` was given instead.
+        accuracy: the accuracy of the answer; None if unknown.
+        chosen: a sentence about how ε was found, if ``error_at_most`` was given instead.
         groups: the labels of the groups, or None for one answer.
         shape: further fields of the release.
         then: turns the answer into the plan that follows, already paid for; it returns None to end.
         table: the table that the plan is for.
         meter: the budget as it would be after the payment; None without a ledger.
-        left: what the ledger has left for the data set; None without a ledger.
+        left: the data set's remaining budget; None without a ledger.
         fits: whether ``left`` is enough; None without a ledger.
 
     Example:
@@ -296,7 +296,7 @@ class Plan:
         return {**self.shape, **by_group}
 
     def run(self) -> TableRelease:
-        """Ask the question of the plan's table: the schema is checked again, and each run is paid for."""
+        """Ask the question; the table's schema is checked again, and every run is paid for."""
         assert self.table is not None
         return self.table.ask(self.question)
 

@@ -1,4 +1,4 @@
-"""A private table: its owner column and its ledger are set once, and questions are methods."""
+"""A private table: its person column and its ledger are set once, and questions are methods."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class PrivateTable(Setting, ByName):
         return Setting(**facts | {"accountant": accountant, "kept": {}})
 
     def _named(self, plan: Plan) -> Event:
-        """Add the table's name, if it has one, to the charged event, so that the budget remembers it."""
+        """Add the table's name, if it has one, to the charged event, so the ledger records it."""
         if self.name is None:
             return plan.event
         return replace(plan.event, parameters={**plan.event.parameters, "table": self.name})
@@ -151,7 +151,7 @@ class PrivateTable(Setting, ByName):
 
     @cached_property
     def name(self) -> str | None:
-        """The file's name without folder and ending, or the database table's name; None in memory."""
+        """The file's name without folder and ending, or the database table's name; None if in memory."""
         if self.table is not None:
             return shortened(self.table)
         if isinstance(self.data, str | Path) and not is_address(str(self.data)):
@@ -161,7 +161,7 @@ class PrivateTable(Setting, ByName):
 
     @property
     def left(self) -> str | None:
-        """What the ledger has left for the data set, such as ``"ε = 2"``; None without a ledger."""
+        """The data set's remaining budget, such as ``"ε = 2"``; None without a ledger."""
         with opened(self.ledger) as ledger:
             return None if ledger is None else str(ledger.show(self.dataset).left)
 
@@ -227,8 +227,8 @@ def table(
         one_row_per_user: instead of ``user``: every row is a different person.
         counted: instead of ``user``, for a table of counts: the column with the number of people that a row
             stands for. You state that each person counts in one row only.
-        neighbours: ``"add-remove"`` (default) if neighbours differ by one person more or less, or
-            ``"replace"``.
+        neighbours: ``"add-remove"`` (default) if neighbours differ by adding or removing one person, or
+            ``"replace"`` if by replacing one.
         where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
         engine: ``spark`` reads a path in a cluster; by default every table is read where it is.
         table: with the address of a database, or a SQLAlchemy engine: the table's name, ``schema.name`` if
@@ -239,7 +239,7 @@ def table(
         time_limit: how many seconds a database may work; after that nothing is released.
         people: about how many people the table has, if that is public: typical errors are computed for this
             many. It changes no answer and no cost.
-        listed: the public list of a column's values, by the column: ``{"clinic": ["north", "south"]}``.
+        listed: public lists of columns' values, by column: ``{"clinic": ["north", "south"]}``.
             Candidates, groups and values in conditions that are not listed give a warning before the payment.
 
     Example:

@@ -163,10 +163,10 @@ class OnGrid(Grouped):
             asking.epsilon_each / (depths * steps),
             besides="several quantiles" if depths > 1 else None,
         )
-        # The chooser has its own ε, so that its promise is the same at every distance.
+        # The chooser is made from ε, not from a noise scale, so its promise is the same at every distance.
         promise = chooser.promise_at(Fraction(1))
         by_steps = promise.proof and promise.proof.assuming()
-        # The proofs that remain valid after hidden coins; one theorem covers ε, also with hidden coins.
+        # Proofs that remain valid after averaging over hidden coins; one theorem covers ε in both cases.
         direct = {"PureDP": ANSWER, **IN_ANSWERS} if "PureDP" in promise.direct else {}
         if direct and isinstance(mixed(promise), LaplaceDominated):
             direct |= IN_RHO
@@ -200,7 +200,7 @@ class OnGrid(Grouped):
         def errors() -> Errors:
             like = even_counts(asking.people, len(axis))
             if depths > 1:
-                # Finer places change nothing once each of the stated people has a place of their own.
+                # Splitting grid points further changes nothing once each stated person has their own cell.
                 enough = max(USUAL, int(like.max()).bit_length())
                 return drawn(
                     like,
@@ -249,7 +249,7 @@ class OnGrid(Grouped):
         if chooser.facts.law not in BOUNDED:
             return None
         fails, sharing = 1 - Fraction(self.with_probability), 0
-        if len(at) > 1:  # half of it covers how many people the coins leave at one place
+        if len(at) > 1:  # half of it covers the number of people whom the coins leave in one cell
             fails /= 2
             groups = asking.rows.number_of_groups
             sharing = most_sharing(asking.everybody, points=len(axis), groups=groups, fails=fails)
@@ -264,7 +264,7 @@ class OnGrid(Grouped):
 
 
 def rank_errors(row: Counts, at: Sequence[Fraction], places: Sequence[int]) -> float:
-    """Compute the largest distance between a place's rank and the rank of its level, in people."""
+    """Compute the largest distance between an answer's rank and the rank of its level, in people."""
     up_to, there = np.cumsum(row).tolist(), int(row.sum())
     pairs = zip((level * there for level in at), sorted(places), strict=True)
     return float(
@@ -337,14 +337,14 @@ def recursive(
     def places(
         line: Counts, low: Fraction, high: Fraction, levels: Sequence[Fraction]
     ) -> list[int]:
-        """Return the index in ``line`` of each level; it holds the people between ``low`` and ``high``."""
+        """Return each level's index in ``line``, which counts the people between ``low`` and ``high``."""
         if not levels:
             return []
         middle = len(levels) // 2
         level = levels[middle]
         scores = quantile_scores(line, (level - low) / (high - low), neighbours=neighbours)
         place = chooser._choose(scores, bits)
-        # The lower part has the people up to the place; the upper part starts there, without them.
+        # The lower part has the people up to this index; the upper part starts there without them.
         upper = line[place:].copy()
         upper[0] = 0
         below = places(line[: place + 1], low, level, levels[:middle])
@@ -356,7 +356,7 @@ def recursive(
 
 
 def spread_out(people: Counts, coins: int, bits: Bits) -> Counts:
-    """Replace each grid point by 2^coins places and send each of its people to one, by fair coins."""
+    """Split each grid point into 2^coins cells and assign each of its people to a cell by fair coins."""
     for _ in range(coins):
         first = halved(people, bits)
         finer = np.empty(2 * len(people), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A question as a value: a frozen dataclass whose fields carry their help text, check and owner.
+"""A question as a value: a frozen dataclass. Each field has a help text, a check and an owner.
 
 All code that depends on the kinds of questions reads these fields: the methods of a table, the functions of
 ``discreet.questions``, the options of the command line, the requests of a desk, the page's form and help.
@@ -178,7 +178,7 @@ def value(cls: type[T]) -> type[T]:
 
 @cache
 def fields_of(kind: type[Question]) -> tuple[dataclasses.Field[Any], ...]:
-    """Return the fields in writing order: positional ones, the question's own, then the shared ones."""
+    """Return the fields in the order people write them: positional, the question's own, then shared ones."""
     depth: dict[str, int] = {}
     for place, base in enumerate(kind.__mro__):
         for name in vars(base).get("__annotations__", ()):
@@ -239,13 +239,13 @@ class Question(ABC):
         advanced=True,
     )
     typical: bool = flag(
-        "With ⟨error_at_most⟩: hold the error on typical data rather than on any data.",
+        "With ⟨error_at_most⟩: the bound need only hold on typical data, not on any data.",
         default=False,
         group="budget",
         advanced=True,
     )
     purpose: str | None = field(
-        "What the ledger records as the purpose, without any data; by default the question in words.",
+        "The purpose that the ledger records, without any data; by default the question in words.",
         default=None,
         group="budget",
         advanced=True,

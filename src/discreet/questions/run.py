@@ -199,7 +199,7 @@ def paid(
         failure.args = (
             "; ".join([*map(str, failure.args), _stays_spent(guarantee, entry, dataset)]),
         )
-    # Raised outside the handlers, without a cause or context that could quote an engine's message.
+    # Raise this outside the handlers, without a cause or context that could quote an engine's message.
     failure.__cause__ = failure.__context__ = None
     raise failure.with_traceback(None)
 

@@ -40,7 +40,7 @@ LARGEST_DENOMINATOR = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """Δ, whether one person moves all scores the same way, and the question and relation it belongs to.
+    """The sensitivity Δ of scores under a neighbour relation, and whether one person moves all the same way.
 
     Example:
         >>> count_sensitivity("add-remove")
@@ -80,8 +80,8 @@ def quantile_sensitivity(level: Fraction, neighbours: str) -> Sensitivity:
 def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
     """Return a mechanism's guarantee for scores of this sensitivity, with the proofs of both.
 
-    For the three selections in ``selections`` (Coq), one theorem leads from the table to the answer; for
-    others the sensitivity is a separate step.
+    For the three selections in the Coq file ``selections``, one theorem leads from the table to the answer.
+    For other mechanisms the sensitivity is a separate step of the proof.
     """
     if promise.proof is None:
         return promise
@@ -123,7 +123,7 @@ def count_scores(people: Counts, *, neighbours: str) -> Scores:
 
 
 def people_up_to(people: Counts, *, times: int) -> Counts:
-    """Count the people up to each place, in Python integers if ``times`` that many may exceed 64 bits."""
+    """Count the people up to each index, in Python integers if a count times ``times`` may exceed 64 bits."""
     up_to: Counts = np.cumsum(people, axis=-1)
     fits = int(up_to[..., -1].max(initial=0)) * times < 2**62
     return up_to if fits else up_to.astype(object)

@@ -139,7 +139,7 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
         return self.planned(setting.data, setting.neighbours)
 
     def planned(self, data: Any, neighbours: str) -> Plan:
-        """Plan the question for any data that the score takes."""
+        """Plan the question for any data that the score accepts."""
         if self.candidates is None:
             raise ParameterError(WHY_PUBLIC)
         if not isinstance(self.candidates, tuple) or not self.candidates:
@@ -150,7 +150,7 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
             raise refuse("sensitivity", None, "the most by which one person changes any one score")
         chooser = mechanism_at(self.mechanism, self.total, optimize=self.optimize)
         stated: dict[str, Any] = {"sensitivity": self.sensitivity, "monotonic": self.monotonic}
-        # Made now, so that wrong parameters are refused before anything is spent.
+        # Make the scores' form now, so that wrong parameters are refused before anything is spent.
         form = Scores(
             [0] * len(self.candidates),
             candidates=self.candidates,
@@ -203,7 +203,7 @@ def plan_by_scores(
     rules: Sentences,
     bounded: bool = True,
 ) -> Plan:
-    """Plan one choice among scores of a stated ``form``, such as zeros.
+    """Plan one choice among scores; ``form`` has the same candidates and sensitivities, with zeros as scores.
 
     ``bounded`` is False if the number of scores is known only once they are read.
     """
@@ -281,7 +281,7 @@ def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:
 
 @value
 class FromScores(Question):
-    """The candidate with the best precomputed score; it cannot be asked of a table."""
+    """The candidate with the best precomputed score; this question needs a file of scores, not a table."""
 
     def plan(self, setting: Setting) -> Plan:  # noqa: ARG002 - same as others
         """Refuse: the scores are in a separate file."""

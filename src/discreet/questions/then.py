@@ -64,7 +64,7 @@ class _First(Question):
 
     @abstractmethod
     def dearest(self, setting: Setting, second: Question) -> list[Any]:
-        """Return answers that include one that makes the following question most expensive.
+        """Return a few answers; one of them makes the following question as expensive as it can be.
 
         ε is the same for all answers, and δ is a convex function of the number of groups in which a person
         counts, so one of the two ends costs the most (``docs/proofs/groups-from-the-data.md``).
@@ -98,7 +98,7 @@ class FoundGroups(_First, kind="groups"):
         return [groups, groups[:1]] if most > 1 else [groups]
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan to keep groups; a person counts in one, or by weights in several, as public facts decide."""
+        """Plan to find groups; public facts decide if a person counts in one, or in several with weights."""
         setting = setting.narrowed(self.where)
         table = setting.opened(tells_apart=(self.by,))
         if not table.engine.finds_groups:
@@ -124,7 +124,7 @@ class FoundGroups(_First, kind="groups"):
                 groups = {label for label, is_safe in zip(named, safe, strict=True) if is_safe}
             else:
                 groups = kept_by_weights(counted, weighings, bits, is_name=_is_a_name)
-            # Sorted by label: an order by number of people would reveal something about these numbers.
+            # Sort by label: an order by number of people would reveal something about these numbers.
             yield {"answer": tuple(sorted(groups))}
 
         proof = KEPT if weighings is None else WEIGHED
@@ -165,7 +165,7 @@ def _reading(
 
 
 def _is_a_name(label: Any) -> bool:
-    """Return whether a group can be asked for; a blank or misencoded text cannot."""
+    """Return whether a group can be named; a blank or misencoded text cannot."""
     return not isinstance(label, str) or bool(
         label.strip() and "\N{REPLACEMENT CHARACTER}" not in label
     )
@@ -173,7 +173,7 @@ def _is_a_name(label: Any) -> bool:
 
 @value
 class ChosenBound(_First, kind="groups_per_person"):
-    """A number of groups within which about nine of ten people stay."""
+    """A number of groups that about nine in ten people do not exceed."""
 
     groups: Labels = field("The public groups.", check=labels, takes="LIST")
 
@@ -226,7 +226,7 @@ class ChosenBound(_First, kind="groups_per_person"):
 
 @value
 class Then(Question, kind="then"):
-    """A question and a second one that uses its answer; if the first finds nothing, so does the whole.
+    """A question and a second one that uses its answer; if the first finds nothing, the second is not asked.
 
     Example:
         >>> from discreet.questions import Mode
@@ -237,7 +237,7 @@ class Then(Question, kind="then"):
     """
 
     first: Question = field("The question that is asked first.")
-    second: Question = field("The question that is asked then.")
+    second: Question = field("The question that is asked second.")
     into: str = field("The field of the second question that takes the answer of the first.")
 
     def __post_init__(self) -> None:

@@ -70,7 +70,7 @@ JOINT = "joint"
 SET = "set"
 
 Chooser = Callable[[Counts, Bits], Iterable[list[int]]]
-"""A function of counts, one row per group, and of random bits; returns the places chosen in each row."""
+"""Takes counts, one row per group, and random bits; returns the indices chosen in each row."""
 
 
 def method_named(name: str, given: Any) -> str:
@@ -130,7 +130,7 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
         advanced=True,
     )
     ordered: bool = flag(
-        "Put them in order. Without the order the answer is more accurate.",
+        "Put the values in order. Without the order the answer is more accurate.",
         default=True,
         analyst=True,
         option="--unordered",
@@ -192,7 +192,7 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
             method = best_method(k, moved.range_distance, joint, concentrated=concentrated)
             method = SET if method == JOINT and not self.ordered else method
             mechanism = Exponential if method == PEELING and concentrated else None
-        # One-shot: no place falls short by more than the largest noise. Peeling: any of the k choices may.
+        # One-shot: no rank falls short by more than the largest noise. Peeling: any of the k choices may.
         ways = len(contest) * (1 if method == ONE_SHOT else k)
         distance = k * moved.range_distance
         if method in (JOINT, SET):
@@ -256,11 +256,11 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
 
 
 def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighings | None:
-    """Return the rule that keeps values, if it can name rarer values than the margin; no data is used.
+    """Return the rule that keeps values, if it can name rarer values than the margin of ``Limits`` allows.
 
-    Half of ε pays for keeping values and half for choosing among those kept. If each person has one value,
-    values are kept by their number of people; if people have several, up to a bound, values are kept by
-    weights.
+    No data is used. Half of ε pays for keeping values and half for choosing among those kept. If each person
+    has one value, values are kept by their number of people; if people have several, up to a bound, values
+    are kept by weights.
     """
     most = question.values_per_person
     if question.k == 1 or asking.rows.by is not None or (asking.several_rows and most is None):
@@ -390,7 +390,7 @@ def best_method(k: int, distance: int, joint: int, *, concentrated: bool) -> str
     """Return the most accurate method, by the noise that each needs; no data is used.
 
     One-shot noise has the scale k·d/ε; the joint choice has the scale d'/ε. In the joint choice the losses of
-    k places add up in the exponent, and both methods are about equally accurate if the joint scale is half of
+    k ranks add up in the exponent, and both methods are about equally accurate if the joint scale is half of
     the other. If the ledger adds up ρ, k choices at the same cost need a scale of only √k·d/ε and are rarely
     worse, with or without the order: ``benchmarks/results/top_k.md``.
     """

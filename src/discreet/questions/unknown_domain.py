@@ -80,7 +80,7 @@ class Limits:
 
     @property
     def margin(self) -> int:
-        """How far "nothing" scores above the best value left out: 1 + ⌈ln(touched(1 + e^ε)/(2δ))/ε⌉."""
+        """The lead of "nothing" over the best value left out: 1 + ⌈ln(touched(1 + e^ε)/(2δ))/ε⌉."""
         needed = upper_bound(
             lambda e, d, m: (m * (1 + e.exp()) / (2 * d)).log() / e,
             self.epsilon,
@@ -116,7 +116,7 @@ KEPT_BY: dict[str, str] = {
     ADD_REMOVE: "kept by the best rule",
     REPLACE: "kept by their number of people",
 }
-"""How groups or values are kept; the rule is proved optimal only for adding or removing a person."""
+"""The rule that keeps groups or values, in words; it is proved optimal only for the add-remove relation."""
 
 
 def keeping_at(epsilon: Fraction, delta: Fraction, neighbours: str) -> Keeping:
@@ -305,7 +305,7 @@ def planned_from_the_data(
     epsilon = asking.epsilon_each * (1 - share)
     total = Fraction(question.delta or 0)
     if rows.by is not None:
-        # Costs add up over the groups that one person can touch: this many, twice as many under replacement.
+        # Costs add up over the groups that one person can affect: twice as many under replacement.
         each, relation = total / rows.groups_per_person, asking.setting.neighbours
         total = step_limits(2 * epsilon / rounds, each, relation)[1]
     limits = limits_for(

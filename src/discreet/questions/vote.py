@@ -133,7 +133,7 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
     )
     candidates: Labels = field("The public candidates.", default=None, check=labels, takes="LIST")
     blocks: int | None = field(
-        "How many blocks vote; by default what ε, the candidates and the stated number of people recommend.",
+        "How many blocks vote; by default a number that suits ε, the candidates and the number of people.",
         default=None,
         check=whole,
         takes="COUNT",
@@ -284,7 +284,7 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
 
 
 def _promise(chooser: Mechanism) -> Guarantee:
-    """Return the guarantee of a vote: what remains of the mechanism's own after averaging over the deals."""
+    """Return the guarantee of a vote: the mechanism's own, averaged over random deals of people to blocks."""
     own = chooser.promise_at(Fraction(RANGE_DISTANCE))
     if "PureDP" not in own.direct:
         raise ParameterError(

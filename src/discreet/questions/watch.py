@@ -66,7 +66,7 @@ class SparseVector:
     are explained in ``WatchTerms``.
 
     Args:
-        epsilon: what the whole stream costs, however long it runs.
+        epsilon: the cost of the whole stream, however long it runs.
         threshold: the public threshold.
         sensitivity: the most by which one person changes any one value.
         crossings: the watch ends after this many crossings.
@@ -166,9 +166,9 @@ class SparseVector:
         return None if steps is None else steps * self._unit
 
     def ask_all(self, values: Any) -> list[int]:
-        """Return the places of the values that cross, asked in order until the crossings are used up.
+        """Ask about values in order until no crossings are left; return the indices of those that cross.
 
-        The watch ends with its last crossing; later values are not asked.
+        The watch ends with its last crossing; later values are not looked at.
 
         Example:
             >>> watch = SparseVector(epsilon=1, crossings=2, threshold=500, sensitivity=1)
@@ -239,7 +239,7 @@ class SparseVector:
         return self._entry
 
     def probabilities(self, values: Any) -> Floats:
-        """Return each value's chance to be the first crossing, then the chance of none. **Not private**."""
+        """Return each value's probability to be the first crossing, then that of none. **Not private**."""
         return self._rule.probabilities(values)
 
     def __repr__(self) -> str:

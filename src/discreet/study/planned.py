@@ -32,7 +32,7 @@ class PlannedQuestion:
     Attributes:
         asked: the question as the study states it.
         question: the question as it will be asked, with its ε, and with public lists instead of file names.
-        amount: what the ledger will charge for it.
+        amount: the amount that the ledger will charge for it.
         card: the card of its plan, as plain data.
         plan: its plan; None at a desk.
     """
@@ -84,9 +84,9 @@ class StudyPlan:
         study: the study.
         lines: its questions in their order.
         budget: the budget that pays, such as ``clinic`` or ``clinic/alice``; None at a desk.
-        accountant: how that budget adds up costs.
+        accountant: the rule by which that budget adds up costs.
         symbol: ε or ρ.
-        remaining: what the budget has left; None if no budget is known.
+        remaining: the amount left in the budget; None if no budget is known.
         needed: the least that would reach every accuracy, if that is more than the study may cost.
         curves: computes the error of each question for a given cost of the whole study.
 
@@ -122,7 +122,7 @@ class StudyPlan:
 
     @property
     def left(self) -> Fraction | None:
-        """What the budget has left, in its own unit; None if no budget is known."""
+        """The remaining budget, in its own unit; None if no budget is known."""
         return None if self.remaining is None else exact_cost(self.remaining.cost)
 
     @property
@@ -144,7 +144,7 @@ class StudyPlan:
 
     @cached_property
     def canonical(self) -> dict[str, Any]:
-        """Everything that is signed, as plain data; it has no rows, sizes or times."""
+        """Everything that is signed, as plain data; it contains no rows, sizes or times."""
         study = self.study
         return {
             "format": FORMAT,
@@ -173,7 +173,7 @@ class StudyPlan:
         return hash_of(self.canonical)
 
     def key(self, name: str) -> str:
-        """Return the key of a question to a desk, so that a second run gets the same answer."""
+        """Return the key that a question is sent to a desk with; a second run then gets the same answer."""
         return hashlib.sha256(f"{self.hash} {name}".encode()).hexdigest()
 
     # ---- as people see it ----------------------------------------------------------------------

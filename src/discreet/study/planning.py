@@ -1,4 +1,4 @@
-"""Planning of a study: a curve for each question from its plans, the split, and the ledger's budget."""
+"""Plan a study: compute each question's error and cost over ε, split the total, and check the budget."""
 
 from __future__ import annotations
 
@@ -142,15 +142,15 @@ class _Planner:
         return found
 
     def amount(self, plan: Plan) -> Amount:
-        """Return what the ledger will charge, under the neighbour relation of the budget."""
+        """Return the amount that the ledger will charge, under the neighbour relation of the budget."""
         return self.accountant.amount(plan.event.under(self.neighbours or plan.event.neighbours))
 
     def cost(self, plan: Plan) -> Fraction:
-        """Return what the ledger will charge, in the budget's unit."""
+        """Return the ledger's charge as a number, in the budget's unit."""
         return exact_cost(self.amount(plan).cost)
 
     def curve(self, asked: Asked) -> Curve:
-        """Return error and cost of a question over ε, with the requested error."""
+        """Return a question's error and cost as functions of ε, with the requested error."""
         question = asked.question
 
         def at(epsilon: Fraction) -> Point:
@@ -269,7 +269,7 @@ class _Planner:
         raise AssertionError
 
     def _share(self, asked: Asked, sharing: list[Asked], rest: Fraction) -> Fraction:
-        """Return an ε that costs a share of the rest, by weight: exact if ε adds up, else to six digits."""
+        """Return the ε that costs a question's share of the rest: exact if ε adds up, else to six digits."""
         part = rest * asked.weight / sum((each.weight for each in sharing), Fraction(0))
         rounded = Fraction(math.floor(part * 10**9), 10**9)
         if rounded and 0 <= part - self._cost_at(asked, rounded) < Fraction(1, 10**8):

@@ -24,7 +24,7 @@ class Curve:
     """The error and the cost of a question at any ε.
 
     Attributes:
-        at: the error at an ε and its cost, exactly.
+        at: returns the exact error and cost at an ε.
         wanted: the requested error, divided by the question's weight.
 
     Example:

@@ -1,4 +1,4 @@
-"""A study: its tables, its questions, and the most that all of it may cost."""
+"""A study: its tables, its questions, and the most that it may cost."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class StudyError(ParameterError):
     """A study is invalid; the message lists up to 20 problems, one per line.
 
     Attributes:
-        problems: everything that is wrong, each with its place.
+        problems: all problems, each with its line or its field.
 
     Example:
         >>> print(StudyError(["line 3, epsilon is missing", "line 9, ask is missing"]))
@@ -62,7 +62,7 @@ class Asked:
         table: the name of the table that it is about.
         question: the question, with ``epsilon`` or ``error_at_most``.
         weight: how much its accuracy matters relative to the others'.
-        shares: whether its ε is a share, by weight, of the total minus the stated ε.
+        shares: whether its ε is a share, by weight, of the total that is left after all stated ε.
 
     Example:
         >>> from discreet.questions import Median
@@ -82,14 +82,14 @@ class Study:
     """Many questions under one budget.
 
     Attributes:
-        title: what it is about.
+        title: the study's title.
         dataset: the budget's name in the ledger; None for a desk, which knows whose budget it is.
         tables: the arguments of ``discreet.table`` for each table, by the table's name in the study.
         questions: the questions, in order.
-        most: the most that all of it may cost, in the budget's unit; None for no limit.
+        most: the most that the study may cost, in the budget's unit; None for no limit.
         split: ``least`` spends the least that reaches every accuracy; ``weakest`` spends all of ``most``, so
             that the question furthest from its requested accuracy is as good as it can be.
-        shared: whether a later run of the same signed study by anyone gets the kept answers.
+        shared: whether anyone who later runs the same signed study gets the stored answers.
         file: the file that it was read from, if any.
         stated: the tables as the file states them, with sources relative to the file.
         places: the line of each table and question in the file, by name.

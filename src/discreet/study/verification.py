@@ -14,7 +14,7 @@ from discreet.study.planned import hash_of
 
 
 def problems(record: Mapping[str, Any], ledger: Ledger) -> list[tuple[str, str]]:
-    """Return the name of each comparison with the problem that it found, or an empty text.
+    """Return each comparison by name, with the problem that it found or an empty text.
 
     ``record`` is the output of ``StudyAnswers.as_data``.
     """
