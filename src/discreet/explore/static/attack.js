@@ -1,5 +1,4 @@
-// Two ways to experience ε: guess which world an answer comes from, or push an answer out of the allowed
-band.
+// Two ways to experience ε: guess which world an answer comes from, or push an answer out of the band.
 import { chartFigure, drawChart } from "./charts.js";
 import { specification } from "./decide.js";
 import { $, $$, figure, make, percent } from "./dom.js";

@@ -1,6 +1,6 @@
 // The page's state. It is also stored in the address, after the #. The exception is scores that the user
-typed, // changed or opened: browsers store addresses in their history, so the address has only a key, and the
-server // keeps the scores in memory.
+// typed, changed or opened: browsers store addresses in their history, so the address has only a key, and the
+// server keeps the scores in memory.
 export const state = {
   view: "decide",
   source: "example:clinic",
@@ -60,7 +60,7 @@ export function link(scores = null) {
 }
 
 // Reads the address. Parts that are invalid are ignored and listed. Also returns any scores in the address,
-and // the key of a page whose changes it refers to.
+// and the key of a page whose changes it refers to.
 export function restore(fragment) {
   const parts = new URLSearchParams(fragment.replace(/^#/, ""));
   const told = { ignored: [], scores: null, page: null };
