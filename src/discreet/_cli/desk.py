@@ -138,7 +138,7 @@ def allow(file: str, analyst: str, *, json: bool) -> None:
 def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
     """Show who asked what, when, what it cost, and why it failed. Never shows an answer.
 
-    Analysts see the number of a question, and the ledger the number of its entry.
+    Each line has the number that the analyst sees for the question, and its entry number in the ledger.
 
     Example: discreet desk log clinic.toml --analyst epidemiology
     """
@@ -262,7 +262,7 @@ def serve(file: str, *, json: bool) -> None:
 @command("demo")
 @option("--browser/--no-browser", "Open the page in the browser.", default=True)
 def demo(*, browser: bool) -> None:
-    """Serve an invented clinic to two analysts, and open its page. Its files are deleted at the end.
+    """Serve an invented clinic to two analysts, and open its page. All files are deleted when it stops.
 
     Example: discreet desk demo
     """

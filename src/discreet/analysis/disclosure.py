@@ -40,7 +40,7 @@ _NO_PROOF = (
 
 @dataclass(frozen=True, slots=True)
 class DisclosureRisk:
-    """How much one answer can reveal about which world is real.
+    """The most that one answer can reveal about which world is real.
 
     Attributes:
         risk: the largest posterior belief in any world, over all answers.

@@ -133,7 +133,7 @@ class OptimalMechanism:
         dual_error: the dual's lower bound on the error of any mechanism; equal to ``error`` up to rounding.
         chances: for each class of vectors and each level in it, the probability of one candidate at that
             level.
-        dual: the dual price of the privacy constraint of each pair of places, if not zero.
+        dual: the dual prices of the privacy constraints that are not zero, by pairs of ``Place``.
 
     Example:
         >>> best = optimal_mechanism(epsilon=1, n=2, k=3)

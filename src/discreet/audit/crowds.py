@@ -65,7 +65,7 @@ class Crowd:
 
 
 def crowds(total: int, grid: ScoreGrid, gaps: list[float], relation: Relation) -> Iterator[Crowd]:
-    """Yield crowds (outsiders, two or three blocks, ladders) with neighbours of every kind."""
+    """Yield crowds of several shapes (an outsider, blocks, a staircase), with neighbours of every kind."""
     seen = set[tuple[tuple[float, int], ...]]()
     for gap in gaps:
         for levels in _shapes(total, gap):

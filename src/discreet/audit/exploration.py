@@ -51,7 +51,7 @@ def proposed(size: int, relation: Relation, grid: ScoreGrid, noise_scale: float)
 def far_out(
     size: int, relation: Relation, grid: ScoreGrid, noise_scale: float
 ) -> Iterator[Proposal]:
-    """Yield pairs with large offsets or enormous scores, moved together or the first against the rest.
+    """Yield pairs with large offsets or enormous scores; all move together, or the first against the rest.
 
     Such large sums of floats may be rounded. Pairs that are no longer neighbours are skipped.
     """
@@ -72,7 +72,7 @@ def _pair_of(first: Floats, second: Floats, relation: Relation) -> Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A pair of neighbours and an event that is more likely on the first, which distinguishes them."""
+    """A pair of neighbours, and an event that distinguishes them and is more likely on the first."""
 
     pair: Proposal
     event: AnswerSet
@@ -123,7 +123,7 @@ class Exploration:
         return _sorted(found), len(pairs)
 
     def _best_event(self, first: Counts, second: Counts, claimed: float) -> tuple[float, AnswerSet]:
-        """Return the event that exceeds the claim by the most standard deviations, and that number."""
+        """Return the most standard deviations by which an event exceeds the claim, and the event."""
         ranked = [
             ((value - claimed) / max(spread, 1e-12), event)
             for event in self.bound.events(first, second)

@@ -14,7 +14,7 @@ from discreet._exact.sampling.seeding import replaced
 from discreet.audit.traces import CURRENT, Step, Trace
 
 _CENTRED = {"laplace": "l1", "normal": "l2", "gumbel": "linf", "logistic": "l1"}
-"""Noise that takes a centre, with the norm in which its sensitivity is measured."""
+"""Noise with a centre parameter, and the norm in which its sensitivity is measured."""
 
 _OTHERS = (
     "exponential",

@@ -49,7 +49,7 @@ class Regular:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Change:
-    """A change of scores that must make ``image`` as likely as ``outcome`` was; one-sided: or likelier."""
+    """A change of scores that must leave ``image`` as likely as ``outcome`` was (``one_sided``: or more)."""
 
     rule: str
     scores: Floats

@@ -207,7 +207,7 @@ class _Answering:
         self._failures = 0
         self._answered = False
 
-    @np.errstate(all="ignore")  # overflow shows in the answers
+    @np.errstate(all="ignore")  # an overflow is visible in the answers
     def __call__(self, scores: Any, size: int) -> Any:
         if self._many and size > 1:
             # If a batch raises, make single draws instead, to see which of them raise.

@@ -170,7 +170,7 @@ def _different(kind: Kind, found: list[Found]) -> list[Found]:
     return leaders + [one for one in ranked if one not in leaders]
 
 
-@np.errstate(all="ignore")  # overflow shows in the answers
+@np.errstate(all="ignore")  # an overflow is visible in the answers
 def verdict_on(
     kinds: Iterable[Kind],
     *,

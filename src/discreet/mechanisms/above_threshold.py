@@ -214,7 +214,7 @@ class CrossingRule:
         return drawn
 
     def probabilities(self, values: Any) -> Floats:
-        """Return each value's chance to cross first, and last the chance of no crossing. **Not private**."""
+        """Return each value's chance to cross first; the last entry is for no crossing. **Not private**."""
         return first_crossing(self._offsets(vector_of(values)), self.scales)
 
     def sequence_probability(self, values: Any, answers: Sequence[bool]) -> float:

@@ -241,7 +241,7 @@ def _variant_1(scope: Scope) -> Finding:
 @claim("Variant 2 (Dwork and Roth)")
 def _variant_2(scope: Scope) -> Finding:
     """With threshold noise of scale 2cΔ/ε that is redrawn after each “above”, query noise of scale 4cΔ/ε
-    and a stop after c of them, it is ε-differentially private."""
+    and a stop after c such answers, the technique is ε-differentially private."""
     return _holds("2", scope)
 
 
@@ -264,8 +264,8 @@ def _grows(number: str, scope: Scope, why: str) -> Finding:
 
 @claim("Variant 3 (Roth)")
 def _variant_3(scope: Scope) -> Finding:
-    """With query noise of scale 2cΔ/ε, and the noisy answer itself released instead of “above”, it is
-    ε-differentially private."""
+    """With query noise of scale 2cΔ/ε, and the noisy answer itself released instead of “above”, the
+    technique is ε-differentially private."""
     return _grows(
         "3",
         scope,
@@ -277,7 +277,7 @@ def _variant_3(scope: Scope) -> Finding:
 @claim("Variant 4 (Lee and Clifton)")
 def _variant_4(scope: Scope) -> Finding:
     """With threshold noise of scale 4Δ/ε, query noise of scale 4Δ/(3ε) for every c, and a stop after c
-    answers “above”, it is ε-differentially private."""
+    answers “above”, the technique is ε-differentially private."""
     worst: dict[str, str] = {}
     first: Verdict | None = None
     for crossings in (1,) if scope.quick else (1, 2):
@@ -305,8 +305,8 @@ def _variant_4(scope: Scope) -> Finding:
 
 @claim("Variant 5 (Stoddard and others)")
 def _variant_5(scope: Scope) -> Finding:
-    """With threshold noise of scale 2Δ/ε, no noise on the queries and no stop, it is ε-differentially
-    private."""
+    """With threshold noise of scale 2Δ/ε, no noise on the queries and no stop, the technique is
+    ε-differentially private."""
     verdict = _audited(variants(_EPSILON, 1)["5"], _EPSILON, scope)
     established(verdict.witness is not None, "there is a witness")
     return refuted(
@@ -320,6 +320,6 @@ def _variant_5(scope: Scope) -> Finding:
 
 @claim("Variant 6 (Chen and others)")
 def _variant_6(scope: Scope) -> Finding:
-    """With noise of scale 2Δ/ε on the threshold and on each query, and no stop, it is ε-differentially
-    private."""
+    """With noise of scale 2Δ/ε on the threshold and on each query, and no stop, the technique is
+    ε-differentially private."""
     return _grows("6", scope, "every “above” tells as much as the first, and nothing stops them")

@@ -55,10 +55,9 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
 
     Each feature is cut at a public ``threshold`` into yes and no. Its score is the number of rows that the
     best rule on this feature alone gets right (``rows_told_right``). The threshold must lie inside the
-    feature's
-    range: if all rows are on one side, features are chosen at random. With ``score_func`` the user provides
-    the scores as ``score_func(X, y)``, one for each feature. ``sensitivity`` and ``monotonic`` then describe
-    how one row changes them.
+    feature's range: if all rows are on one side, features are chosen at random. With ``score_func`` the user
+    provides the scores as ``score_func(X, y)``, one for each feature. ``sensitivity`` and ``monotonic`` then
+    describe how one row changes them.
 
     The noise is fresh for every fit and takes no seed, so two fits may differ (the tag
     ``non_deterministic``). Only the choice of features is stored, not the scores or anything else about the

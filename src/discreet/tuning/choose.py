@@ -95,8 +95,7 @@ def choose_run(
     with the highest quality is released; ties are broken at random. Nothing else is released, not even the
     number of runs. The whole cost is spent before the first run. The guarantee relies on two promises by the
     caller: every run costs at most ``cost``, including its quality (a score on the same people is not free),
-        and no run
-    sees the outcome of another.
+    and no run sees the outcome of another.
 
     With a ``target``, the first run of at least that quality is released, which costs at most twice one run.
     If no run reaches the target, the search ends after a geometric number of runs with the answer "none". The

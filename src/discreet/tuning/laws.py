@@ -161,7 +161,7 @@ class NegativeBinomial(RandomRunCount):
 
     @property
     def mean_above(self) -> Fraction:
-        """The mean number of runs: exactly 1/γ for the geometric law, else rounded up."""
+        """The mean number of runs: exactly 1/γ for the geometric distribution, else rounded up."""
         return (
             1 / self.halting if self.shape == 1 else Fraction(upper_bound(self.slope, Fraction(1)))
         )

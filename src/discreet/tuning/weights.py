@@ -1,4 +1,4 @@
-"""How much the best of several runs can amplify each privacy loss of one run (theorem 3).
+"""A bound on how much the best of several runs amplifies each privacy loss of one run (theorem 3).
 
 Among sets with probability u under one data set, r(u) is the largest probability under a neighbour. The best
 of K runs turns a likelihood ratio L into at most g(L) = max over u of f′(r(u))·L − τ·f′(u). Here r is

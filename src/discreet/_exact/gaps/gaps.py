@@ -101,10 +101,10 @@ class Gaps:
 
     Args:
         values: one-dimensional array of a native integer or float type, or of Python integers and
-                Fractions (``dtype=object``). It is not copied, so it must not change during a release.
-            scale: the noise scale s, a positive rational.
-            largest_is_best: whether the best score is the largest; otherwise the least.
-            block: the number of candidates in a block; tests make it small.
+            Fractions (``dtype=object``). It is not copied, so it must not change during a release.
+        scale: the noise scale s, a positive rational.
+        largest_is_best: whether the best score is the largest; otherwise the least.
+        block: the number of candidates in a block; tests make it small.
 
     Example:
         >>> gaps = Gaps(np.array([3, 7, 5]), scale=Fraction(2))

@@ -275,7 +275,7 @@ def _is_heads(
 
 
 def not_tails_yet(gaps: Gaps, *, bits: Bits, tuning: Tuning) -> tuple[Indices, Words]:
-    """Return each uniform number's first bits, and the candidates for which they do not yet mean tails.
+    """Return the candidates that their first bits do not yet show to be tails, and all first bits.
 
     The first bits of u bound −ln u from above; a candidate with a larger gap has e^−γ below u (lemma 6a).
     """

@@ -92,7 +92,7 @@ class Shares:
         self._total = float(self._ends[-1]) + gaps.size * 0.5**level
 
     def draw(self, bits: Bits, tuning: Tuning) -> int:
-        """Return a position in the list of near candidates, or its length for none."""
+        """Return a position in the list of near candidates, or the list's length if none is drawn."""
         word = tuning.word
         uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
         target = (uniform.known + 0.5) * 0.5**word * self._total

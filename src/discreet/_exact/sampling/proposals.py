@@ -5,8 +5,7 @@ proposed at the times of a Poisson process. Its rate bounds how soon the candida
 block, the rate follows from the best score in it. A proposal is accepted with the remaining chance, and the
 first accepted one is the winner (lemma 16 of the proof page). Few scores are read besides the best of each
 block: at least one in 2m proposals from a block of m candidates is accepted, because its best candidate is
-    accepted that
-often.
+accepted that often.
 """
 
 from __future__ import annotations
@@ -165,7 +164,7 @@ def first_kept(
             if candidate not in out and clock.keeps(gaps, candidate, noise):
                 return candidate
         before += len(candidates)
-        # Before about this point time is rarely over, and the next proposal with heads checks it.
+        # Time is rarely over before about this point, and the next proposal with heads checks it anyway.
         if noise.ends and before >= blocks.rate:
             clock.proceed(before)
             if clock.is_over():

@@ -160,7 +160,7 @@ class Weighings:
         first: the rough round, which names the largest groups.
         last: the round for the remaining groups.
         rho: ρ, the cost of the noise of both rounds.
-        unsafe: the probability with which groups that only one person has may be named.
+        unsafe: the allowed probability of naming a group that only one person has.
     """
 
     def __init__(self, epsilon: Fraction, delta: Fraction, *, groups: int, replacing: bool) -> None:

@@ -233,7 +233,7 @@ def _where_it_holds(scope: Scope) -> Finding:
 
 
 def _loss_where_kept() -> dict[str, Any] | None:
-    """Return neighbours with the same T and a loss above ε, if any; on the grid of Δ, exp(−ε/2) = ½, ⅘."""
+    """Return neighbours on the grid of Δ with the same T and a loss above ε, if any; exp(−ε/2) = ½ or ⅘."""
     for coin in map(rational, ("1/2", "4/5")):
         for scores in lattice(3, 5):
             problem = Problem(scores, unit_coin=coin)

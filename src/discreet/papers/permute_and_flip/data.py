@@ -139,7 +139,7 @@ def _figure_3b(drawing: Drawing) -> None:
 
 @claim("Section 6, mode")
 def _section_6_mode(scope: Scope) -> Finding:
-    """Mode of HEPTH at ε = 0.04: permute-and-flip's error is about 5.4, the exponential mechanism's 1.84
+    """Mode of HEPTH at ε = 0.04: permute-and-flip's error is about 5.4. The exponential mechanism's is 1.84
     times that, and it needs about 1.27 times the budget for the same error."""
     evidence = (
         "expected errors computed from probabilities, with the definitions of the authors' notebook"
@@ -149,8 +149,8 @@ def _section_6_mode(scope: Scope) -> Finding:
 
 @claim("Section 6, median")
 def _section_6_median(scope: Scope) -> Finding:
-    """Median of HEPTH at ε = 0.01: permute-and-flip's error is about 13.7, the exponential mechanism's 1.93
-    times that, and it needs about 1.19 times the budget for the same error."""
+    """Median of HEPTH at ε = 0.01: permute-and-flip's error is about 13.7. The exponential mechanism's is
+    1.93 times that, and it needs about 1.19 times the budget for the same error."""
     evidence = "ratio and budget agree within two percent; the error is reached at a larger ε"
     return judged(scope, "pf-fig3b", about="ε = 0.01", evidence=evidence, holds=PROVED)
 

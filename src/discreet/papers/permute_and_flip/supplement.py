@@ -40,7 +40,7 @@ claim = claims_of("permute-and-flip-supplement")
 
 
 Formula: TypeAlias = Callable[[Sequence[Number]], list[Number]]
-"""A function from exact rational coins p_r (fractions or flint's), the largest 1, to probabilities."""
+"""A function from exact rational coins p_r (fractions or flint's) to probabilities; the largest coin is 1."""
 
 
 def _checked(coins: Iterable[Number]) -> list[Number]:

@@ -94,8 +94,8 @@ def _section_3a(_scope: Scope) -> Finding:
 
 @claim("Section III-B")
 def _section_3b(_scope: Scope) -> Finding:
-    """T is the same for all neighbouring data sets. For (5, 4, 1) it is candidates 1 and 2, also for (4, 4,
-    1), (5, 5, 1) and (6, 4, 1)."""
+    """T is the same for all neighbouring data sets. For (5, 4, 1) it is candidates 1 and 2, and it
+    stays the same for (4, 4, 1), (5, 5, 1) and (6, 4, 1)."""
     sets = {
         str(scores): list(chain(Problem(scores, epsilon=Fraction(1))))
         for scores in ((5, 4, 1), (4, 4, 1), (5, 5, 1), (6, 4, 1))
