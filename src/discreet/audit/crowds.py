@@ -1,4 +1,4 @@
-"""Crowds: score vectors with few levels, each with any number of candidates, and their neighbours.
+"""Crowds: score vectors with many candidates but few distinct scores (levels), and their neighbours.
 
 A property that holds for a few candidates can fail for many. As a crowd grows, the probability of choosing
 any one member falls, but the advantage that a mechanism gives the leader does not.
@@ -26,7 +26,7 @@ Block = tuple[float, float, int]
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """A pair of neighbouring score vectors, stored as blocks."""
+    """A pair of neighbouring score vectors with few distinct scores, stored as blocks."""
 
     blocks: tuple[Block, ...]
 

@@ -57,7 +57,7 @@ def audit(
         sensitivity: Δ, the most that one person changes any score; or a list with one Δ for each candidate,
             which also sets the number of candidates.
         monotonic: whether all scores move in one direction; None tries both.
-        n: the number of candidates, or several; None tries 2 to 5, and crowds of up to 10,000.
+        n: the number of candidates, or several; None tries 2 to 5, and up to 10,000 with few distinct scores.
         neighbours: your own neighbour relation: a function from a score vector to the neighbours to try.
         inputs: the tables to try, if the subject is a function of tables instead of scores.
         effort: ``"quick"``, ``"usual"`` or ``"thorough"``, which takes several times as long and searches

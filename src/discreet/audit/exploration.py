@@ -1,4 +1,4 @@
-"""The pairs of neighbours that a statistical audit tries: small vectors, crowds, and very large scores.
+"""The pairs that a statistical audit tries: small vectors, crowds of equal scores, and very large scores.
 
 The few most informative pairs become suspects. These are judged on new draws.
 """

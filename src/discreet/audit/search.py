@@ -1,8 +1,8 @@
 """The search for the worst pair of neighbours, with one loop for all kinds of input.
 
-A kind of input (score vectors, crowds, tables, streams, changes that test regularity) proposes pairs of
-neighbours in batches, with their losses in floats, and lists the pairs near a given one. The loop keeps the
-worst pairs, climbs from them, and certifies the decisive ones in interval arithmetic.
+A kind of input (score vectors, crowds of equal scores, tables, streams, changes that test regularity)
+proposes pairs of neighbours in batches, with their losses in floats, and lists the pairs near a given one.
+The loop keeps the worst pairs, climbs from them, and certifies the decisive ones in interval arithmetic.
 """
 
 from __future__ import annotations

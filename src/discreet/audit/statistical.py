@@ -29,7 +29,7 @@ _DRAWS = {"quick": (50_000, 200), "usual": (500_000, 500), "thorough": (2_000_00
 _CROWD = 30
 _FIRST_ROUND = 20_000
 _UNTIL = (0.3, 0.5, 0.65, 1.0)
-"""The fractions of the time limit at which the stages end: small vectors and crowds, very large scores, a
+"""The fractions of the time limit at which the stages end: small and long vectors, very large scores, a
 second look, and judging.
 """
 
@@ -77,19 +77,19 @@ def statistical_audit(
 ) -> StatisticalVerdict:
     """Test a claim by sampling, with a lower confidence bound on the loss for the worst pairs found.
 
-    The audit first explores pairs with ``explore`` draws for each score vector: small vectors, crowds, and
-    scores so large that powers of e overflow. It then judges the few most informative pairs on new draws
-    only, in rounds of growing size. Every bound is a Clopper–Pearson bound, and all bounds of all rounds
-    share ``false_alarm`` equally (Bonferroni). So a true claim is called suspect with at most that
-    probability, however the pairs were found (``docs/proofs/auditing.md``). The status "refuted" is reserved
-    for exact witnesses. The other arguments are the same as for ``audit``.
+    The audit first explores pairs with ``explore`` draws for each score vector: small vectors, long vectors
+    with few distinct scores, and scores so large that powers of e overflow. It then judges the few most
+    informative pairs on new draws only, in rounds of growing size. Every bound is a Clopper–Pearson bound,
+    and all bounds of all rounds share ``false_alarm`` equally (Bonferroni). So a true claim is called suspect
+    with at most that probability, however the pairs were found (``docs/proofs/auditing.md``). The status
+    "refuted" is reserved for exact witnesses. The other arguments are the same as for ``audit``.
 
     Args:
         function: a mechanism, ``function(scores, size)`` that returns positions or a list of answers of any
             kind, or ``function(scores)`` that returns one answer. An exception or a NaN is an answer like
             any other, and a float is rounded down to a multiple of half the noise scale.
         claim: ``PureDP``, ``BoundedRange``, ``ZCDP`` or ``ApproxDP``.
-        n: the number of candidates, or several; None tries 2, 3 and 5, and crowds of 30.
+        n: the number of candidates, or several; None tries 2, 3 and 5, and 30 with few distinct scores.
         effort: ``"quick"``, ``"usual"`` or ``"thorough"``: 50,000, 500,000 or 2,000,000 samples.
         samples: the largest number of draws for one score vector; by default set by ``effort``.
         false_alarm: the largest probability of calling a true claim suspect.

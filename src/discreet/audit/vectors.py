@@ -37,7 +37,7 @@ Row = tuple[float, ...]
 Pair = tuple[Row, Row]
 
 _FEW = 64
-"""A vector with more candidates than this is treated as a crowd, which has few levels."""
+"""A vector with more candidates than this is treated as a crowd, which has few distinct scores."""
 _DEEPEST = -1e5
 _FARTHEST = 2**20
 

@@ -64,7 +64,7 @@ class Arithmetic(Protocol):
         ...
 
     def within(self, values: Values, best: Scalar, bounds: Floats, places: NDArray[Any]) -> Flags:
-        """Return whether γ of each score is at most ``bounds[place]``."""
+        """Return whether γ of score i is at most ``bounds[places[i]]``, for every i."""
         ...
 
     def pairs(self, values: Values, best: Scalar) -> tuple[Floats, Floats]:
@@ -250,7 +250,7 @@ class FloatArithmetic:
         return min(gap, self._limit) * self._factor
 
     def within(self, values: Values, best: float, bounds: Floats, places: NDArray[Any]) -> Flags:
-        """Return whether γ of each score is at most ``bounds[place]``."""
+        """Return whether γ of score i is at most ``bounds[places[i]]``, for every i."""
         if not self._double or self._reach is None or abs(best) > _NO_OVERFLOW:
             return self.gammas(values, best) <= bounds.take(places)
         gaps = best - values if self._direction > 0 else values - best
@@ -366,7 +366,7 @@ class IntegerArithmetic:
         return min(float(gap) * self._factor, FARTHEST_GAP)
 
     def within(self, values: Values, best: int, bounds: Floats, places: NDArray[Any]) -> Flags:
-        """Return whether γ of each score is at most ``bounds[place]``."""
+        """Return whether γ of score i is at most ``bounds[places[i]]``, for every i."""
         if not self._wide:
             return self.gammas(values, best) <= bounds.take(places)
         # Integer limits, rounded down, give the same answers without converting every difference to float.
@@ -437,7 +437,7 @@ class ExactArithmetic:
     def within(
         self, values: Values, best: int | Fraction, bounds: Floats, places: NDArray[Any]
     ) -> Flags:
-        """Return whether γ of each score is at most ``bounds[place]``."""
+        """Return whether γ of score i is at most ``bounds[places[i]]``, for every i."""
         return self.gammas(values, best) <= bounds.take(places)
 
     def pairs(self, values: Values, best: int | Fraction) -> tuple[Floats, Floats]:

@@ -129,7 +129,7 @@ def laplace_max_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD)
 def _in_layer(
     rows: RowGaps, places: Indices, layer: Layer, *, bits: Bits, tuning: Tuning
 ) -> Indices:
-    """Return which of these places are in the layer, given that they are not in a higher layer.
+    """Return which of these positions are in the layer, given that they are not in a higher layer.
 
     Their chances are at most e^(k−γ), and the first bits rule out most of them (lemma 19).
     """
@@ -144,7 +144,7 @@ def _in_layer(
 
 
 def _heads(rows: RowGaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> Indices:
-    """Return the places whose coins are heads; the first bits rule out most of them (lemma 6a)."""
+    """Return the positions whose coins are heads; the first bits rule out most of them (lemma 6a)."""
     first = bits.words(rows.size, width=tuning.first_bits)
     left, gammas = rows.within(noise_bounds(tuning.first_bits, tuning.tolerance), first)
     first = first.take(left)
@@ -161,7 +161,7 @@ def _fallen(
     bits: Bits,
     tuning: Tuning,
 ) -> Indices:
-    """Return the places whose coins are heads, given the first bits of each uniform number."""
+    """Return the positions whose coins are heads, given the first bits of each uniform number."""
     chances, factor = coins.chances(gammas)
     more = bits.words(len(places), width=tuning.coin)
     width = tuning.first_bits + tuning.coin
