@@ -149,7 +149,7 @@ class Ruler:
         return (values >= self.low) & (values <= self.high)
 
     def encoded(self, field: str, *, room: int = 40) -> dict[str, Any]:
-        """Return the axis for Vega-Lite, with as many ticks as fit, one every ``room`` pixels."""
+        """Return the axis for Vega-Lite, with as many ticks as fit if each needs ``room`` pixels."""
         most = max(3, int(self.pixels) // room)
         ticks: dict[str, Any] = {
             "tickCount": most,

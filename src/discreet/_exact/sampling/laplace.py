@@ -110,7 +110,7 @@ class LaplaceNoise:
         )
 
     def ball(self, gamma: Fraction, time: Ball) -> Ball:
-        """Return the odds as a ball."""
+        """Return the odds as an interval."""
         chance = ball_of(-gamma).exp()
         distance = abs(1 - chance * (self._start + self._step * time))
         return (1 + distance) / (chance * self._step).max(ball_of(1))
@@ -161,7 +161,7 @@ class Layer:
         return chances, 4.0 if self.number <= _DEEPEST else math.inf
 
     def ball(self, gamma: Fraction) -> Ball:
-        """Return the chance by the same three formulas, as a ball."""
+        """Return the chance by the same three formulas, as an interval."""
         z = gamma - (self.number - 1)
         if z >= 1:
             return (ball_of(1).exp() - 1) / (2 * ball_of(z).exp() - 1)

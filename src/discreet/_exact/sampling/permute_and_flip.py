@@ -121,7 +121,7 @@ def _heads_of(
 def _by_first_bits(
     gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning, tails: Collection[int] = ()
 ) -> int | None:
-    """Make the same choice for few candidates; the first bits show that most coins are tails.
+    """Choose among the heads if there are few candidates; the first bits show that most coins are tails.
 
     The other coins are flipped all at once, or in random order until one is heads if there are very few or
     unusually many. Candidates in ``tails`` are skipped.

@@ -61,7 +61,7 @@ class Noise(Protocol):
         ...
 
     def ball(self, gamma: Fraction, time: Ball) -> Ball:
-        """Return the odds as a ball."""
+        """Return the odds as an interval."""
         ...
 
 
@@ -239,7 +239,7 @@ class Clock:
         return time, max(doubt + 2.0**-30, self._tuning.tolerance)
 
     def _exact(self) -> Ball:
-        """Return the time as a ball, from all the bits drawn for it."""
+        """Return the time as an interval, from all the bits drawn for it."""
         word = self._tuning.word
         for known in np.concatenate(self._words)[len(self._uniforms) :].tolist():
             self._uniforms.append(Uniform(self._bits, known=known, width=word, step=word))
