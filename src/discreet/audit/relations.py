@@ -175,7 +175,7 @@ def shapes(
             row = np.zeros(size)
             row[:leaders] = gap
             rows.append(row)
-    # Two contenders with the rest far behind. A loss between two candidates also appears with more.
+    # Two contenders with the rest far behind. A loss between two candidates also occurs with more candidates.
     for lead in (0.0, delta / 2, delta, 2 * delta):
         row = np.zeros(size)
         row[:2] = max(gaps) + lead, max(gaps)

@@ -221,7 +221,7 @@ def _lemma_2_3(scope: Scope) -> Finding:
 
 @claim("Theorem 2.4")
 def _theorem_2_4(scope: Scope) -> Finding:
-    """With noise scale d/ε, d the range distance, permute-and-flip is (ε, 0)-differentially
+    """With noise scale d/ε, where d is the range distance, permute-and-flip is (ε, 0)-differentially
     private."""
     # One step of the grid is d, so x stands for exp(−ε). Moves of 0 or 1 step allow a factor of x.
     most = scope.size(full=4, quick=3)
