@@ -1,8 +1,7 @@
-"""The command line: it only parses, calls the library and prints.
+"""The command line. It only parses arguments, calls the library and prints.
 
-The table below names each command's module, and the list of commands in the help is written from it. The
-module is imported when its command runs; heavy libraries are imported inside its functions. Results go to
-stdout, progress and errors to stderr.
+The table below gives each command's module and its line in the help. A module is imported when its command
+runs; heavy libraries are imported inside its functions. Results go to stdout, progress and errors to stderr.
 Exit status: 0 done (for an audit: not refuted), 1 refuted, 2 wrong input, 3 something failed.
 """
 
@@ -91,11 +90,11 @@ def _show_completion(context: click.Context, _option: click.Parameter, shell: st
     help="Print the completion script for bash, zsh or fish and exit.",
 )
 def app() -> None:
-    """The whole command line."""
+    """The top-level command."""
 
 
 def main() -> None:
-    """Run the command line; errors become one line on stderr and an exit status."""
+    """Run the command line; print an error as one line on stderr and set the exit status."""
     from discreet._cli.output import prepare_streams, say
 
     if _COMPLETE not in os.environ:  # completions are written as bytes
@@ -108,7 +107,7 @@ def main() -> None:
         if isinstance(error, DiscreetError):
             say(f"error: {error}", err=True)
             sys.exit(2 if isinstance(error, ParameterError | ScoresError) else 3)
-        # An error from another library may quote data in its message, so only its type is shown.
+        # An error from another library may contain data in its message, so only its type is shown.
         kind = type(error).__name__
         say(f"error: something failed ({kind}); DISCREET_DEBUG=1 shows where", err=True)
         sys.exit(3)

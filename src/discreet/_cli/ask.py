@@ -1,7 +1,7 @@
-"""``discreet mode``, ``median`` and the other kinds of questions that have a command, and ``discreet ask``.
+"""``discreet ask``, and the commands for single kinds of questions, such as ``mode`` and ``median``.
 
-Every command is made from its kind of question: name, help text, example, and an option for each field that
-has one.
+Each of these commands is built from its kind of question: the name, the help text, the example, and an option
+for each field that has one.
 """
 
 from __future__ import annotations
@@ -141,9 +141,9 @@ PLAN = option(
 
 
 def listed(text: str | None, *, least: int = 1) -> Any:
-    """Read a public list written with commas; return other text unchanged, as the name of a range or file.
+    """Read a public list separated by commas; return other text unchanged, as the name of a range or file.
 
-    The text is such a name if it has fewer parts than ``least``, or a single part with a colon.
+    The text is a name if it has fewer parts than ``least``, or a single part with a colon.
     """
     if text is None or _FILE.search(text) or Path(text).is_file():
         return text
@@ -162,7 +162,7 @@ def _in_options(words: str) -> str:
 
 
 def options_of(kind: type[Question]) -> Iterator[Decorator[Any]]:
-    """Make an option for each field that has one, in the section of its group."""
+    """Yield an option for each field that has one, in the section of its group."""
     types = typing.get_type_hints(kind)
     for each in fields_of(kind):
         facts = each.metadata
@@ -209,12 +209,12 @@ def _option(each: dataclasses.Field[Any], facts: Any, kind: Any) -> Decorator[An
 
 
 class Ask(Command):
-    """A command that asks a local table, or a table of a desk: ``desk:visits``."""
+    """A command that asks about a local table, or about a table of a desk: ``desk:visits``."""
 
     kind: type[Question]
 
     def run(self, ctx: click.Context) -> Any:
-        """Ask the local table or the desk."""
+        """Ask about the local table, or ask the desk."""
         if not ctx.params["data"].startswith("desk:"):
             return super().run(ctx)
         from discreet._cli.desk import ask_desk
@@ -223,7 +223,7 @@ class Ask(Command):
 
 
 def ask_command(kind: type[Question], name: str, words: str, example: str) -> Command:
-    """Make the command that asks one kind of question."""
+    """Make the command for one kind of question."""
 
     def ask(**given: Any) -> None:
         ask_table(kind, **given)
@@ -245,7 +245,7 @@ for _kind in kinds_by_name().values():
 @stack(SOURCE, argument("QUESTION", "A file with the question as JSON, or - for standard input."))
 @stack(COUNTED, PLAN, DELIVERED, HELP_ALL)
 def ask(question: str, **given: Any) -> None:
-    """Ask a question written as JSON, as Question.to_dict and --plan --json write it.
+    """Ask a question written as JSON, in the format of Question.to_dict and --plan --json.
 
     Example: discreet ask visits.parquet question.json --dataset clinic --user patient_id
     """
@@ -257,7 +257,7 @@ def ask(question: str, **given: Any) -> None:
     except ValueError:
         problem = ParameterError("⟨question⟩ is not JSON")
     else:
-        # The plan of a question includes the question.
+        # A plan contains its question.
         inner = written.get("question", written) if isinstance(written, dict) else written
         asked = Question.from_dict(inner)
         if str(given["data"]).startswith("desk:"):
@@ -314,7 +314,7 @@ def _ask(
     **given: Any,
 ) -> None:
     """Plan or ask a question about a table."""
-    is_text = any((delimiter, encoding, read_as))  # options that only text files need
+    is_text = any((delimiter, encoding, read_as))  # options for text files only
     data = _opening(data, ask_password=ask_password, is_file=is_text)
     if is_text:
         from discreet._tables import TextFile
@@ -351,7 +351,7 @@ def _ask(
 
 
 def _function(named: str) -> Any:
-    """Return the function that FILE.py:NAME names; the file runs only in the isolated process."""
+    """Return the function named by FILE.py:NAME; the file runs only in the isolated process."""
     from discreet._isolated import FunctionInFile
 
     file, _, name = named.rpartition(":")
@@ -374,7 +374,7 @@ def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
 
 
 def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
-    """Return the arguments that open the table; a password among them would stay in the shell's history."""
+    """Return the arguments that open the table; refuse a password, which a shell's history would keep."""
     from discreet._tables.databases import is_address
 
     if not is_address(data):
@@ -406,7 +406,7 @@ def answer(
     no_ledger: bool,
     keep_answer: bool,
 ) -> None:
-    """Ask, with the named ledger or without one, and deliver the release."""
+    """Ask with the named ledger, or without one, and deliver the release."""
     if keep_answer and no_ledger:
         raise ParameterError("--keep-answer keeps it in a ledger: leave --no-ledger out")
     as_frame = out is not None and Path(out).suffix.lower() in FILES
@@ -430,7 +430,7 @@ def answer(
         try:
             write_frame(release, file.name)
             lost = None
-        except Exception:  # of any kind: the answer is paid for and must be printed
+        except Exception:  # catch everything: the answer is paid for and must be printed
             lost = DiscreetError(
                 f"the answer could not be written to {file.name}: it was printed only"
             )
@@ -442,7 +442,7 @@ def answer(
 
 
 def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None:
-    """Deliver a release: a card on a terminal; in a pipe the bare answer, with the rest on stderr."""
+    """Deliver a release: on a terminal as a card; in a pipe the bare answer, with the rest on stderr."""
     if json:
         deliver(as_json(release.as_data(), indent=None), file)
         return
@@ -456,14 +456,14 @@ def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None
 
 
 def for_terminal(text: str, answer: str) -> str:
-    """Return the card for the terminal's encoding; do not spell out signs if that would change the answer."""
+    """Return the card in the terminal's encoding, unchanged if replacing symbols would alter the answer."""
     encoding = sys.stdout.encoding
     return text if transcribed(answer, encoding) != answer else transcribed(text, encoding)
 
 
 @contextmanager
 def counting(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterator[dict[str, Any]]:
-    """Open the ledger and yield it with the data set's name, as arguments of a table."""
+    """Open the ledger and yield the ledger and the data set's name, as keyword arguments for a table."""
     if no_ledger and (dataset is not None or ledger is not None):
         raise ParameterError("--no-ledger runs without a ledger: leave --dataset and --ledger out")
     if no_ledger:
@@ -482,8 +482,8 @@ _BARS = {"voting": "blocks vote", "choosing": "choosing in each group"}
 
 @contextmanager
 def _progress() -> Iterator[Watch]:
-    """Show a spinner with a clock while the engine works, then a bar over blocks or groups."""
-    if not sys.stderr.isatty():  # no need to import Rich
+    """Show a spinner with a clock while the engine works, then a progress bar over blocks or groups."""
+    if not sys.stderr.isatty():  # saves the import of Rich
         yield lambda _doing, _done, _all: None
         return
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn

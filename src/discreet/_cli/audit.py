@@ -92,8 +92,8 @@ def audit(
 ) -> None:
     """Search neighbouring scores for a pair that refutes a claimed guarantee.
 
-    With --sampled the loss is bounded from below with confidence: a claim that is true is called suspect
-    with probability at most 1e-9.
+    With --sampled, the audit computes a lower bound on the loss with confidence: it calls a true claim
+    suspect with probability at most 1e-9.
 
     Exit status: 0 not refuted (or proved), 1 refuted or suspect, 2 wrong input, 3 the mechanism failed.
 
@@ -183,7 +183,7 @@ def parse_claim(text: str) -> Guarantee | Regular:
     }
     wanted, maker = makers.get(name, (-1, None))
     if len(numbers) == wanted:
-        with suppress(ParameterError):  # its message would blame an option named like the number
+        with suppress(ParameterError):  # its message would name the wrong option
             claim: Guarantee | Regular = maker(*numbers)
             return claim
     raise refuse(
@@ -214,7 +214,7 @@ def _refuse_a_sampler(name: str, subject: Any) -> None:
 
 
 def show(verdict: Verdict) -> None:
-    """Print a verdict as a card, with the worst pair as small bars."""
+    """Print a verdict as a card, with the worst pair of inputs as small bars."""
     from rich.console import Group
     from rich.panel import Panel
     from rich.table import Table
@@ -249,4 +249,4 @@ def show(verdict: Verdict) -> None:
     screen.print(Panel(Group(*parts), title=verdict.status, border_style=style.split()[-1]))
 
 
-_SIDE_BY_SIDE = 76  # the width that two bars and a label need, in columns
+_SIDE_BY_SIDE = 76  # the width of two bars and a label, in characters

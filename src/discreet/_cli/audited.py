@@ -1,4 +1,4 @@
-"""Find what ``discreet audit`` should audit: a registered mechanism, or one from a file or library."""
+"""Find the subject of ``discreet audit``: a registered mechanism, or one from a file or library."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def subject_named(name: str, parameters: dict[str, str], **stream: Any) -> Any:
-    """Return a registered mechanism, or the object that ``file.py:name`` or ``package.module:name`` names.
+    """Return a registered mechanism, or the object at ``file.py:name`` or ``package.module:name``.
 
-    ``stream`` holds extra arguments for a rule about a stream.
+    ``stream`` has the extra arguments for a rule about a stream.
     """
     place, colon, attribute = name.rpartition(":")
     if name.endswith(".py") or (colon and not attribute):
@@ -52,7 +52,7 @@ def subject_named(name: str, parameters: dict[str, str], **stream: Any) -> Any:
 
 
 def library_named(name: str) -> Adapter | None:
-    """Return the adapter of another library's mechanism, such as ``opendp:make_noisy_max``, or None."""
+    """Return the adapter for another library's mechanism, such as ``opendp:make_noisy_max``, or None."""
     if ":" not in name or name.endswith(".py"):
         return None
     from discreet.audit.libraries import ADAPTERS, adapter_named
@@ -66,7 +66,7 @@ def _options(parameters: dict[str, str]) -> str:
 
 @contextmanager
 def failures_of(name: str) -> Iterator[None]:
-    """Report the type of an error in the user's code, never its message, which may quote scores."""
+    """Report an error in the user's code by its type only, because its message may contain scores."""
     try:
         yield
     except DiscreetError:
@@ -80,7 +80,7 @@ def _module(place: str) -> Any:
     here = Path(f"{place}.py")
     if place.endswith(".py") or ("." not in place and here.is_file()):
         return _file(Path(place) if place.endswith(".py") else here)
-    # Also look in the current folder, unless a package of this name is installed.
+    # Also look in the current folder, unless a package with this name is installed.
     _look_in(Path.cwd())
     with failures_of(place):
         try:
@@ -108,7 +108,7 @@ def _file(path: Path) -> Any:
 
 
 def _look_in(folder: Path) -> None:
-    """Let imports find the modules beside the audited file, after everything that is installed."""
+    """Let imports find the modules beside the audited file; installed modules take precedence."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 

@@ -1,4 +1,4 @@
-"""``discreet budget``: make, watch, plan, divide, check and close budgets."""
+"""``discreet budget``: create, show, plan, divide, check and close budgets."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def create(
 @command("list")
 @_LEDGER
 def list_budgets(*, ledger: str | None, json: bool) -> None:
-    """List every data set's budget: what is spent and what is left.
+    """List every data set's budget, with the amount spent and the amount left.
 
     Example: discreet budget list
     """
@@ -94,7 +94,7 @@ def list_budgets(*, ledger: str | None, json: bool) -> None:
 @_DATASET
 @_LEDGER
 def show(dataset: str, *, ledger: str | None, json: bool) -> None:
-    """Show what is spent and what is left of one budget and its parts.
+    """Show how much of one budget, and of its parts, is spent and how much is left.
 
     Example: discreet budget show visits
     """
@@ -162,9 +162,9 @@ def plan(
     json: bool,
     **figure: str | None,
 ) -> None:
-    """Show what more releases would cost in a budget, and whether they fit.
+    """Show what more releases would cost, and whether they fit in the budget.
 
-    Spends nothing. For the cost of a question about a table use its own --plan.
+    Spends nothing. For the cost of a question about a table, use that command's --plan.
 
     Example: discreet budget plan visits --epsilon 0.1 --mechanism permute-and-flip --count 10
     """
@@ -196,7 +196,7 @@ def allot(
     json: bool,
     **figure: str | None,
 ) -> None:
-    """Set part of a budget aside for an analyst, until it is revoked.
+    """Reserve part of a budget for an analyst, until it is revoked.
 
     Example: discreet budget allot visits/alice --epsilon 0.5
     """
@@ -213,7 +213,7 @@ def allot(
 @option("--purpose TEXT", "The reason, for the history.", default="", show_default=False)
 @_LEDGER
 def revoke(dataset: str, *, purpose: str, ledger: str | None, json: bool) -> None:
-    """Close a budget and its parts; what a part has not spent goes back to the whole.
+    """Close a budget and its parts. The unspent rest of a part goes back to the whole budget.
 
     Example: discreet budget revoke visits/alice --purpose "left the team"
     """
@@ -227,9 +227,9 @@ def revoke(dataset: str, *, purpose: str, ledger: str | None, json: bool) -> Non
 @option("--head TEXT", "A head kept elsewhere, as `discreet budget head` printed it.")
 @_LEDGER
 def verify(dataset: str | None, *, head: str | None, ledger: str | None, json: bool) -> None:
-    """Check the history's chain and every total. Exit status 1 if something is wrong.
+    """Check the hash chain of the history, and every total. Exit status 1 if something is wrong.
 
-    A decision record is checked against the ledger by discreet verify.
+    To check a decision record against the ledger, use discreet verify.
 
     Example: discreet budget verify visits --head "$(cat visits.head)"
     """
@@ -248,7 +248,7 @@ def verify(dataset: str | None, *, head: str | None, ledger: str | None, json: b
 @_DATASET
 @_LEDGER
 def head(dataset: str, *, ledger: str | None, json: bool) -> None:
-    """Print the head of the history. A copy kept elsewhere exposes any later rewriting.
+    """Print the head of the history. If you keep a copy elsewhere, it exposes any later change.
 
     Example: discreet budget head visits > visits.head
     """
@@ -263,7 +263,7 @@ def head(dataset: str, *, ledger: str | None, json: bool) -> None:
 @option("--purpose TEXT", "What happened to the clock, for the history.", required=True)
 @_LEDGER
 def accept_clock(dataset: str, *, purpose: str, ledger: str | None, json: bool) -> None:
-    """Accept the current time after a clock ran ahead and was set back. No period starts again.
+    """Accept the current time after a clock was ahead and has been set back. No period starts again.
 
     Example: discreet budget accept-clock visits --purpose "the server's battery was replaced"
     """

@@ -1,4 +1,4 @@
-"""``discreet compare``, ``plan``, ``recommend``, ``risk`` and ``optimality``: choose before you spend."""
+"""``discreet compare``, ``plan``, ``recommend``, ``risk`` and ``optimality``: decide before spending."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def require_not_private(*, not_private: bool, public: bool, **_: Any) -> None:
-    """Require --not-private or --public, so that scores are not looked at by accident."""
+    """Require --not-private or --public, so nobody looks at scores by accident."""
     if not (not_private or public):
         raise ParameterError(
             "this reads the scores and spends no budget, so what it prints is not private: add "
@@ -44,7 +44,7 @@ def read_scores(
     range_distance: str | None = None,
     **leave: Any,
 ) -> Scores:
-    """Read the scores in a file, if a flag allows looking at them."""
+    """Read the scores in a file, if a flag allows it."""
     from discreet._tables.score_files import scores_from_file
 
     require_not_private(**leave)
@@ -78,7 +78,7 @@ def scores_or_count(
 
 
 def families_of(*, mechanism: Sequence[str], optimize: str = "max", **_: Any) -> list[Mechanism]:
-    """Return the named mechanisms, or the usual ones, for the largest or the smallest score."""
+    """Return the named mechanisms, by default the usual ones, for the largest or the smallest score."""
     from discreet.analysis.family import CONTENDERS
     from discreet.mechanisms import mechanism_named
 
@@ -137,7 +137,7 @@ def compare(*, epsilon: str, everything: bool, chart: str | None, json: bool, **
 
 
 def _best(table: Comparison) -> str:
-    """Name the mechanism with the smallest expected error, and that error."""
+    """Return a sentence with the best mechanism and its expected error."""
     from discreet._exact.numbers.printing import rounded
 
     private = [row for row in table if row.private]
@@ -167,7 +167,7 @@ def _best(table: Comparison) -> str:
 
 
 def _across(table: Comparison, figure: str) -> tuple[list[str], list[list[Any]]]:
-    """Return a row for each ε and a column for each mechanism; figures round to the unfavourable side."""
+    """Return a row for each ε and a column for each mechanism; numbers round to the unfavourable side."""
     from discreet._exact.numbers.printing import rounded
 
     up = figure != "best_probability"
@@ -222,14 +222,15 @@ def plan(
 ) -> None:
     """Find the smallest ε at which each mechanism is accurate enough.
 
-    The first line says which mechanism to use, and at which ε. What one question about a table costs:
-    discreet mode ... --plan. What more releases cost in a budget: discreet budget plan.
+    The first line says which mechanism to use, and at which ε. For the cost of one question about a table,
+    use for example discreet mode ... --plan. For the cost of more releases in a budget, use discreet budget
+    plan.
 
-    With a file the answer is for these scores, and not private. With --n it holds for any data, or for any
-    data whose best candidate leads by --gap, and nothing is read.
+    With a file, the answer is for these scores, and is not private. With --n, no data is read, and the answer
+    holds for any data, or with --gap for any data whose best candidate leads by that much.
 
-    With --margin it is about a threshold: the least ε at which the first of --n values above it is named
-    with this probability, if all values keep the margin.
+    With --margin, the plan is for a threshold: the least ε at which the first of --n values above the
+    threshold is found with this probability, if all values keep the margin.
 
     Example: discreet plan --n 1000 --sensitivity 1 --error-at-most 20 --with-probability 0.95
     """
@@ -291,7 +292,7 @@ def plan(
 
 
 def _for_which(where: dict[str, Any]) -> str:
-    """Describe in a phrase for which data a plan holds."""
+    """Return a phrase that says which data a plan holds for."""
     if "scores" in where:
         return "on these scores"
     if where["gap"] is not None:
@@ -300,7 +301,7 @@ def _for_which(where: dict[str, Any]) -> str:
 
 
 def _cheapest(found: list[dict[str, Any]], wanted: str) -> str:
-    """Name the private mechanism that needs the least ε."""
+    """Return a sentence with the private mechanism that needs the least ε."""
     from discreet._exact.numbers.printing import rounded
 
     private = [row for row in found if row["private"]]
@@ -332,13 +333,14 @@ def recommend(
     json: bool,
     **given: Any,
 ) -> None:
-    """Which mechanism to use for a budget and a number of releases, and why.
+    """Recommend a mechanism for a budget and a number of releases, with reasons.
 
-    With a file the errors are those on these scores, and not private. With --n they are the worst for any
-    data, and nothing is read; --chart then draws them against the number of releases.
+    With a file, the errors are measured on these scores, and are not private. With --n, no data is read, and
+    the errors are the worst for any data; --chart then draws them against the number of releases.
 
-    With --margin it is about a threshold: who names the first of --n values above it, how often wrongly,
-    and who would do better if all values were known at once; --chart draws the split of ε.
+    With --margin, the recommendation is for a threshold: the mechanism to find the first of --n values above
+    it, how often each is wrong, and whether another would be better if all values were known at once. --chart
+    then draws the split of ε.
 
     Example: discreet recommend --n 100 --epsilon 1 --delta 1e-6 --releases 50
     """
@@ -414,9 +416,9 @@ def recommend(
 def risk(
     *, worlds: int, epsilon: str | None, risk: str | None, steps: str | None, json: bool
 ) -> None:
-    """How sure an attacker can become, or the ε for a tolerated risk. Reads no data.
+    """Compute how sure an attacker can become, or the ε for a tolerated risk. Reads no data.
 
-    By default the attacker asks whether a certain person is in the data, and thinks both equally likely.
+    By default the attacker asks whether one person is in the data, and considers both answers equally likely.
 
     Example: discreet risk --epsilon 1
 
@@ -459,9 +461,9 @@ def risk(
 def optimality(
     *, epsilon: str, mechanism: tuple[str, ...], chart: str | None, json: bool, **lattice: Any
 ) -> None:
-    """A mechanism's average error over the least possible, by linear programming. Reads no data.
+    """Compare a mechanism's average error with the least possible, by linear programming. Reads no data.
 
-    The first line says which mechanism comes closest.
+    The first line names the mechanism that comes closest.
 
     Example: discreet optimality --epsilon 0.1:2 --n 4 --k 8 --chart ratio.svg
     """

@@ -1,6 +1,6 @@
-"""Commands on top of Click: one-line option declarations, examples to copy, errors that name options.
+"""Commands built on Click: one-line option declarations, examples to copy, errors that name options.
 
-A command's module is imported only when that command runs; the list of commands imports none of them.
+A command's module is imported only when that command runs. Listing the commands imports none of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _UNGROUPED = 6  # options without a heading, such as --help
 
 
 class SectionOption(click.Option):
-    """An option that belongs to a section of the help; advanced ones appear only in ``--help-all``."""
+    """An option in a section of the help; advanced options appear only in ``--help-all``."""
 
     def __init__(
         self,
@@ -46,9 +46,9 @@ class SectionOption(click.Option):
 def option(
     declaration: str, words: str, *, name: str | None = None, **settings: Any
 ) -> Decorator[Any]:
-    """Make an option from its names and its value: ``-k --k COUNT``; without a value it is a flag.
+    """Make an option from its names and its value: ``-k --k COUNT``. Without a value it is a flag.
 
-    ``name`` is the library's name for it, if that differs.
+    ``name`` is the library's name for the option, if it differs.
     """
     *names, last = declaration.split()
     if last.startswith("-"):
@@ -65,7 +65,7 @@ def option(
 def argument(
     declaration: str, words: str, *, name: str | None = None, **settings: Any
 ) -> Decorator[Any]:
-    """Make an argument, ``SCORES``, or ``[SCORES]`` if it is optional."""
+    """Make an argument: ``SCORES``, or ``[SCORES]`` if optional."""
     return click.argument(
         name or declaration.strip("[]").lower(),
         cls=Argument,
@@ -77,14 +77,14 @@ def argument(
 
 
 def from_standard_input(ctx: click.Context, _parameter: click.Parameter, given: Any) -> Any:
-    """Return the name of a CSV file; ``-`` copies standard input into a file that only its owner can read.
+    """Return the name of a CSV file; ``-`` copies standard input to a file that only its owner can read.
 
-    A question opens its table more than once, and a pipe can be read only once. The copy is deleted at the
-    end.
+    The copy is needed because a question opens its table more than once, and a pipe can be read only once. It
+    is deleted when the command ends.
     """
     if given != "-":
         return given
-    # Created with mode 0700, and removed when the command ends.
+    # The folder has mode 0700, and is removed when the command ends.
     folder = ctx.with_resource(tempfile.TemporaryDirectory(prefix="discreet-input-"))
     copy = Path(folder) / "standard-input.csv"
     with copy.open("wb") as file:
@@ -112,10 +112,10 @@ class Argument(click.Argument):
 
 
 class _Help(click.HelpFormatter):
-    """A help formatter that breaks lines only between words and uses only signs the terminal can show."""
+    """A help formatter that breaks lines only between words and respects the terminal's encoding."""
 
     def _fit(self, text: str) -> str:
-        # Click would break words at hyphens: hide these here, and ``getvalue`` puts them back.
+        # Click would break words at hyphens, so hide them here; ``getvalue`` restores them.
         return transcribed(text, getattr(sys.stdout, "encoding", None)).replace("-", _HYPHEN)
 
     def write_text(self, text: str) -> None:
@@ -141,7 +141,7 @@ class Command(click.Command):
     context_class = _Context
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; errors name its options."""
+        """Run the command; error messages use the names of its options."""
         try:
             return self.run(ctx)
         except ParameterError as error:
@@ -154,13 +154,13 @@ class Command(click.Command):
         """Run the command's function and return its result."""
         return super().invoke(ctx)
 
-    def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002  # whole, however long
+    def get_short_help_str(self, limit: int = 0) -> str:  # noqa: ARG002  # no limit on the length
         """Return the first sentence of the help text."""
         first, stop, _ = " ".join((self.help or "").split()).partition(". ")
         return first + stop.strip()
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the description; examples are broken only between words, with a shell's line continuation."""
+        """Write the description; break examples only between words, with a shell's line continuation."""
         for paragraph in (self.help or "").split("\n\n"):
             words = " ".join(paragraph.split())
             formatter.write_paragraph()
@@ -171,7 +171,7 @@ class Command(click.Command):
                     formatter.write_text(words)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write arguments by name, then options."""
+        """Write the arguments, then the options."""
         rows = [(part.shown, part.words) for part in self.params if isinstance(part, Argument)]
         if rows:
             with formatter.section("Arguments"):
@@ -228,7 +228,7 @@ def _names(command: click.Command) -> dict[str, str]:
 
 
 def _example(words: str, width: int, indent: int) -> str:
-    # Quoted text stays whole, and a value stays with its option.
+    # Keep quoted text together, and keep a value with its option.
     glued = re.sub(r'"[^"]*"', lambda found: found[0].replace(" ", _GLUE), words)
     glued = re.sub(r" (--?[a-z-]+) (?!-)", rf" \1{_GLUE}", glued)
     lines = textwrap.wrap(
@@ -253,7 +253,7 @@ class Group(click.Group):
 
 
 class LazyGroup(Group):
-    """A group of commands by section; the table names the module of each command."""
+    """A group that lists its commands in sections and imports a command's module only when it runs."""
 
     def __init__(
         self, name: str, *, sections: Mapping[str, Mapping[str, tuple[str, str]]], **settings: Any
@@ -263,7 +263,7 @@ class LazyGroup(Group):
         self.modules = {
             name: module for part in sections.values() for name, (module, _) in part.items()
         }
-        # Click suggests these names for a misspelt one.
+        # Click suggests these names when a command is misspelt.
         self.commands = {name: click.Command(name) for name in self.modules}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002

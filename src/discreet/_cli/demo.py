@@ -1,4 +1,4 @@
-"""``discreet demo`` and ``demo-data``: one private selection, and an invented clinic to try things out."""
+"""``discreet demo`` and ``demo-data``: one private selection, and data of an invented clinic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet._cli.output import console, say_either
 @command("demo")
 @option("--epsilon NUMBER", "What the release may cost.", default="0.25")
 def demo(*, epsilon: str) -> None:
-    """Show one private answer, its guarantee in plain words, and what other choices would have cost.
+    """Show one private answer, its guarantee in plain words, and the cost of other choices.
 
     Example: discreet demo --epsilon 0.5
     """
@@ -28,7 +28,7 @@ def demo(*, epsilon: str) -> None:
 @option("--force", "Overwrite existing files of these names.")
 @option("--json", "Print the files as JSON.")
 def demo_data(folder: str, *, json: bool, **settings: Any) -> None:
-    """Write the tables of an invented clinic, and the public lists that go with them.
+    """Write the tables of an invented clinic and their public lists.
 
     Example: discreet demo-data clinic --people 5000 --format parquet
     """

@@ -1,4 +1,4 @@
-"""``discreet desk``: the commands of a desk's owner; analysts ask over HTTP."""
+"""``discreet desk``: commands for the owner of a desk. Analysts ask over HTTP."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _ANALYST = argument("ANALYST", "An analyst of the file.")
 @_FILE
 @shared.JSON
 def check(file: str, *, json: bool) -> None:
-    """Check an owner's file: what each analyst could ask, and what could go wrong.
+    """Check an owner's file: show what each analyst could ask, and what could go wrong.
 
-    Reads no row, spends nothing. It warns about what an attacker would use, and about slots that are half
-    over before a row is read.
+    Reads no row and spends nothing. It warns about settings that an attacker could use, and about time slots
+    of which half is gone before a row is read.
 
     Example: discreet desk check clinic.toml
     """
@@ -83,7 +83,7 @@ def check(file: str, *, json: bool) -> None:
 @option("--metrics", "Instead of an analyst: a token of the owner's, for the desk's figures.")
 @option("--days COUNT", "For how many days it is valid; the file's token_days by default.")
 def token(file: str, analyst: str | None, *, metrics: bool, days: int | None) -> None:
-    """Print a new token for an analyst, once; the desk keeps only its hash.
+    """Print a new token for an analyst. It is shown only once; the desk stores only its hash.
 
     Example: discreet desk token clinic.toml epidemiology
     """
@@ -104,7 +104,7 @@ def token(file: str, analyst: str | None, *, metrics: bool, days: int | None) ->
 @_ANALYST
 @shared.JSON
 def revoke(file: str, analyst: str, *, json: bool) -> None:
-    """End all tokens of an analyst, at once.
+    """Revoke all tokens of an analyst immediately.
 
     Example: discreet desk revoke clinic.toml epidemiology
     """
@@ -118,9 +118,9 @@ def revoke(file: str, analyst: str, *, json: bool) -> None:
 @_ANALYST
 @shared.JSON
 def allow(file: str, analyst: str, *, json: bool) -> None:
-    """Unblock an analyst after too many missed slots.
+    """Unblock an analyst after too many missed time slots.
 
-    Each such failure revealed something about the data. Make the slots longer first.
+    Each missed slot revealed something about the data. Make the slots longer first.
 
     Example: discreet desk allow clinic.toml epidemiology
     """
@@ -136,9 +136,9 @@ def allow(file: str, analyst: str, *, json: bool) -> None:
 @option("--most COUNT", "At most this many, the newest.", default=1000)
 @shared.JSON
 def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
-    """Show who asked what, when, what it cost, and why it failed; never an answer.
+    """Show who asked what, when, what it cost, and why it failed. Never shows an answer.
 
-    Analysts see a question's number, the ledger its entry.
+    Each line has the number that the analyst sees for the question, and its entry number in the ledger.
 
     Example: discreet desk log clinic.toml --analyst epidemiology
     """
@@ -213,7 +213,7 @@ def status(file: str, *, json: bool) -> None:
 @option("--csv", "Print CSV.")
 @shared.JSON
 def report(file: str, *, month: str | None, csv: bool, json: bool) -> None:
-    """Report who asked how much in a month, what it cost, what is left, and when budgets renew.
+    """Report each analyst's questions in a month, their cost, the remaining budget, and when budgets renew.
 
     Example: discreet desk report clinic.toml --month 2026-11
     """
@@ -232,7 +232,7 @@ def report(file: str, *, month: str | None, csv: bool, json: bool) -> None:
 
 
 def _cell(value: object) -> str:
-    """Return a CSV cell that a spreadsheet reads as text, even if it begins like a formula."""
+    """Return a CSV cell that a spreadsheet reads as text, even if it looks like a formula."""
     text = str(value)
     safe = f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
     return '"' + safe.replace('"', '""') + '"' if any(sign in safe for sign in ',"\n') else safe
@@ -244,7 +244,7 @@ def _cell(value: object) -> str:
 def serve(file: str, *, json: bool) -> None:
     """Serve the desk until it is stopped with Ctrl-C.
 
-    Budget parts that are in the file but not yet in the ledger are set aside first.
+    Parts of a budget that are in the file but not yet in the ledger are reserved first.
 
     Example: discreet desk serve clinic.toml
     """
@@ -262,7 +262,7 @@ def serve(file: str, *, json: bool) -> None:
 @command("demo")
 @option("--browser/--no-browser", "Open the page in the browser.", default=True)
 def demo(*, browser: bool) -> None:
-    """Serve an invented clinic to two analysts, and open the page; its files go when it is stopped.
+    """Serve an invented clinic to two analysts, and open its page. All files are deleted when it stops.
 
     Example: discreet desk demo
     """
@@ -335,9 +335,10 @@ epsilon = 0.5
 
 @command("mcp")
 def mcp() -> None:
-    """A desk for assistants: the Model Context Protocol on standard input and output.
+    """Connect an assistant to a desk, by the Model Context Protocol on standard input and output.
 
-    The desk is $DISCREET_DESK, its token $DISCREET_DESK_TOKEN. A question that spends must name its ε.
+    $DISCREET_DESK is the desk's address, $DISCREET_DESK_TOKEN its token. A question that spends budget must
+    state its ε.
 
     Example: discreet desk mcp
     """
@@ -352,7 +353,7 @@ def mcp() -> None:
 
 
 def ask_desk(ctx: Context, kind: type[Question]) -> None:
-    """Ask a table of the desk named in the environment; the options describe the question."""
+    """Ask about a table of the desk named in the environment; the options describe the question."""
     from click.core import ParameterSource
 
     from discreet._cli.ask import show

@@ -1,4 +1,4 @@
-"""``discreet dossier``: the documents about a data set, from its ledger."""
+"""``discreet dossier``: documents about a data set, written from its ledger."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def dossier(
     with_names: bool,
     ledger: str | None,
 ) -> None:
-    """Write the documents about a data set: registry entry, self-assessment, page for a reviewer, chain.
+    """Write the documents about a data set: registry entry, self-assessment, page for a reviewer, hash chain.
 
-    They hold no answer and no data. Facts that a program cannot know are marked until you type them.
+    They contain no answers and no data. Facts that a program cannot know are marked until you fill them in.
 
     Example: discreet dossier clinic --typed dossier.toml --out dossier
     """

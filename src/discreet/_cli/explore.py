@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 @option("--browser/--no-browser", "Open the page in the browser.", default=True)
 @shared.JSON
 def explore(*, port: int, browser: bool, json: bool, **given: Any) -> None:
-    """See what a choice of mechanism and ε costs, in the browser; nothing leaves this machine.
+    """Compare mechanisms and values of ε in the browser. No data leaves this machine.
 
-    Everything on the page reads the scores without spending any budget: it is not private.
+    The page reads the scores without spending any budget, so nothing on it is private.
 
     Example: discreet explore scores.csv --monotonic --public
     """

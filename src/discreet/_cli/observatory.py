@@ -23,13 +23,13 @@ COLUMNS = ("library", "version", "mechanism", "claim", "verdict", "witness")
 @option("--markdown", "Print the table as Markdown.")
 @option("--json", "Print the table as JSON, with everything that was found.")
 def observatory(*, only: tuple[str, ...], markdown: bool, json: bool) -> None:
-    """Audit the selection mechanisms of every library that is installed, and record some of their pipelines.
+    """Audit the selection mechanisms of every installed library, and record some of their pipelines.
 
-    "refuted" has an exact witness: two neighbouring inputs and an answer. "suspect" is a statistical
-    finding, shown with its error rate. Refuted claims come first. Libraries that are not installed are
-    listed at the end. To run one audit again: discreet audit LIBRARY:MECHANISM --epsilon E
+    "refuted" means that there is an exact counterexample: two neighbouring inputs and an answer. "suspect" is
+    a statistical finding, shown with its error rate. Refuted claims come first. Libraries that are not
+    installed are listed at the end. To run one audit again: discreet audit LIBRARY:MECHANISM --epsilon E
 
-    Exit status: 0, whatever is found; it is 2 for wrong input.
+    Exit status: 0 whatever is found, 2 for wrong input.
 
     Example: discreet observatory --only wrong
     """
@@ -74,7 +74,7 @@ def observatory(*, only: tuple[str, ...], markdown: bool, json: bool) -> None:
 
 
 def line(adapter: Adapter) -> dict[str, Any]:
-    """Return one line of the table; if the library raises an error, the error is the verdict."""
+    """Return one line of the table; if the library raises, the error is the verdict."""
     told: dict[str, Any] = {
         "library": adapter.library,
         "version": adapter.version,

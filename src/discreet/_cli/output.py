@@ -1,4 +1,4 @@
-"""Printing for every command: no control sequence reaches the terminal, and no answer is lost."""
+"""Printing for all commands. No control sequence reaches the terminal, and no answer is lost."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def prepare_streams() -> None:
     """Make stdout and stderr safe for any encoding and for closed pipes: ``discreet claims | head``.
 
-    Signs that the terminal's encoding lacks are spelled out (ε: epsilon), other characters are escaped.
-    If the reader of a pipe is gone, output is dropped, and the exit status stays the same.
+    Symbols that the terminal's encoding lacks are spelled out (ε: epsilon); other characters are escaped.
+    If the reader of a pipe is gone, output is dropped and the exit status stays the same.
     """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -37,13 +37,13 @@ def prepare_streams() -> None:
 
 
 class _Piped:
-    """A stream whose reader may stop early, and whose encoding may lack our signs."""
+    """A stream whose reader may stop early, and whose encoding may lack our symbols."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write text, or drop it if the reader is gone. No bytes: Click would treat the stream as binary."""
+        """Write text, or drop it if the reader is gone. Bytes are refused: Click would take it for binary."""
         with self._tolerant():
             self.stream.write(transcribed(text, self.stream.encoding))
         return len(text)
@@ -61,7 +61,7 @@ class _Piped:
             _silence(self.stream)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "buffer":  # Click would write UTF-8 through it to a terminal that reads ASCII
+        if name == "buffer":  # through it, Click would send UTF-8 to an ASCII terminal
             raise AttributeError(name)
         return getattr(self.stream, name)
 
@@ -72,9 +72,9 @@ def bare_stdout() -> None:
 
 
 def say(words: object, *, holding: str = "", err: bool = False) -> None:
-    """Print lines, wrapped between words on a screen; nothing from data or a ledger can control the terminal.
+    """Print lines, wrapped between words. Control characters from data or a ledger are made harmless.
 
-    ``holding`` is text that must stay exact, such as an answer: if spelling out signs would change it, they
+    ``holding`` is text that must stay exact, such as an answer: if spelling out symbols would change it, they
     are escaped.
     """
     text = visible(words, keep="\n\t")
@@ -92,11 +92,11 @@ def as_json(data: Any, *, indent: int | None = 2) -> str:
     """Return JSON in ASCII; infinity becomes text, and NaN is an error."""
     try:
         text = json.dumps(data, allow_nan=False, indent=indent)
-    except (TypeError, ValueError):  # it contains NumPy numbers, an infinity or NaN
+    except (TypeError, ValueError):  # data with NumPy numbers, an infinity or NaN
         from discreet._exact.numbers.printing import jsonable
 
         text = json.dumps(jsonable(data), allow_nan=False, indent=indent)
-    # The delete character is ASCII, so JSON does not escape it.
+    # The delete character is ASCII, and JSON does not escape it.
     return text.replace("\x7f", "\\u007f")
 
 
@@ -106,7 +106,7 @@ def say_json(data: Any) -> None:
 
 
 def say_either(words: object, data: Any, *, json: bool) -> None:
-    """Print text for people, or the same content as JSON for programs."""
+    """Print text, or with ``json`` the same content as JSON."""
     if json:
         say_json(data)
     else:
@@ -114,7 +114,7 @@ def say_either(words: object, data: Any, *, json: bool) -> None:
 
 
 def progress(*columns: Any) -> Progress:
-    """Show a Rich progress bar on stderr, if that is a terminal."""
+    """Return a Rich progress bar on stderr; it is shown only on a terminal."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -123,7 +123,7 @@ def progress(*columns: Any) -> Progress:
 
 
 def screen_width(*, err: bool = False) -> int | None:
-    """Return the width of the terminal that shows stdout or stderr; None for a pipe, a file or no stream."""
+    """Return the terminal width of stdout or stderr; None for a pipe, a file or no stream."""
     stream = sys.stderr if err else sys.stdout
     if stream is None or not stream.isatty():
         return None
@@ -135,7 +135,7 @@ def _encoding(*, err: bool = False) -> str | None:
 
 
 def console() -> Console:
-    """Return a Rich console on stdout that spells out our signs if the encoding lacks them."""
+    """Return a Rich console on stdout that spells out symbols the encoding lacks."""
     from rich.console import Console
     from rich.text import Text
 
@@ -147,8 +147,8 @@ def console() -> Console:
 
 
 def broken(line: str, screen: int, *, indent: str | None = None) -> str:
-    """Break a line between words so that it fits the screen; by default keep its indentation."""
-    if line.isascii() and len(line) <= screen:  # no need to import Rich
+    """Break a line between words to fit the screen; by default keep its indentation."""
+    if line.isascii() and len(line) <= screen:  # saves the import of Rich
         return line
     from rich.cells import cell_len
 
@@ -167,10 +167,10 @@ def broken(line: str, screen: int, *, indent: str | None = None) -> str:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print a table; numbers are right-aligned, with four digits. No line breaks inside a word or a number.
+    """Print a table. Numbers are right-aligned, with four digits. Words and numbers are never broken.
 
-    If it is wider than the terminal, each row becomes a block of lines ``name: value``; if stdout is not a
-    terminal, the table is as wide as it needs to be.
+    If the table is wider than the terminal, each row becomes a block of lines ``name: value``. If stdout is
+    not a terminal, the table is as wide as it needs to be.
     """
     from rich.cells import cell_len
 
@@ -213,7 +213,7 @@ def say_table(
     before: str = "",
     after: str = "",
 ) -> None:
-    """Print a table with text before and after it, or the data as JSON for programs."""
+    """Print a table with text before and after it, or with ``json`` the data."""
     if json:
         say_json(data)
         return
@@ -255,10 +255,10 @@ def opened_for_answer(path: str | None) -> TextIO | None:
 
 
 def deliver(answer: str, file: TextIO | None, *, printed: str | None = None) -> None:
-    """Write a paid answer to the file, if any, and print it, so that it is never lost.
+    """Write a paid answer to the file, if any, and print it; the answer is never lost.
 
-    ``printed`` is the terminal's version, if it differs. If printing fails (a closed pipe, a full disk),
-    the answer is kept in a file that only its owner can read, and the error says where.
+    ``printed`` is the terminal's version, if it differs. If printing fails (a closed pipe, a full disk), the
+    answer is stored in a file that only its owner can read, and the error names the file.
     """
     kept = None
     if file is not None and _written(answer, file):
@@ -280,7 +280,7 @@ def deliver(answer: str, file: TextIO | None, *, printed: str | None = None) -> 
 
 
 def _written(answer: str, stream: TextIO | None) -> bool:
-    if stream is None:  # Python uses None for a closed descriptor
+    if stream is None:  # None means a closed descriptor
         return False
     try:
         stream.write(answer + "\n")
@@ -303,7 +303,7 @@ def _kept(answer: str) -> str | None:
 
 
 def _silence(stream: TextIO | None) -> None:
-    """Redirect a stream to the null device: Python flushes it again at exit and would raise again."""
+    """Redirect a stream to the null device; otherwise Python would flush it at exit and raise again."""
     with contextlib.suppress(AttributeError, OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())  # type: ignore[union-attr]  # None is suppressed above

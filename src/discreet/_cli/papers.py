@@ -1,4 +1,4 @@
-"""``discreet claims`` and ``discreet reproduce``: what the papers state and show, checked and redrawn."""
+"""``discreet claims`` and ``discreet reproduce``: check the papers' claims and redraw their figures."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def claims(
     html: Path | None,
     list_only: bool,
 ) -> None:
-    """Check every numbered claim of the five papers, and say which hold, on what range, and which do not.
+    """Check every numbered claim of the five papers: which hold, on what range, and which do not.
 
-    Exit status: 0 the report is complete (refuted claims and all), 2 wrong input, 3 a check or a file
+    Exit status: 0 the report is complete (even if claims are refuted), 2 wrong input, 3 a check or a file
     failed.
 
     Example: discreet claims --paper noisy-max --html claims.html
@@ -123,11 +123,11 @@ def reproduce(
     json: bool,
     list_only: bool,
 ) -> None:
-    """Redraw every figure of the permute-and-flip and randomized-response papers, and say where they differ.
+    """Redraw every figure of the permute-and-flip and randomized-response papers, and report differences.
 
     Writes index.html (opens offline), report.md, numbers.csv, and each figure as SVG, PNG and CSV. Figures
-    that an earlier run finished with the same data are not redone. Nothing here is private: the histograms
-    are read without spending any budget.
+    that an earlier run finished with the same data are not redrawn. The results are not private, because the
+    histograms are read without spending any budget.
 
     Exit status: 0 every figure is drawn (whether or not it agrees), 2 wrong input, 3 a figure or file failed.
 
@@ -227,7 +227,7 @@ def _finish(results: Sequence[DrawnFigure], scope: Scope, out: Path, *, as_json:
 
 
 def _show_claims(results: Sequence[CheckedClaim]) -> None:
-    """Print the claims one by one, as wide as the screen: number and verdict, statement, evidence."""
+    """Print each claim as number and verdict, statement, and evidence, wrapped to the screen."""
     from rich.markup import escape
     from rich.padding import Padding
 
@@ -250,7 +250,7 @@ def _show_claims(results: Sequence[CheckedClaim]) -> None:
 
 
 def _show_figures(results: Sequence[DrawnFigure]) -> None:
-    """Print the paper's numbers beside ours if both exist."""
+    """Print the paper's numbers beside ours where both exist."""
     rows = [
         [result.id, row.quantity, row.paper, row.ours, row.verdict]
         for result in results

@@ -87,7 +87,7 @@ GUARANTEE = stack(
 def guarantee_of(
     *, epsilon: str | None, rho: str | None, delta: str | None, mechanism: str | None = None
 ) -> Guarantee:
-    """Return the guarantee that --epsilon, --rho and --delta state; for a mechanism, the one it proves."""
+    """Return the guarantee stated by --epsilon, --rho and --delta; for a mechanism, the one it proves."""
     from fractions import Fraction
 
     from discreet._exact.numbers.exact import positive
@@ -100,7 +100,7 @@ def guarantee_of(
     if mechanism is not None:
         if epsilon is None or delta is not None:
             raise ParameterError("--mechanism goes with --epsilon alone")
-        # The promise of a mechanism built from ε does not depend on the distance.
+        # The guarantee of a mechanism built from ε does not depend on the distance.
         return mechanism_named(mechanism, epsilon=epsilon).promise_at(Fraction(1))
     if rho is not None:
         return ZCDP(positive("rho", rho))

@@ -41,7 +41,7 @@ def plan_quantiles(
 
 
 def _threshold_terms(**where: Any) -> dict[str, Any]:
-    """Return the arguments for the analysis of thresholds, which reads no scores."""
+    """Return the arguments for the analysis of thresholds; refuse a file and a gap."""
     if "n" not in where or where["gap"] is not None:
         raise ParameterError("--margin goes with --n, without a file and without --gap")
     return {name: where[name] for name in ("n", "sensitivity", "monotonic")}
@@ -72,7 +72,7 @@ def plan_threshold(margin: str, with_probability: str, *, json: bool, **where: A
 def recommend_threshold(
     margin: str, epsilon: str, *, chart: str | None, json: bool, **where: Any
 ) -> None:
-    """Print which mechanism answers best about a threshold, and how often each is wrong."""
+    """Print the best mechanism for a threshold, and how often each mechanism is wrong."""
     from discreet._exact.numbers.printing import rounded
     from discreet.analysis import recommend_threshold as recommended
 

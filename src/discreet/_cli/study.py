@@ -39,9 +39,9 @@ _COUNTED = stack(
 @shared.CHART
 @shared.JSON
 def plan(path: str, *, part: str | None, ledger: str | None, chart: str | None, json: bool) -> None:
-    """Show what a study will cost and how accurate it will be, question by question.
+    """Show the cost and the accuracy of a study, question by question.
 
-    Nothing is paid. The last line is the hash to sign, of the questions with their ε and their public lists.
+    Spends nothing. The last line is the hash to sign. It covers the questions with their ε and public lists.
 
     Example: discreet study plan study.toml
     """
@@ -83,9 +83,9 @@ def run(
     out: str | None,
     json: bool,
 ) -> None:
-    """Pay for a study and ask its questions. A stopped run can be resumed and pays nothing twice.
+    """Pay for a study and ask its questions. An interrupted run can be resumed and pays nothing twice.
 
-    Every answer is kept in the ledger before it is shown.
+    Every answer is stored in the ledger before it is shown.
 
     Example: discreet study run study.toml --signed "$(cat study.hash)" --out answers
     """

@@ -1,4 +1,4 @@
-"""``discreet tuning``: plan what it costs to release the best of several private runs."""
+"""``discreet tuning``: plan the cost of releasing the best of several private runs."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def tuning(
     chart: str | None,
     json: bool,
 ) -> None:
-    """Show what it costs to try many settings privately and release the best.
+    """Show the cost of trying many settings privately and releasing the best.
 
-    The first line says which law of the number of runs to use. The table has for each law: ε of the whole
-    search, the published bound for pure runs, and how likely the winner is among the best tenth and hundredth
-    of all settings. Nothing is read and nothing is spent.
+    The first line recommends a distribution of the number of runs. For each distribution, the table shows ε
+    of the whole search, the published bound for pure runs, and the chance that the winner is among the best
+    tenth and hundredth of all settings. Nothing is read and nothing is spent.
 
     Example: discreet tuning --epsilon-per-run 1 --runs-mean 40 --distribution negative-binomial:0.5
     """
@@ -98,7 +98,7 @@ def tuning(
 
 
 def _chances(offer: Any) -> list[str]:
-    """Return the winner's chances; dashes if there is a target."""
+    """Return the winner's chances, or dashes if there is a target."""
     if offer.top_tenth is None:
         return ["-", "-", "-"]
     found = [percent(share, up=False) for share in (offer.top_tenth, offer.top_hundredth)]

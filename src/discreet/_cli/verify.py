@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 def verify(
     path: str, *, scores: str | None, ledger: str | None, dataset: str | None, json: bool
 ) -> None:
-    """Check a decision record: its hash, its figures computed again, and the ledger's budget and history.
+    """Check a decision record: its hash, its recomputed numbers, and the ledger's budget and history.
 
-    For a study: compare its plan, its answers and the ledger. A ledger alone is checked by discreet
-    budget verify.
+    For a study, compare its plan, its answers and the ledger. To check a ledger alone, use discreet budget
+    verify.
 
-    Exit status 1 if something differs. The hash detects accidental or manual changes. To detect a whole new
-    record, compare it with the hash on the signed paper.
+    Exit status 1 if something differs. The hash detects accidental or manual changes. To detect a forged
+    record, compare its hash with the one on the signed paper.
 
     Example: discreet verify record.json --ledger budget.db
     """

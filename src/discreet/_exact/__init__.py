@@ -1,1 +1,1 @@
-"""Exact arithmetic and exact sampling: the only place that touches the random generator."""
+"""Exact arithmetic and exact sampling. Only this package uses the random generator."""

@@ -1,4 +1,4 @@
-"""Know before you spend: error, planning, comparison, optimality, disclosure risk.
+"""Analysis before spending budget: error, planning, comparison, optimality, disclosure risk.
 
 Functions that take ``Scores`` read data without spending budget: their results are **not private**.
 Functions that take ``n`` and a sensitivity read no data. Nothing here touches a ledger.

@@ -56,7 +56,7 @@ class ComparisonRow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Sequence[ComparisonRow]):
-    """The rows of a comparison, as a sequence, a data frame, a chart or a small table in a notebook.
+    """The rows of a comparison. It is a sequence that can also be shown as a data frame, chart or table.
 
     Example:
         >>> comparison = compare(Scores([3, 1, 0], sensitivity=1), epsilons=[1])
@@ -78,11 +78,11 @@ class Comparison(Sequence[ComparisonRow]):
         return iter(self.rows)
 
     def records(self) -> list[dict[str, Any]]:
-        """One dictionary per row: tidy data for any tool."""
+        """Return one dictionary per row."""
         return [asdict(row) for row in self.rows]
 
     def frame(self) -> Any:
-        """Return a Polars data frame; without Polars, a pandas one; without both, the records."""
+        """Return a Polars or, without Polars, a pandas data frame; the records if neither is installed."""
         for library in ("polars", "pandas"):
             try:
                 module = __import__(library)
@@ -92,13 +92,13 @@ class Comparison(Sequence[ComparisonRow]):
         return self.records()
 
     def chart(self) -> Any:
-        """Expected error against ε, one line per mechanism (an Altair chart)."""
+        """Return an Altair chart of expected error against ε, one line per mechanism."""
         from discreet.analysis.charts import comparison_chart
 
         return comparison_chart(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the chart as PNG, SVG, or HTML that opens without a network."""
+        """Write the chart as PNG, SVG, or HTML that works offline."""
         from discreet.analysis.charts import save_chart
 
         return save_chart(self.chart(), path)
@@ -109,7 +109,7 @@ class Comparison(Sequence[ComparisonRow]):
             self.chart().save(buffer, format="svg")
             picture = buffer.getvalue()
         except (DiscreetError, ImportError, ValueError):
-            # Without Altair or vl-convert, or with nothing to draw, show only the table.
+            # Show only the table if Altair or vl-convert is missing, or if there is nothing to draw.
             picture = ""
         rows = [
             (
@@ -180,7 +180,7 @@ def compare(
 
 
 def epsilon_list(epsilons: object) -> list[Fraction]:
-    """Return the values of ε in a number, a list, or text such as ``"0.1,1"``, ``"0.1:2"``, ``"0.1:2:9"``.
+    """Return the values of ε given as a number, a list, or text: ``"0.1,1"``, ``"0.1:2"``, ``"0.1:2:9"``.
 
     A range gives up to ten round numbers, including both ends. With a count, it gives that many points,
     evenly spaced on a logarithmic scale.

@@ -3,11 +3,11 @@
 The attacker of the exponential randomized response paper (Section IV) knows a list of possible *worlds*,
 has a prior belief in each, sees one answer and applies Bayes' rule. The *disclosure risk* is the largest
 posterior belief that any answer can give. The paper bounds it by 1/(1 + (m−1)e^−ε) for m equally likely
-worlds; that holds only if every two worlds are neighbours. Worlds that are k steps apart need e^−kε. This
-module measures the distance between the worlds' scores instead of assuming it
+worlds. That bound holds only if every two worlds are neighbours; worlds that are k steps apart need e^−kε.
+This module measures the distance between the worlds' scores instead of assuming it
 (``docs/proofs/disclosure-risk.md``).
 
-``disclosure_risk`` reads the scores of the worlds, and is **not private** if one of them is real data.
+``disclosure_risk`` reads the scores of the worlds, so it is **not private** if one of them is real data.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ _NO_PROOF = (
 
 @dataclass(frozen=True, slots=True)
 class DisclosureRisk:
-    """How much one answer can reveal about which world is real.
+    """The most that one answer can reveal about which world is real.
 
     Attributes:
         risk: the largest posterior belief in any world, over all answers.
         world: the position of the world with that belief.
         answer: the answer (a candidate) that causes that belief.
-        guess: the probability that an attacker who guesses the likeliest world is right.
+        guess: the probability that an attacker who always guesses the likeliest world is right.
         blind: the same probability without any answer, which is the largest prior.
         bound: the upper bound on ``risk`` that the guarantee implies; 1 without a guarantee.
         steps: the largest distance between two worlds, in multiples of the range distance.
-        warning: the reason not to rely on these figures, or None.
+        warning: a reason not to rely on these numbers, or None.
         posterior: the belief in each world (row) after each answer (column).
 
     Example:
@@ -116,13 +116,12 @@ def disclosure_risk(
 
 
 def disclosure_bound(epsilon: object, *, worlds: int = 2, steps: object = None) -> float:
-    """Return 1/(1 + (m−1)e^−kε): no answer of an ε-DP mechanism makes an attacker more certain than this.
+    """Return 1/(1 + (m−1)e^−kε), the most certain that an ε-DP mechanism's answer can make an attacker.
 
-    m is the number of equally likely ``worlds``, and any two of them are at most k = ``steps`` apart. By
-    default there are two worlds, with and without a certain person, which are one step apart. More than two
-    worlds are by default two steps apart, such as worlds that differ in *who is missing*: when neighbours
-    add or remove a person, no three worlds are all neighbours of each other. The published formula always
-    uses k = 1.
+    m is the number of equally likely ``worlds``, and any two of them are at most k = ``steps`` apart. The
+    default is two worlds, with and without one person, which are one step apart. For more than two worlds the
+    default is two steps, as between worlds that differ in *who is missing*: if neighbours add or remove a
+    person, three worlds cannot all be neighbours of each other. The published formula always uses k = 1.
 
     Example:
         >>> round(disclosure_bound(1), 4)
@@ -186,7 +185,7 @@ def _prior(prior: Sequence[object] | None, count: int) -> Floats:
 
 
 def _bayes(log_joint: Floats) -> Floats:
-    """Normalise each column; the column of an answer that no world can give stays zero."""
+    """Normalise each column; an answer that is impossible in every world keeps a column of zeros."""
     top = log_joint.max(axis=0)
     possible = top > -math.inf
     weights = np.zeros_like(log_joint)
@@ -196,7 +195,7 @@ def _bayes(log_joint: Floats) -> Floats:
 
 
 def _distances(worlds: list[Scores]) -> list[list[Fraction]]:
-    """Return, for each pair of worlds, the largest change of a difference between two scores, exactly."""
+    """Return the largest change of any score difference between each pair of worlds, exactly."""
     exact = [[Fraction(value) for value in world.values.tolist()] for world in worlds]
 
     def distance(one: list[Fraction], other: list[Fraction]) -> Fraction:

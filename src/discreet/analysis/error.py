@@ -1,8 +1,8 @@
-"""The error of a choice, as the amount by which it misses the best: mean, tail, quantile, variance.
+"""The error of a choice, which is how far it is from the best score: mean, tail, quantile, variance.
 
-The *error* of choosing r is q* − q_r (q_r − q* for ``optimize="min"``). Everything here is computed from
-the mechanism's real probabilities, not from bounds and not from samples. **Not private**: these functions
-read the scores and spend no budget, so do not publish their results on sensitive data.
+The *error* of choosing r is q* − q_r (q_r − q* for ``optimize="min"``). All results are computed from the
+mechanism's exact distribution, not from bounds or samples. **Not private**: these functions read the scores
+and spend no budget, so do not publish their results on sensitive data.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from discreet.mechanisms import Mechanism
 from discreet.mechanisms.facts import Floats
 from discreet.scores import Scores
 
-# Float64 errors are off by a few units in the last place; comparisons closer than this use exact gaps.
+# Errors in float64 are off by a few units in the last place. Closer comparisons than this use exact gaps.
 _DOUBTFUL = 2.0**-48
-# If scores differ by more than float64 holds, errors are in units of 2 to this power.
+# If score differences exceed float64, errors are in units of 2 to this power.
 _LARGE_UNIT = 200
 
 
@@ -39,7 +39,7 @@ class CandidateErrors:
     power: int
 
     def mean(self, mass: Floats) -> float:
-        """The expected error under a distribution over the candidates."""
+        """Return the expected error under a distribution over the candidates."""
         return self.in_scores(float(mass @ self.values))
 
     def in_scores(self, value: float) -> float:
@@ -50,7 +50,7 @@ class CandidateErrors:
             return math.inf
 
     def at_least(self, least: Fraction, *, strictly: bool = False) -> npt.NDArray[np.bool_]:
-        """Return which candidates have an error of at least ``least`` (``strictly``: above it), exactly."""
+        """Return a mask of candidates with an error of at least (``strictly``: above) ``least``, exactly."""
         threshold = float(min(least / Fraction(2) ** self.power, Fraction(PAIR_LIMIT)))
         margin = threshold * _DOUBTFUL
         reached: npt.NDArray[np.bool_] = self.values >= threshold
@@ -62,7 +62,7 @@ class CandidateErrors:
 
 
 def candidate_errors(mechanism: Mechanism, scores: Scores) -> CandidateErrors:
-    """Return the error of each candidate, which depends on the mechanism's ``optimize`` but not on its ε."""
+    """Return the error of each candidate; it depends on the mechanism's ``optimize``, not on its ε."""
     largest = required(mechanism).optimize == "max"
     if not isinstance(scores, Scores):
         raise ParameterError(
@@ -78,7 +78,7 @@ def candidate_errors(mechanism: Mechanism, scores: Scores) -> CandidateErrors:
 
 
 def expected_error(mechanism: Mechanism, scores: Scores) -> float:
-    """E[q* − q_M], the mean error. **Not private**.
+    """Return E[q* − q_M], the mean error. **Not private**.
 
     Example:
         >>> from discreet import Exponential, PermuteAndFlip
@@ -93,7 +93,7 @@ def expected_error(mechanism: Mechanism, scores: Scores) -> float:
 
 
 def error_variance(mechanism: Mechanism, scores: Scores) -> float:
-    """The variance of the error. **Not private**.
+    """Return the variance of the error. **Not private**.
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -107,9 +107,9 @@ def error_variance(mechanism: Mechanism, scores: Scores) -> float:
 
 
 def error_tail(mechanism: Mechanism, scores: Scores, t: object) -> float:
-    """Pr[error ≥ t], for a t of 0 or more. **Not private**.
+    """Return Pr[error ≥ t], for t of at least 0. **Not private**.
 
-    A float t means exactly the binary number that it holds, as for scores.
+    A float t stands for its exact binary value, like float scores.
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -127,7 +127,7 @@ def error_tail(mechanism: Mechanism, scores: Scores, t: object) -> float:
 
 
 def error_quantile(mechanism: Mechanism, scores: Scores, level: object) -> float:
-    """The least error e such that Pr[error ≤ e] ≥ ``level``. **Not private**.
+    """Return the least error e with Pr[error ≤ e] ≥ ``level``. **Not private**.
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -142,7 +142,7 @@ def error_quantile(mechanism: Mechanism, scores: Scores, level: object) -> float
 
 
 def quantile_of(errors: Floats, mass: Floats, level: Fraction) -> float:
-    """Return the least error that is not exceeded with probability ``level``."""
+    """Return the least error e that the error stays at or below with probability at least ``level``."""
     if level == 1:
         return float(errors[-1])
     # Tails are summed from the far end, because 1 − Σ would lose digits.
@@ -151,7 +151,7 @@ def quantile_of(errors: Floats, mass: Floats, level: Fraction) -> float:
 
 
 def error_distribution(mechanism: Mechanism, scores: Scores) -> tuple[Floats, Floats]:
-    """The errors that can occur, ascending, and the probability of each. **Not private**.
+    """Return the errors that can occur, in ascending order, and the probability of each. **Not private**.
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -161,7 +161,7 @@ def error_distribution(mechanism: Mechanism, scores: Scores) -> tuple[Floats, Fl
     """
     errors = candidate_errors(mechanism, scores)
     mass = mechanism.probabilities(scores)
-    # A probability may underflow to zero; only its logarithm shows whether the error can occur.
+    # A probability may underflow to zero, but its logarithm still shows whether the error can occur.
     possible = mass > 0 if mass.all() else mechanism.log_probabilities(scores) > -math.inf
     distinct, place = np.unique(errors.values[possible], return_inverse=True)
     together = np.bincount(place, weights=mass[possible]).astype(np.float64)
@@ -170,7 +170,7 @@ def error_distribution(mechanism: Mechanism, scores: Scores) -> tuple[Floats, Fl
 
 
 def score_difference(name: str, value: object) -> Fraction:
-    """Check and return a score difference of 0 or more, exactly as given."""
+    """Check and return a score difference of at least 0, exactly as given."""
     if isinstance(value, float | np.floating) and not isinstance(value, bool):
         if not math.isfinite(value) or value < 0:
             raise refuse(name, value, "a finite number, 0 or above")

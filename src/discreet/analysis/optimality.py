@@ -1,14 +1,14 @@
 """Compare a mechanism with the best possible one, by a linear program on a lattice of scores.
 
 The permute-and-flip paper (Theorem 3 and its Appendix D) averages the expected error over all score
-vectors whose gaps are whole multiples 0 … k of the range distance d, and looks for the symmetric mechanism
-with the least average. Its probabilities are the variables of a linear program; vectors that are
-permutations of each other share the same variables.
+vectors whose gaps are whole multiples 0 … k of the range distance d. It looks for the symmetric mechanism
+with the least average. The mechanism's probabilities are the variables of a linear program; vectors that are
+permutations of each other share variables.
 
-The paper's program requires privacy only towards the *worst neighbour* of each vector, which is enough for
-monotonic mechanisms; its solutions need not be monotonic and need not be private. ``neighbours="all"``
+The paper's program requires privacy only towards the *worst neighbour* of each vector. This is enough for
+monotonic mechanisms, but the program's solutions need not be monotonic or private. ``neighbours="all"``
 requires privacy towards every neighbour on the lattice. ``docs/proofs/optimality.md`` derives both programs
-and their duals, and states what they do and do not prove. Data-free: nothing here reads scores. Solving
+and their duals, and states what they do and do not prove. Data-free: this module reads no scores. Solving
 needs SciPy (``pip install "discreet[optimality]"``).
 """
 
@@ -33,7 +33,7 @@ from discreet.mechanisms.registry import Family, member
 from discreet.scores import Scores
 
 Levels = tuple[int, ...]
-"""Gaps in steps of d, ascending; the first is 0. One tuple stands for all its permutations."""
+"""Gaps in steps of d, ascending, starting at 0. One tuple represents all its permutations."""
 
 Place = tuple[Levels, int]
 """A class of vectors and the level of one of its candidates."""
@@ -70,10 +70,10 @@ def orders(levels: Levels) -> int:
 
 
 def worst_neighbour(levels: Levels, level: int, k: int) -> Place | None:
-    """Return the neighbour in which a candidate of this level is most likely, by Proposition 2 of the paper.
+    """Return the neighbour where a candidate at this level is most likely, by Proposition 2 of the paper.
 
     The neighbour raises the candidate by one step. If the candidate is already a best one, the neighbour
-    lowers all others instead, which is the same up to a shift. None if that leaves the lattice.
+    lowers all others instead, which is the same up to a shift. Returns None if that leaves the lattice.
 
     Example:
         >>> worst_neighbour((0, 2), 2, 3), worst_neighbour((0, 2), 0, 3), worst_neighbour((0, 3), 0, 3)
@@ -89,7 +89,7 @@ def worst_neighbour(levels: Levels, level: int, k: int) -> Place | None:
 
 
 def all_neighbours(levels: Levels, level: int, k: int) -> Iterator[Place]:
-    """Return every place on the lattice that a candidate of this level can have in a neighbouring vector.
+    """Yield the class and level that a candidate of this level can have in any neighbouring lattice vector.
 
     Up to a shift, a neighbour on the lattice has some of the candidates lowered by one step.
 
@@ -114,10 +114,10 @@ def all_neighbours(levels: Levels, level: int, k: int) -> Iterator[Place]:
 
 
 THRESHOLD = math.log((3 + math.sqrt(5)) / 2)
-"""The paper proves that permute-and-flip is optimal from this ε on (Theorem 3): about 0.9624."""
+"""About 0.9624. The paper proves that permute-and-flip is optimal for ε at or above this (Theorem 3)."""
 
 SHARP_THRESHOLD = math.log(2)
-"""From this ε on permute-and-flip is optimal on every lattice; below it, on no large one (our proof page)."""
+"""For ε ≥ ln 2 permute-and-flip is optimal on every lattice; below it, on no large one (our proof page)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,9 @@ class OptimalMechanism:
         neighbours: ``"worst"`` (the paper's program) or ``"all"`` (private on the lattice).
         error: the sum of its expected errors over the lattice, in steps.
         dual_error: the dual's lower bound on the error of any mechanism; equal to ``error`` up to rounding.
-        chances: for each class of vectors and each level in it, the probability of one candidate on it.
-        dual: for each pair of places, the dual price of its privacy constraint, if it is not zero.
+        chances: for each class of vectors and each level in it, the probability of one candidate at that
+            level.
+        dual: the dual prices of the privacy constraints that are not zero, by pairs of ``Place``.
 
     Example:
         >>> best = optimal_mechanism(epsilon=1, n=2, k=3)
@@ -167,7 +168,7 @@ class OptimalMechanism:
 def optimality_ratio(
     mechanism: Family, *, epsilon: object, n: int, k: int, neighbours: str = "worst"
 ) -> float:
-    """Return a mechanism's average error divided by that of the best possible one; at least 1 up to rounding.
+    """Return a mechanism's average error divided by the best possible one; at least 1 up to rounding.
 
     Args:
         mechanism: a class, a registered name, or a mechanism whose ε is ignored.
@@ -239,7 +240,7 @@ def _solve(epsilon: Fraction, n: int, k: int, neighbours: str) -> OptimalMechani
     columns = np.array([places[place] for here, there in pairs for place in (there, here)])
     entries = np.tile([math.exp(-float(epsilon)), -1.0], len(pairs))
     privacy = sparse.csr_array((entries, (rows, columns)), shape=(len(pairs), len(places)))
-    # Divide by the number of vectors, so that the solver's tolerances stay meaningful.
+    # Divide by the number of vectors to keep the solver's tolerances meaningful.
     unit = float(sum(map(orders, vectors)))
     solved = linprog(
         cost / unit,
@@ -254,7 +255,7 @@ def _solve(epsilon: Fraction, n: int, k: int, neighbours: str) -> OptimalMechani
         raise DiscreetError(f"the linear program was not solved: {solved.message}")
     prices = np.maximum(-solved.ineqlin.marginals, 0.0) * unit
     worth = solved.eqlin.marginals * unit
-    # By weak duality with 0 ≤ x ≤ 1, no mechanism has a smaller sum, however the solver rounds.
+    # By weak duality with 0 ≤ x ≤ 1, no mechanism has a smaller sum. This holds however the solver rounds.
     reduced = cost - sums.T @ worth + privacy.T @ prices
     return OptimalMechanism(
         epsilon=float(epsilon),
@@ -273,7 +274,7 @@ def _places(n: int, k: int) -> list[Place]:
 
 
 def _constrained(n: int, k: int, neighbours: str) -> list[tuple[Place, Place]]:
-    """Return the pairs (here, there) that the constraints x(here) ≥ e^−ε·x(there) apply to."""
+    """Return the pairs (here, there) with the constraint x(here) ≥ e^−ε·x(there)."""
     if neighbours == "worst":
         found = [(place, worst_neighbour(*place, k)) for place in _places(n, k)]
         return [(here, there) for here, there in found if there is not None]
@@ -295,10 +296,10 @@ def _solver() -> tuple[Any, Any]:
 
 
 def permute_and_flip_threshold(*, n: int, k: int) -> float:
-    """Return the exact ε from which on permute-and-flip is optimal on the lattice; zero for n = 2.
+    """Return the exact least ε at which permute-and-flip is optimal on the lattice; zero for n = 2.
 
     For n ≥ 3 it is the root of Σ_{j=1..k} e^(−jε) = 1, which tends to ln 2 as k grows. This is sharper than
-    Theorem 3 of the paper, and proved in ``docs/proofs/optimality.md``.
+    Theorem 3 of the paper. The proof is in ``docs/proofs/optimality.md``.
 
     Example:
         >>> round(permute_and_flip_threshold(n=3, k=4), 4), round(permute_and_flip_threshold(n=9, k=60), 4)
@@ -329,9 +330,9 @@ def permute_and_flip_dual(epsilon: object, *, n: int, k: int) -> dict[Place, flo
 
 
 def dual_prices(decay: Any, *, n: int, k: int, growth: Any = 1) -> dict[Place, Any]:
-    """Return the dual solution at e^−ε = ``decay``, which is exact if ``decay`` is rational.
+    """Return the dual solution at e^−ε = ``decay``; it is exact if ``decay`` is rational.
 
-    Every score vector has the weight ``growth`` to the power of the number of its best candidates.
+    A score vector with b best candidates has the weight ``growth`` to the power b.
     """
     prices: dict[Place, Any] = {}
     for levels in sorted(classes(n, k), key=lambda q: q.count(0)):

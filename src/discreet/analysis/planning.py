@@ -1,7 +1,7 @@
-"""The ε needed for a required accuracy, from given scores or from n alone before any data is read.
+"""The ε needed for a given accuracy, from scores, or from n alone before any data is read.
 
 Every tail of the error falls as ε grows (``docs/proofs/worst-case-error.md``), so the least ε that meets a
-target is the root of a monotone function. The root is bracketed first and then refined inside the bracket.
+target is the root of a monotone function. The search first brackets the root and then refines the bracket.
 The returned ε has been evaluated and meets the target; an unreachable target raises an error.
 """
 
@@ -30,7 +30,7 @@ from discreet.mechanisms.registry import Family, member
 from discreet.scores import Scores
 
 _LARGEST_LOG = 600.0
-# In float64, the first noise scale makes the choice blind, and the second makes it noiseless.
+# In float64, the first of these noise scales makes every choice uniform, and the second adds no noise.
 _ENDS = (Fraction(2) ** 1400, Fraction(1, 2**1400))
 
 
@@ -76,7 +76,7 @@ class ErrorBasis:
         self._errors, self._above = errors, above
 
     def error(self, mechanism: Mechanism) -> float:
-        """The expected error."""
+        """Return the expected error."""
         if self.scores is None:
             return worst_case_error(mechanism, **self._public)
         return self._errors(mechanism.optimize).mean(mechanism.probabilities(self.scores))
@@ -110,11 +110,11 @@ def epsilon_for(
     sensitivity: object = None,
     monotonic: bool = False,
 ) -> float:
-    """Return the least ε at which a mechanism is accurate enough; zero if a blind choice already is.
+    """Return the least ε at which a mechanism is accurate enough; zero if a uniform choice already is.
 
     With ``scores`` the result is for exactly these scores, and is **not private**. With ``n`` and
-    ``sensitivity`` no data is read, and the result holds for any data, or for any data whose runner-up lies
-    at least ``gap`` below the best.
+    ``sensitivity`` no data is read. The result then holds for any data; with ``gap``, for any data whose
+    runner-up lies at least that far below the best.
 
     Args:
         mechanism: a class, a registered name, or a mechanism whose ε is ignored.
@@ -156,9 +156,9 @@ def epsilon_for(
 def budget_ratio(
     mechanism: Family, reference: Family, scores: Scores, *, epsilon: object = None
 ) -> float:
-    """Return how many times the ε of ``reference`` the mechanism needs for the same expected error.
+    """Return the mechanism's ε divided by the ε of ``reference`` at the same expected error.
 
-    ``epsilon`` is the ε of ``reference``; by default the one it was made with. **Not private**.
+    ``epsilon`` is the ε of ``reference``, by default the mechanism's own. **Not private**.
 
     Example:
         >>> from discreet import Exponential, PermuteAndFlip
@@ -193,7 +193,7 @@ def _least_epsilon(family: Family, goal: _Goal) -> float:
 
     def excess(log_epsilon: float) -> float:
         # Errors fall like e^−ε, so their logarithms guide the search (the target is above zero here). The
-        # sign comes from comparing the figures themselves.
+        # sign comes from comparing the numbers themselves.
         figure = goal.figure(member(family, math.exp(log_epsilon)))
         steering = math.log(max(figure, 5e-324)) - math.log(goal.target)
         return max(steering, 5e-324) if figure > goal.target else min(steering, 0.0)

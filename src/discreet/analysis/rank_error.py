@@ -1,8 +1,8 @@
-"""The error of private quantiles in people, and the ε for a given error, before any data is read.
+"""The error of private quantiles, measured in people, and the ε for a given error. Reads no data.
 
-The rank error of an answer is the distance, in people, from the rank of the level to the ranks that the
-answer covers: from the number of people below the answer to the number at or below it. It is zero for a true
-quantile. The bounds hold for any data (``docs/proofs/quantiles.md``).
+An answer covers the ranks from the number of people below it to the number of people at or below it. Its rank
+error is the distance, in people, from the rank of the level to the nearest covered rank. It is zero for a
+true quantile. The bounds hold for any data (``docs/proofs/quantiles.md``).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from discreet.errors import ParameterError
 from discreet.neighbours import REPLACE, Neighbours
 
 FINEST, USUAL = 10, 6
-"""People who share a value are spread over at most 2¹⁰ places, or 2⁶ on long lines."""
+"""log₂ of the number of sub-positions per grid point: at most 10, or 6 if the grid is long."""
 LINE, LARGEST_LINE = 1 << 20, 1 << 22
-"""If each point has more than 2⁶ places, the lines of all groups together have at most 2²⁰ places.
+"""Limits on sub-positions: 2²⁰ over all groups if a grid point has more than 2⁶, and 2²² for one group.
 
-A single line has at most 2²² places, unless the grid itself has more points.
+The second limit does not apply if the grid itself has more points.
 """
 
 
@@ -44,10 +44,10 @@ def fineness(points: int, groups: int = 1) -> int:
 
 
 def most_sharing(people: int, *, points: int, groups: int = 1, fails: Fraction) -> int:
-    """Return a bound on the number of people who share a place; it fails with probability at most ``fails``.
+    """Return a bound on the people who share a sub-position; it fails with probability at most ``fails``.
 
-    Some c of N people all meet at a given one of M places with probability at most
-    (N choose c)/M^c ≤ (eN/(cM))^c, and there are M places for each point.
+    The probability that some c of N people all share a given one of M sub-positions is at most
+    (N choose c)/M^c ≤ (eN/(cM))^c. Each grid point has M sub-positions.
 
     Example:
         >>> most_sharing(4_000_000, points=121, fails=Fraction(1, 40))
@@ -75,12 +75,12 @@ def rank_error(
     neighbours: str = "add-remove",
     sharing: object = 0,
 ) -> float:
-    """Return a bound on the rank error that holds with this probability, on any data with this ``sharing``.
+    """Return a bound on the rank error on any data with this ``sharing``; it holds with this probability.
 
     Args:
         points: the number of points of the public grid.
-        sharing: for several quantiles: the most people who share one place; each grid point has up to 1024
-            places.
+        sharing: for several quantiles: the most people who share one sub-position; each grid point has up to
+            1024 of them.
 
     Example:
         >>> rank_error([0.5], points=121, epsilon=1)
@@ -101,7 +101,7 @@ def epsilon_for_rank_error(
     neighbours: str = "add-remove",
     sharing: object = 0,
 ) -> float:
-    """Return an ε for which ``rank_error`` is at most ``at_most``, on any data.
+    """Return an ε at which ``rank_error`` is at most ``at_most``, on any data.
 
     Example:
         >>> round(epsilon_for_rank_error([0.5], points=121, at_most=10), 3)
@@ -120,7 +120,7 @@ def epsilon_for_rank_error(
 def _factor(
     at: Sequence[object], points: int, with_probability: object, neighbours: str, sharing: object
 ) -> tuple[Fraction, Fraction]:
-    """Return the part of the error that is proportional to 1/ε, times ε, and the part that is constant."""
+    """Return ε times the part of the error proportional to 1/ε, and the constant part of the error."""
     if isinstance(at, str) or not isinstance(at, Sequence) or not at:
         raise refuse("at", at, "a list of levels, such as [0.1, 0.5, 0.9]")
     levels = [probability("at", level) for level in at]
@@ -152,10 +152,10 @@ _NONE = (Fraction(0), Fraction(0))
 def _summed(
     levels: Sequence[Fraction], low: Fraction, high: Fraction, before: _Sum, after: _Sum
 ) -> _Sum:
-    """Return the largest sums of distances and of shared places over the choices of a stretch.
+    """Return the largest sums of distances and of shared sub-positions over the choices for some levels.
 
-    The stretch covers the levels from ``low`` to ``high``. ``before`` and ``after`` are the sums at the cuts
-    where it begins and ends; a choice inherits a weighted average of the two.
+    The levels lie between ``low`` and ``high``. ``before`` and ``after`` are the sums at these two cuts; a
+    choice between them inherits a weighted average of the two.
     """
     if not levels:
         return _NONE

@@ -1,8 +1,8 @@
 """Recommend a mechanism for a budget and a number of releases, with reasons.
 
 For one release under pure DP, permute-and-flip is never worse than the exponential mechanism. When many
-releases are composed under zCDP or (ε, δ), the exponential mechanism costs about a quarter of the ρ, so it
-can run at about twice the ε, and wins. This module computes the number of releases at which the two cross.
+releases are composed under zCDP or (ε, δ)-DP, the exponential mechanism costs about a quarter of the ρ, so it
+can run at about twice the ε, and wins. This module computes how many releases it takes for it to win.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from discreet.scores import Scores
 
 _ANY = Fraction(1)  # a mechanism built from ε costs the same at every range distance
 _DIGITS = 6
-# Bounds for lists fixed in advance take up to a second each, so fewer digits are computed.
+# Bounds for lists fixed in advance take up to a second each, so the search uses fewer digits.
 _DIGITS_FOR_LISTS = 3
 _MOST_RELEASES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The result of one mechanism within the budget.
+    """One mechanism at the largest ε within the budget, with its error.
 
     Attributes:
         mechanism: its name.
         epsilon: the ε of each release.
         error: the expected error of each release.
         composed: the cost of all releases together, in the budget's measure.
-        accountant: the accountant that a budget needs for this cost; None for a list fixed in advance, whose
-            cost no budget can count release by release.
+        accountant: the accountant that a budget needs for this cost; None for a list fixed in advance,
+            because no budget can count its cost release by release.
     """
 
     mechanism: str
@@ -64,9 +64,9 @@ class Recommendation:
         options: all options considered, the best first.
         releases: the number of releases that share the budget.
         budget: the budget.
-        crossover: the least number of releases from which the exponential mechanism has a smaller error than
+        crossover: the least number of releases at which the exponential mechanism has a smaller error than
             permute-and-flip under this budget, composed adaptively; None if there is no such number.
-        basis: what the errors are measured on: the given scores, or the worst case over any data.
+        basis: the data that errors are measured on: the given scores, or the worst case over any data.
         reasons: the reasons, one sentence each.
 
     Example:
@@ -84,7 +84,7 @@ class Recommendation:
     reasons: tuple[str, ...]
 
     def records(self) -> list[dict[str, Any]]:
-        """One dictionary per option, the best first."""
+        """Return one dictionary per option, the best first."""
         return [asdict(option) for option in self.options]
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class Recommendation:
 
     @property
     def advice(self) -> str:
-        """One sentence that names the mechanism to use, with the ε to enter."""
+        """One sentence that names the mechanism and the ε to use."""
         best = self.options[0]
         return f"Use {best.mechanism} with ε = {best.epsilon:.{_DIGITS}g} for each release."
 
@@ -110,14 +110,14 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """The data that errors are measured on, and the way that releases add up."""
+    """The data that errors are measured on, and how releases are composed."""
 
     budget: Guarantee
     adaptive: bool | str
     measured_on: ErrorBasis
 
     def composed(self, mechanism: Mechanism, releases: int) -> tuple[Guarantee, str | None]:
-        """Return the cost of all releases under the budget by the cheapest accountant, and its name."""
+        """Return the cost of all releases under the cheapest accountant, and the accountant's name."""
         promise = mechanism.promise_at(_ANY)
         own = promise.exact[1] if isinstance(promise, ApproxDP) else Fraction(0)
         lost = Fraction(math.ceil(own * DELTA_UNIT), DELTA_UNIT) * releases
@@ -126,7 +126,7 @@ class _Setting:
         )
         if isinstance(self.budget, ApproxDP):
             delta = self.budget.exact[1]
-            # A budget that adds up ρ reserves half of its δ for releases that have a δ of their own.
+            # A budget that adds up ρ reserves half of its δ for releases that have their own δ.
             kept = Fraction(math.floor(delta / 2 * DELTA_UNIT), DELTA_UNIT)
             bounds: list[tuple[Exact, str | None]] = [
                 (
@@ -163,7 +163,7 @@ def recommend(
 ) -> Recommendation:
     """Recommend a mechanism for a number of releases under one budget.
 
-    With ``scores`` the errors are those on these scores, and the advice is **not private**. With ``n`` the
+    With ``scores`` the errors are measured on these scores, and the advice is **not private**. With ``n`` the
     errors are the worst over any data, and no data is read.
 
     Args:
@@ -229,12 +229,12 @@ def _limit(budget: Guarantee) -> Exact:
 
 
 def _counted(cost: Exact) -> Exact:
-    """Return one release's cost as a budget counts it."""
+    """Round one release's cost up to the unit in which budgets count."""
     return cost if cost == math.inf else Fraction(math.ceil(cost * COST_UNIT), COST_UNIT)
 
 
 def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanism:
-    """Return the member of a family with the largest ε that the budget allows, to a few digits."""
+    """Return the member of a family with the largest ε within the budget, to a few digits."""
     if not member(family, 1).private:
         raise NotPrivateError(f"{member(family, 1).name} has no guarantee, so no budget allows it")
     limit = _limit(setting.budget)
@@ -265,7 +265,7 @@ def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanis
 
 
 def _cut(epsilon: Fraction, digits: int) -> Fraction:
-    """Round ε down to this many digits; any ε below an affordable one is affordable."""
+    """Round ε down to this many digits; the result is still affordable."""
     unit = Fraction(10) ** (math.floor(math.log10(epsilon)) + 1 - digits)
     return math.floor(epsilon / unit) * unit
 

@@ -1,6 +1,6 @@
-"""Planning for thresholds, before any budget is spent: false alarms, misses, ε and alternatives.
+"""Plan the use of a threshold before any budget is spent: false alarms, misses, ε and alternatives.
 
-Among data whose values all keep a margin to the threshold T, the hardest case is that all values are at
+Suppose that every value differs from the threshold T by at least a margin. The hardest case has all values at
 T − margin, followed by one at T + margin. If the earlier values are lower, or the last one is higher, the
 right answer only becomes more likely.
 """
@@ -33,8 +33,8 @@ class ThresholdErrors:
 
     Attributes:
         mechanism: the name of the mechanism that answers.
-        false_alarm: the probability that it names a value below the threshold.
-        miss: the probability that it names no value.
+        false_alarm: the probability that it reports a value below the threshold.
+        miss: the probability that it reports no value.
         at_once: whether it must know all values before the first answer.
 
     Example:
@@ -63,8 +63,8 @@ def threshold_errors(
 ) -> ThresholdErrors:
     """Return the probabilities of a false alarm and of a miss among ``n`` values that keep the margin.
 
-    A mechanism that chooses the largest value gets one more candidate, "none of them", whose score is the
-    threshold; it must know all values at once. A rule uses its own sensitivity.
+    A mechanism that chooses the largest value gets one more candidate, "none of them", with the threshold as
+    its score. Such a mechanism must know all values at once. A rule uses its own sensitivity.
 
     Example:
         >>> rule = CrossingRule(epsilon=1, threshold=500, sensitivity=1, monotonic=True)
@@ -101,7 +101,7 @@ def epsilon_for_threshold(
     sensitivity: object = 1,
     monotonic: bool = False,
 ) -> float:
-    """Return the least ε for a right answer with this probability, if values keep ``margin``. Data-free.
+    """Return the least ε for a right answer with this probability, if values keep the margin. Data-free.
 
     Example:
         >>> round(epsilon_for_threshold(n=52, margin=20, monotonic=True), 3)
@@ -141,7 +141,7 @@ def _made(
 
 @dataclass(frozen=True, slots=True)
 class ThresholdAdvice:
-    """A comparison of mechanisms for a threshold at one ε, with the best one and the figures.
+    """A comparison of mechanisms for a threshold at one ε.
 
     Example:
         >>> print(recommend_threshold(1, n=52, margin=20, monotonic=True).advice[:46])
@@ -153,12 +153,12 @@ class ThresholdAdvice:
 
     @property
     def best(self) -> ThresholdErrors:
-        """The mechanism that is wrong least often, among those that need not know all values at once."""
+        """The mechanism with the fewest wrong answers, among those that need not know all values at once."""
         return min((o for o in self.options if not o.at_once), key=lambda option: option.wrong)
 
     @property
     def advice(self) -> str:
-        """A sentence that names the mechanism to use, with the reason."""
+        """One sentence that names the mechanism to use and the reason."""
         overall = min(self.options, key=lambda option: option.wrong)
         said = (
             f"On a stream use {self.best.mechanism}: wrong with probability "
@@ -172,7 +172,7 @@ class ThresholdAdvice:
         return said
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one row per mechanism, as plain values."""
+        """Return one dictionary of plain values per mechanism."""
         return [{**asdict(option), "wrong": option.wrong} for option in self.options]
 
 

@@ -1,7 +1,7 @@
 """The largest error that any data can cause, computed from n and the noise scale alone.
 
-``docs/proofs/worst-case-error.md`` proves that the worst scores have one best candidate and all others
-tied, and gives the maximum in closed form for the exponential mechanism. Data-free: nothing here reads
+``docs/proofs/worst-case-error.md`` proves that in the worst case one candidate is best and all others are
+tied, and gives the maximum in closed form for the exponential mechanism. Data-free: this module reads no
 scores.
 """
 
@@ -36,9 +36,10 @@ class WorstCase:
 
     Attributes:
         error: the expected error at the worst scores.
-        gap: how far the others lie below the best at these scores (for a staircase: one step).
+        gap: how far the others lie below the best at these scores; for a staircase, the height of one step.
         p: exp(−gap/s), the maximiser of equations 7 and 8 of the permute-and-flip paper.
-        proved: whether no scores can be worse; if False, this is the worst of the shapes searched.
+        proved: whether it is proved that no scores are worse; if False, this is the worst of the shapes
+            searched.
         shape: ``"others tied"`` or ``"staircase"``.
 
     Example:
@@ -66,7 +67,7 @@ def worst_case_error(
     *,
     gap: object = 0,
 ) -> float:
-    """Return the largest expected error with n candidates on any data. Data-free.
+    """Return the largest expected error on any data with n candidates. Data-free.
 
     Example:
         >>> from discreet import Exponential, PermuteAndFlip
@@ -128,7 +129,8 @@ def worst_case_tail(
     """Return the largest Pr[error ≥ t] that any data can cause, for t above zero.
 
     For noisy max with any noise, the maximum occurs when all others lie exactly t (or the gap, if larger)
-    below the best. For exponential randomized response, it is the largest value found among tied scores.
+    below the best. For exponential randomized response, the result is the largest value found among tied
+    scores.
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -163,7 +165,7 @@ def _public(
 
 
 def _noiseless(mechanism: Mechanism, n: int, delta: Fraction, least: Fraction) -> WorstCase:
-    """Return the error without noise, which only the chain of exponential randomized response can have."""
+    """Return the error without noise; only the chain of exponential randomized response has one."""
     chained = (
         isinstance(mechanism, ExponentialRandomizedResponse) and mechanism.variant == "complete"
     )
@@ -185,8 +187,9 @@ def _worst_response(
     """Apply equations 15 and 16 of the exponential randomized response paper, and its staircase.
 
     With a single best candidate (15), the error is 1 − π times that of the exponential mechanism. With all
-    candidates in the top set (16), π·(n−1)/n of the choices are blind. On a staircase with steps Δ, the blind
-    choice is n−1 times as far off, so no bound in ln n exists, whatever the ε.
+    candidates in the top set (16), the choice is uniform with probability π and then misses the best with
+    probability (n−1)/n. On a staircase with steps Δ, a uniform choice is (n−1)/2 steps off on average, so no
+    bound in ln n exists at any ε.
     """
     truth, step, low = float(mechanism.truth), float_up(delta / scale), float_up(least / scale)
     noise = float_up(scale)
@@ -206,7 +209,7 @@ def _worst_response(
     if naive:
         return found[0]
     if low > step:
-        # No other candidate can join the best in the top set: the exponential mechanism's proof applies.
+        # No other candidate can join the best in the top set, so the exponential mechanism's proof applies.
         return WorstCase(found[0].error, found[0].gap, found[0].p, True)
     tied = float(delta) * chance(step)
     found.append(WorstCase(tied, float(delta), math.exp(-step), False))
@@ -216,7 +219,7 @@ def _worst_response(
 
 
 def _mean_step(n: int, step: float) -> float:
-    """Return Σ j·x^j / Σ x^j over j < n with x = e^−step: the exponential mechanism's mean step down."""
+    """Return Σ j·x^j / Σ x^j over j < n with x = e^−step, the exponential mechanism's mean step."""
     if n * step < 1e-4:
         return (n - 1) / 2 - (n * n - 1) * step / 12
     first = 1 / math.expm1(step) if step < 700 else 0.0
@@ -228,7 +231,7 @@ _FAR = Fraction(10) ** 300
 
 
 def missed_chance(mechanism: Mechanism, n: int, *, step: Exact, distance: Exact) -> Chance:
-    """Return the probability of missing the best, as a function of γ.
+    """Return the probability of missing the best as a function of γ, the gap of all others.
 
     For most mechanisms it depends only on γ; a few also need Δ/s (``step``) or d/s (``distance``).
 
@@ -253,7 +256,7 @@ def missed_chance(mechanism: Mechanism, n: int, *, step: Exact, distance: Exact)
 
 
 def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance:
-    """Return this function for a mechanism without a closed form, from its probabilities at unit scale."""
+    """Return ``missed_chance`` without a closed form, from the mechanism's probabilities at unit scale."""
     if n > _LARGEST_GENERAL:
         raise refuse(
             "n", n, f"at most {_LARGEST_GENERAL} for {mechanism.name}, which has no closed form"
@@ -264,7 +267,7 @@ def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance
     unit = type(mechanism)(scale=1, **rest)
 
     def missed(gamma: float) -> float:
-        # Beyond this limit every probability is zero; infinity would not be a valid score.
+        # Beyond this limit every probability is zero, and infinity would not be a valid score.
         values = np.full(n, -min(gamma, 1e300))
         values[0] = 0.0
         return float(
@@ -288,7 +291,8 @@ def expected_error_bound(
 ) -> float:
     """Return (d/ε)·ln n, an upper bound on the mean error of the exponential mechanism and permute-and-flip.
 
-    Proposition 1 and Corollary 1 of the permute-and-flip paper, Proposition 11 of the noisy-max paper.
+    See Proposition 1 and Corollary 1 of the permute-and-flip paper, and Proposition 11 of the noisy-max
+    paper.
 
     Example:
         >>> round(expected_error_bound(1, 1024), 3)
@@ -306,9 +310,9 @@ def error_bound(
     sensitivity: object = 1,
     monotonic: bool = False,
 ) -> float:
-    """Return (d/ε)·ln(n/β), a bound on the same mechanisms' error that holds with probability 1 − β.
+    """Return (d/ε)·ln(n/β), a bound on these mechanisms' error that holds with probability 1 − β.
 
-    Proposition 1, Corollary 1 and Proposition 11 again.
+    See ``expected_error_bound`` for the mechanisms and the sources.
 
     Example:
         >>> round(error_bound(1, 1024, with_probability="0.95"), 3)
@@ -317,13 +321,13 @@ def error_bound(
     beta = 1 - probability("with_probability", with_probability)
     if beta == 0:
         raise refuse("with_probability", with_probability, "below 1")
-    # The number of tuples or sets may exceed the limit of ``whole``, so large integers pass unchecked.
+    # The number of tuples or sets may exceed the limit of ``whole``, so large integers skip that check.
     ways = n if type(n) is int and n > 1 else whole("n", n)
     return error_bound_at(_scale(epsilon, sensitivity, monotonic), ways, beta=beta)
 
 
 def error_bound_at(scale: Fraction, n: int, *, beta: Fraction) -> float:
-    """Return ``error_bound`` at the noise scale s = d/ε; infinite if no float is large enough."""
+    """Return ``error_bound`` at the noise scale s = d/ε; infinite if it exceeds every float."""
     return float_up(scale * Fraction(math.log(n) - math.log(beta)))
 
 

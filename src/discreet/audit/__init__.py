@@ -1,6 +1,6 @@
-"""Audits: search for a pair of neighbours that refutes a claimed guarantee, and certify it.
+"""Audits: search for a pair of neighbours that refutes a claimed guarantee, and certify the pair.
 
-Nothing here spends budget or touches a ledger.
+Audits spend no budget and use no ledger.
 """
 
 from discreet.audit.exact import audit

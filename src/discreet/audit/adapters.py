@@ -1,4 +1,4 @@
-"""Adapters, which find, name and audit mechanisms of other libraries."""
+"""Adapters for auditing the mechanisms of other libraries."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Adapter:
         sampled: whether the mechanism can only be sampled.
         tables: for a pipeline, the schema of the tables used to record it.
         options: further options of the audit.
-        about: what the claim is and who makes it.
+        about: the claim, and who makes it.
 
     Example:
         >>> from discreet.audit.libraries import ADAPTERS
@@ -75,7 +75,7 @@ class Adapter:
             package = importlib.metadata.distribution(_PACKAGES.get(self.library, self.library))
         except importlib.metadata.PackageNotFoundError:
             return "a checkout"
-        # The imported module may not be the one that the installed package provides.
+        # The imported module may not come from the installed package.
         place = Path(str(package.locate_file(self.module))).resolve()
         editable = self.module == "discreet"
         return package.version if editable or place in origin.parents else "a checkout"
@@ -94,5 +94,5 @@ class Adapter:
 def adapter(
     library: str, mechanism: str, module: str | None = None, **told: Any
 ) -> Callable[[Callable[..., Any]], Adapter]:
-    """Make an adapter from a function of an input and ``cost``; by default ``module`` is ``library``."""
+    """Turn a function of an input and ``cost`` into an adapter; by default ``module`` is ``library``."""
     return lambda run: Adapter(library, mechanism, module or library, run, **told)

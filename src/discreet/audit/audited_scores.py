@@ -1,4 +1,4 @@
-"""The scores given to a subject: they also behave as an array, and record whether ``monotonic`` is read."""
+"""The scores given to a subject. They also behave as an array, and record whether ``monotonic`` is read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):
 
     @property
     def looked(self) -> bool:
-        """Whether the subject has read ``monotonic`` or the distance, which describe how neighbours move."""
+        """Whether the subject has read ``monotonic`` or the distance, which describe the neighbours."""
         return getattr(self, "_looked", False)
 
     def with_values(self, row: Floats) -> AuditedScores:
@@ -55,7 +55,7 @@ class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):
 
     @property
     def __array_struct__(self) -> Any:
-        # NumPy tries this attribute first; providing it is faster than letting the lookup fail.
+        # NumPy looks for this attribute first. Providing it is faster than a failed lookup.
         return self.values.__array_struct__
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:

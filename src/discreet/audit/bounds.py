@@ -1,7 +1,7 @@
-"""Lower confidence bounds on ε, δ or ρ from the counts of two neighbours.
+"""Lower confidence bounds on ε, δ or ρ from the counts of answers on two neighbours.
 
-By post-processing, a privacy guarantee also holds for any single event or pair of answers, so each event
-gives a lower bound on the loss. A bound exceeds the true loss with probability at most ``error``.
+By post-processing, a guarantee also holds for any single event or pair of answers, so each event gives a
+lower bound on the loss. A bound exceeds the true loss with probability at most ``error``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, Laplace
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """A set of answers that is more likely under the first tally; for bounded range, a pair of answers."""
+    """A set of answers that is more likely on the first input; for bounded range, a pair of answers."""
 
     members: tuple[int, ...]
     other: int | None = None
@@ -35,11 +35,11 @@ class LossBound(Protocol):
         ...
 
     def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
-        """Return a lower bound on the loss, which is wrong with probability at most ``error``."""
+        """Return a lower bound on the loss; it is wrong with probability at most ``error``."""
         ...
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
-        """The events to test."""
+        """Return the events to test."""
         ...
 
 
@@ -54,20 +54,20 @@ def _chosen(counts: Counts, event: AnswerSet) -> int:
 
 
 def _ends(first: Counts, second: Counts, event: AnswerSet, error: float) -> tuple[float, float]:
-    """Return a lower bound on P(S) and an upper bound on Q(S), valid except with probability ``error``."""
+    """Return a lower bound on P(S) and an upper bound on Q(S); they fail with probability ``error``."""
     low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
     return low, upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
 
 
 def _ranking(first: Counts, second: Counts) -> list[int]:
-    """Return all answers that were seen, and the first two in any case, most informative first."""
+    """Return the answers that occurred, and always the first two, the most informative first."""
     seen = np.flatnonzero((first + second > 0) | (np.arange(len(first)) < 2))
     ratios = (first[seen] + 0.5) / (second[seen] + 0.5)
     return list(seen[np.argsort(-ratios, kind="stable")].tolist())
 
 
 _MOST_SETS = 64
-"""The largest number of sets of each kind. If there are more, only this many are tried."""
+"""The largest number of sets of each kind to try."""
 
 
 class _OfSets:
@@ -140,19 +140,19 @@ class _Divergence(_OfSets):
         p = (_chosen(first, event) + 0.5) / (first.sum() + 1)
         q = (_chosen(second, event) + 0.5) / (second.sum() + 1)
         slope = abs(math.log(p * (1 - q) / (q * (1 - p))))
-        # An event that is more likely under the second tally proves nothing, however large the difference.
+        # An event that is more likely on the second input proves nothing, however large the difference.
         return _bernoulli(p, q) if p > q else 0.0, slope * math.sqrt(
             p * (1 - p) / first.sum() + q * (1 - q) / second.sum()
         )
 
     def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
         low, high = _ends(first, second, event, error)
-        # With low > high the divergence is least at these two ends.
+        # If low > high, the divergence is least at these two ends.
         return _bernoulli(low, high) if low > high else 0.0
 
 
 def _bernoulli(p: float, q: float) -> float:
-    """Return the divergence of a coin with probability p from one with probability q."""
+    """Return the divergence between coins with probabilities p and q."""
     terms = ((p, q), (1 - p, 1 - q))
     return sum(math.inf if b <= 0 else a * math.log(a / b) for a, b in terms if a > 0)
 

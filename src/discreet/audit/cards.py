@@ -19,7 +19,7 @@ _COLOURS = {
 
 
 def headline(verdict: Verdict) -> str:
-    """The verdict in one sentence.
+    """Return the verdict in one sentence.
 
     Example:
         >>> from discreet import PermuteAndFlip, PureDP
@@ -33,13 +33,13 @@ def headline(verdict: Verdict) -> str:
 
 
 def figures(verdict: Verdict) -> str:
-    """The measured and the claimed loss."""
+    """Return the measured and the claimed loss."""
     found, claimed = (measured(value, digits=6) for value in (verdict.measured, verdict.claimed))
     return f"largest {verdict.symbol} found {found}, claimed {claimed}"
 
 
 def explanation(verdict: Verdict) -> str:
-    """Return a sentence about what the status means and does not mean."""
+    """Return a sentence that says what the status means and does not mean."""
     if verdict.status == "refuted" and verdict.witness is not None:
         return f"The witness is certain by {verdict.witness.certainty}."
     if verdict.status == "suspect" and verdict.witness is not None:
@@ -73,7 +73,7 @@ def _bar(probability: float) -> str:
 
 
 def text_card(verdict: Verdict) -> str:
-    """The whole verdict in plain text."""
+    """Return the whole verdict as plain text."""
     lines = [headline(verdict), f"  {figures(verdict)}"]
     pair = verdict.worst
     if pair is not None:
@@ -88,7 +88,7 @@ def text_card(verdict: Verdict) -> str:
 
 
 def html_card(verdict: Verdict) -> str:
-    """The whole verdict as self-contained HTML."""
+    """Return the whole verdict as self-contained HTML."""
     parts = [paragraph(figures(verdict))]
     pair = verdict.worst
     if pair is not None:

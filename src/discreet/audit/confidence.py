@@ -8,7 +8,7 @@ from discreet._exact.numbers.balls import precision
 from discreet._exact.numbers.exact import refuse
 from discreet._exact.numbers.searches import bisected
 
-# This precision is enough for counts in the millions; beyond that, wider balls give looser bounds.
+# This precision is enough for counts in the millions. For larger counts the bounds become looser.
 _BITS = 96
 
 
@@ -20,7 +20,7 @@ def error_rate(value: object) -> float:
 
 
 def upper_tail(successes: int, trials: int, chance: float) -> float:
-    """An upper bound on Pr[X ≥ successes] for a binomial X, tight to float precision.
+    """Return an upper bound on Pr[X ≥ successes] for a binomial X, tight to float precision.
 
     Example:
         >>> round(upper_tail(2, 2, 0.5), 12), upper_tail(0, 5, 0.3), upper_tail(1, 5, 0.0)
@@ -41,7 +41,7 @@ def upper_tail(successes: int, trials: int, chance: float) -> float:
 
 
 def lower_tail(successes: int, trials: int, chance: float) -> float:
-    """An upper bound on Pr[X ≤ successes] for a binomial X.
+    """Return an upper bound on Pr[X ≤ successes] for a binomial X.
 
     Example:
         >>> round(lower_tail(0, 2, 0.5), 12)

@@ -1,7 +1,7 @@
-"""Crowds: score vectors with few levels, each with any number of candidates, and their neighbours.
+"""Crowds: score vectors with many candidates but few distinct scores (levels), and their neighbours.
 
-A property that holds for a handful of candidates can fail for many: as a crowd grows, the probability of
-choosing any one member falls, but the advantage that a mechanism gives the leader does not.
+A property that holds for a few candidates can fail for many. As a crowd grows, the probability of choosing
+any one member falls, but the advantage that a mechanism gives the leader does not.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ TOTALS = (7, 30, 300, LARGEST)
 FEW_TOTALS = (30, LARGEST)
 
 Block = tuple[float, float, int]
-"""A score, the same candidates' score in the neighbour, and the number of these candidates."""
+"""A score, the score of the same candidates in the neighbour, and the number of these candidates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """A pair of neighbouring score vectors, stored as blocks."""
+    """A pair of neighbouring score vectors with few distinct scores, stored as blocks."""
 
     blocks: tuple[Block, ...]
 
@@ -36,13 +36,13 @@ class Crowd:
         return sum(count for *_, count in self.blocks)
 
     def rows(self) -> tuple[Floats, Floats]:
-        """The two score vectors, candidate by candidate."""
+        """Return the two score vectors, with one entry per candidate."""
         counts = [count for *_, count in self.blocks]
         first, second = ([block[side] for block in self.blocks] for side in (0, 1))
         return np.repeat(first, counts), np.repeat(second, counts)
 
     def around(self, step: float, grow: float) -> Iterator[Crowd]:
-        """Return crowds with one block moved (in either vector or in both) or resized."""
+        """Yield crowds with one block moved (in either vector or in both) or resized."""
         for place, (here, there, count) in enumerate(self.blocks):
             rest = self.blocks[:place], self.blocks[place + 1 :]
             for move in (step, -step):
@@ -65,7 +65,7 @@ class Crowd:
 
 
 def crowds(total: int, grid: ScoreGrid, gaps: list[float], relation: Relation) -> Iterator[Crowd]:
-    """Return the catalogue of outsiders, two or three blocks, and ladders, with neighbours of every kind."""
+    """Yield crowds of several shapes (an outsider, blocks, a staircase), with neighbours of every kind."""
     seen = set[tuple[tuple[float, int], ...]]()
     for gap in gaps:
         for levels in _shapes(total, gap):
@@ -126,7 +126,7 @@ def merged(blocks: list[Block]) -> Crowd:
     return Crowd(tuple((*pair, count) for pair, count in counts.items()))
 
 
-# ---- far out -----------------------------------------------------------------------------------
+# ---- very large scores -----------------------------------------------------------------------------------
 
 _OVERFLOWS = (30.0, 90.0, 350.0, 700.0, 712.0, 750.0, 1500.0)
 """Exponents near which powers of e overflow or underflow in float32 or float64."""
@@ -136,7 +136,7 @@ _HUGE = (1e4, 2.0**31, 2.0**53, 1e16, 1e39, 1e100, 8e307, 1.7e308)
 
 
 def offsets(noise_scale: float, delta: float) -> list[float]:
-    """Return common offsets to try, in increasing order: where exponentials overflow, and powers of two."""
+    """Return common offsets to try, in ascending order: where exponentials overflow, and powers of two."""
     far = {round(part * noise_scale / delta) * delta for part in _OVERFLOWS}
     far |= {delta * 2.0**power for power in _POWERS} | {700 * delta, 1000 * delta}
     return [-value for value in sorted(far, reverse=True)] + [0.0, *sorted(far)]
@@ -157,7 +157,7 @@ def far_rows(size: int, grid: ScoreGrid, noise_scale: float) -> Floats:
 def narrowed(
     low: float, high: float, delta: float, change: Callable[[float, float], float]
 ) -> tuple[float, float]:
-    """Bisect between two offsets, always keeping the half where the law changes more, down to one Δ."""
+    """Bisect between two offsets down to one Δ, always keeping the half where probabilities change more."""
     while high - low > delta:
         middle = low + max(1.0, (high - low) / delta // 2) * delta
         low, high = (low, middle) if change(low, middle) >= change(middle, high) else (middle, high)

@@ -44,21 +44,20 @@ def audit(
 ) -> Verdict:
     """Search neighbouring inputs for a pair that refutes the claim.
 
-    The subject is a mechanism, a class (built with the claim's ε), an object with
-    ``probabilities(scores)``, or a function of scores that returns probabilities: one per candidate, or
-    a mapping from answers of any kind to their probabilities. It receives :class:`~discreet.Scores`
-    that also behave as a NumPy array. An exception or a NaN is an answer like any other. For a watch or
-    its rule, which answers a stream, the audit tries all lists of answers to ``n`` values, with the
-    rule's own sensitivity. ``docs/proofs/auditing.md`` explains the three statuses, what is searched,
-    and how a witness is certified.
+    The subject is a mechanism, a class (built with the claim's ε), an object with ``probabilities(scores)``,
+    or a function of scores that returns probabilities: one per candidate, or a mapping from answers of any
+    kind to their probabilities. It receives :class:`~discreet.Scores` that also behave as a NumPy array. An
+    exception or a NaN is an answer like any other. For a watch or its rule, which answers a stream, the audit
+    tries all lists of answers to ``n`` values, with the rule's own sensitivity. ``docs/proofs/auditing.md``
+    explains the three statuses, which inputs are searched, and how a witness is certified.
 
     Args:
-        subject: what to audit.
+        subject: the mechanism or function to audit.
         claim: ``PureDP``, ``BoundedRange``, ``ZCDP``, ``ApproxDP``, ``LaplaceDominated`` or ``Regular()``.
-        sensitivity: Δ, the most that one person changes any one score; or a list with one Δ for each
-            candidate, whose length is the number of candidates.
+        sensitivity: Δ, the most that one person changes any score; or a list with one Δ for each candidate,
+            which also sets the number of candidates.
         monotonic: whether all scores move in one direction; None tries both.
-        n: the number of candidates, or several; None tries 2 to 5, and crowds of up to 10,000.
+        n: the number of candidates, or several; None tries 2 to 5, and up to 10,000 with few distinct scores.
         neighbours: your own neighbour relation: a function from a score vector to the neighbours to try.
         inputs: the tables to try, if the subject is a function of tables instead of scores.
         effort: ``"quick"``, ``"usual"`` or ``"thorough"``, which takes several times as long and searches
@@ -123,7 +122,7 @@ def audit(
     def kinds() -> Iterator[Kind]:
         for relation in relations:
             if relation.monotonic and len(relations) > 1 and not prepared.sees_relation:
-                return  # same law, and the general neighbours include the monotonic ones
+                return  # same distribution, and general neighbours include monotonic ones
             yield from scored(
                 prepared,
                 loss,
@@ -210,7 +209,7 @@ def _noise_scale(subject: Subject, claim: Guarantee, relation: Relation) -> floa
 
 
 def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fraction) -> float:
-    """Return the approximate noise scale that the claim implies; all much larger gaps behave alike."""
+    """Return the approximate noise scale that the claim implies; much larger gaps all behave the same."""
     figures = claim.figures
     cost = math.sqrt(2 * figures["rho"]) if "rho" in figures else float(figures["epsilon"])
     distance = float(sensitivity) * (1 if relation.monotonic else 2)

@@ -1,6 +1,6 @@
-"""The pairs of neighbours that a statistical audit tries: small vectors, crowds, and very large scores.
+"""The pairs that a statistical audit tries: small vectors, crowds of equal scores, and very large scores.
 
-The few most informative pairs become suspects, which are judged on new draws.
+The few most informative pairs become suspects. These are judged on new draws.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ FEW = 16
 """A vector with more candidates than this is a crowd."""
 
 FAR = 4
-"""Divisor of the draws for each pair far out, where there are many pairs and defects are obvious."""
+"""Pairs with very large scores get 1/FAR of the draws; there are many, and defects are obvious."""
 
 _PAIRS = 96
 _KEPT = (12, 3)
 _STANDS_OUT = 3.0
-"""A change of the law far out is followed up if it exceeds this many standard deviations."""
+"""A change at very large scores is followed up if it exceeds this many standard deviations."""
 
 
 def proposed(size: int, relation: Relation, grid: ScoreGrid, noise_scale: float) -> list[Proposal]:
@@ -43,7 +43,7 @@ def proposed(size: int, relation: Relation, grid: ScoreGrid, noise_scale: float)
         for row in shapes(size, grid, noise_scale)
         for neighbour in relation.structured(row, grid.delta)
     ]
-    # With a stride that divides neither the rows nor the neighbours of a row, every kind is visited.
+    # With a stride that divides neither the rows nor the neighbours of a row, every kind is included.
     stride = len(found) // _PAIRS
     return found[:: stride + (stride % 2 == 0)] if stride > 1 else found
 
@@ -51,9 +51,9 @@ def proposed(size: int, relation: Relation, grid: ScoreGrid, noise_scale: float)
 def far_out(
     size: int, relation: Relation, grid: ScoreGrid, noise_scale: float
 ) -> Iterator[Proposal]:
-    """Return pairs with large offsets or enormous scores, moved together or the first against the rest.
+    """Yield pairs with large offsets or enormous scores; all move together, or the first against the rest.
 
-    Such large sums of floats may be rounded; pairs that are no longer neighbours are skipped.
+    Such large sums of floats may be rounded. Pairs that are no longer neighbours are skipped.
     """
     against = np.full(size, 0.0 if relation.monotonic else -grid.delta)
     against[0] = grid.delta
@@ -72,7 +72,7 @@ def _pair_of(first: Floats, second: Floats, relation: Relation) -> Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A pair of neighbours and the event that tells them apart, which is more likely under the first."""
+    """A pair of neighbours, and an event that distinguishes them and is more likely on the first."""
 
     pair: Proposal
     event: AnswerSet
@@ -107,7 +107,7 @@ class Exploration:
             )
 
     def _ranked(self, pairs: list[Proposal], size: int) -> tuple[list[tuple[float, Suspect]], int]:
-        """Rank both directions of the pairs, most informative first, and count the pairs compared in time."""
+        """Rank both directions of the pairs, most informative first; count the pairs compared in time."""
         found = list[tuple[float, Suspect]]()
         for looked, (scores, neighbour, relation) in enumerate(pairs):
             try:
@@ -123,7 +123,7 @@ class Exploration:
         return _sorted(found), len(pairs)
 
     def _best_event(self, first: Counts, second: Counts, claimed: float) -> tuple[float, AnswerSet]:
-        """Return the most standard deviations by which an event exceeds the claim, and that event."""
+        """Return the most standard deviations by which an event exceeds the claim, and the event."""
         ranked = [
             ((value - claimed) / max(spread, 1e-12), event)
             for event in self.bound.events(first, second)
@@ -134,7 +134,7 @@ class Exploration:
     def look_for_boundaries(
         self, candidates: int, relation: Relation, grid: ScoreGrid, far: list[float]
     ) -> None:
-        """Find the offset at which adding one Δ to all scores changes the answers, and try that pair."""
+        """Find the offset where adding Δ to all scores changes the answers, and try that pair."""
         try:
             pairs = [
                 self._boundary(base, relation, grid, side)
@@ -164,7 +164,7 @@ class Exploration:
         return (tuple(first), tuple(second), relation) if near else None
 
     def finalists(self) -> list[Suspect]:
-        """Return the few pairs that still stand out after sixteen times as many new draws."""
+        """Return the few pairs that are still conspicuous after sixteen times as many new draws."""
         self.sampler.forget()
         suspects = [suspect for _, suspect in _sorted(self.found)]
         pairs = list(dict.fromkeys(suspect.pair for suspect in suspects))

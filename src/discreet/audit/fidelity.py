@@ -21,13 +21,14 @@ class Fidelity:
 
     Attributes:
         faithful: whether the stated distribution was not rejected.
-        p_value: an upper bound on the probability of a count this unusual, if the distribution is as stated.
+        p_value: an upper bound on the probability of a count this unusual, if the stated distribution is
+            right.
         size: the number of draws.
         false_alarm: the largest probability of rejecting a correct sampler.
         event: the positions whose joint count is the most unusual.
         expected: the stated probability of that event.
         observed: the fraction of draws in that event.
-        seconds: how long it took.
+        seconds: the running time.
 
     Example:
         >>> from discreet import PermuteAndFlip, Scores

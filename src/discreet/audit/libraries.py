@@ -1,8 +1,8 @@
 """Adapters that audit the mechanisms of other installed libraries.
 
 An adapter runs the library's own code. If that code computes probabilities, the adapter audits them
-directly. If it only draws, the adapter either replaces the random generator and follows every path, which
-gives the exact law, or it samples.
+directly. If it only draws, the adapter replaces the random generator and follows every path, which gives the
+exact distribution, or it samples.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.scores import Scores
 
 _CHECKED: dict[str, Any] = {"n": (2, 3, 100), "effort": "quick"}
-"""Options for slow libraries: few sizes, little effort. (diffprivlib, for example, checks every utility.)"""
+"""Options for slow libraries such as diffprivlib, which checks every utility: few sizes, little effort."""
 
 # ---- diffprivlib ---------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ def _diffprivlib_exponential(scores: Any, cost: Fraction) -> list[Any]:
     from flint import arb
 
     mechanism = _diffprivlib_on(scores, "Exponential", cost)
-    # The library draws by comparing with cumulative sums, each of which is rounded.
+    # The library draws by comparing with cumulative sums, which are each rounded.
     return [arb(float(part), 2.0**-48) for part in np.diff(mechanism._probabilities, prepend=0.0)]
 
 
@@ -72,7 +72,7 @@ _GROUPS = {"A0": "A", "A1": "A", "B0": "B", "B1": "B", "B2": "B"}
     about="one person's value is replaced by any other",
 )
 def _diffprivlib_categorical(table: tuple[str, ...], cost: Fraction) -> dict[str, float]:
-    """Build two groups whose weights are balanced at ε/2, the point where the library checks the balance."""
+    """Build two groups whose weights are balanced at ε/2, where the library checks the balance."""
     epsilon = float(cost)
     near, apart = 0.999999, math.exp(-epsilon / 2)
     # Every row has the same total: 1 + w(A,A) + 3·w(A,B) = 1 + 2·w(B,B) + 2·w(A,B).
@@ -178,7 +178,7 @@ def _mbi(scores: Any, cost: Fraction) -> Any:
 
 
 class _Asked:
-    """A generator that records the probabilities it is asked to draw with."""
+    """A generator that records the probabilities of each requested draw."""
 
     probabilities: Any = None
 
@@ -206,7 +206,7 @@ def _pipeline_dp(scores: Any, cost: Fraction) -> Any:
     about="one selection step, the first query measured before",
 )
 def _smartnoise_mwem(scores: Any, cost: Fraction) -> dict[Any, Any]:
-    """Run one selection step, with the first query already measured; scores are the queries' errors."""
+    """Run one selection step, with the first query already measured; the scores are the queries' errors."""
     module = importlib.import_module("snsynth.mwem")
     errors = [abs(float(value)) for value in scores]  # an error is never negative
 
@@ -241,7 +241,7 @@ class _Query:
 
 
 def _drawing(**functions: Any) -> Any:
-    """Temporarily replace functions of the generator that a library draws from."""
+    """Temporarily replace functions of the generator that a library uses."""
     return patch.multiple(importlib.import_module("numpy.random"), **functions)
 
 
@@ -252,7 +252,7 @@ def _drawing(**functions: Any) -> Any:
     about="a person replaced",
 )
 def _dp_topk_peeling(scores: Any, cost: Fraction) -> dict[Any, Any]:
-    """Choose the largest count; replacing a person moves two counts by one each."""
+    """Choose the largest count. Replacing a person changes two counts by one each."""
     module = importlib.import_module("dp_topk.baseline_mechanisms")
     values = np.array(scores.values)
 
@@ -288,8 +288,8 @@ def _reported_by_dp_accounting(cost: Fraction) -> ApproxDP:
     about="the exponential mechanism composed a hundred times",
 )
 def _dp_accounting_rdp(scores: Any, cost: Fraction) -> dict[int, Any]:
-    """Run the exponential mechanism a hundred times; return the law of how often the first of two won."""
-    # Clip large leads: neighbours stay neighbours, and any loss found is not a float artefact.
+    """Run the exponential mechanism a hundred times on two candidates; return the distribution of wins."""
+    # Large leads are clipped: neighbours stay neighbours, and no loss found is a float artefact.
     lead = min(max(float(scores[0]) - float(scores[1]), -50.0), 50.0)
     first, second = Exponential(epsilon=cost).ball_probabilities(
         Scores([lead, 0.0], sensitivity=scores.sensitivity)
@@ -303,7 +303,7 @@ def _dp_accounting_rdp(scores: Any, cost: Fraction) -> dict[int, Any]:
 ADAPTERS: dict[str, Adapter] = {
     each.name: each for each in (*(v for v in globals().values() if isinstance(v, Adapter)), *WRONG)
 }
-"""Every adapter by its name, ``library:mechanism``."""
+"""All adapters by name, ``library:mechanism``."""
 
 
 def adapter_named(name: str) -> Adapter:

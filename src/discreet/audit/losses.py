@@ -1,8 +1,9 @@
-"""The privacy loss of a pair of neighbours in each measure: in floats to search, in balls to certify.
+"""The privacy loss of a pair of neighbours in each measure, in floats and in interval arithmetic.
 
-Every loss considers both directions of a pair. In floats, a loss takes rows of log-probabilities and returns
-one number per row, which is infinite if one neighbour can give an answer that the other cannot. In balls, the
-lower end of a witness's loss is proved (docs/proofs/auditing.md).
+Every loss considers both directions of a pair. Floats are used to search: a loss takes rows of
+log-probabilities and returns one number per row, which is infinite if one neighbour can give an answer that
+the other cannot. Interval arithmetic is used to certify: the lower end of a witness's loss is proved
+(docs/proofs/auditing.md).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _LOG_FLOOR = math.log(FLOOR)
 class Detail:
     """The answers that cause the loss of one pair.
 
-    ``swapped`` means that this is the loss of the neighbour against the scores.
+    ``swapped`` means that the loss is that of the neighbour against the scores.
     """
 
     outcome: int
@@ -44,14 +45,14 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Loss(ABC):
-    """A measure of loss, and ``claimed``, the most that any pair of neighbours may lose."""
+    """A measure of loss. ``claimed`` is the largest loss that the claim allows."""
 
     claimed: Exact
     symbol: ClassVar[str] = "ε"
 
     @abstractmethod
     def values(self, first: Floats, second: Floats) -> Floats:
-        """Return the loss of each pair of rows: the larger of the two directions."""
+        """Return the loss of each pair of rows, the larger of the two directions."""
 
     @abstractmethod
     def detail(self, first: Floats, second: Floats) -> Detail:
@@ -59,7 +60,7 @@ class Loss(ABC):
 
     @abstractmethod
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """Return a ball around the loss in ``detail``, with a proved lower end; None if the loss is infinite.
+        """Return an interval with the loss in ``detail``, or None if infinite. Its lower end is proved.
 
         The caller has already swapped the two sides if ``detail`` requires it.
         """
@@ -81,7 +82,7 @@ class _TwoWayLoss(Loss):
 
     @abstractmethod
     def _one_way(self, first: Floats, second: Floats) -> Floats:
-        """The loss of the first rows against the second."""
+        """Return the loss of the first rows against the second."""
 
     def _finest(self, first: Floats, second: Floats) -> Any:
         """Return the one-way loss of a single row, as precisely as possible."""
@@ -105,17 +106,17 @@ class PureLoss(Loss):
     """The largest |ln P(r) − ln Q(r)|."""
 
     def values(self, first: Floats, second: Floats) -> Floats:
-        """The loss of each pair of rows."""
+        """Return the loss of each pair of rows."""
         return np.asarray(np.fmax(np.abs(log_ratios(first, second)), 0.0).max(axis=-1))
 
     def detail(self, first: Floats, second: Floats) -> Detail:
-        """The answer with the largest ratio."""
+        """Return the answer with the largest ratio."""
         ratios = np.nan_to_num(log_ratios(first, second), nan=0.0, posinf=np.inf, neginf=-np.inf)
         outcome = int(np.abs(ratios).argmax())
         return Detail(outcome, swapped=bool(ratios[outcome] < 0))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """The log-ratio of that answer."""
+        """Return the log-ratio of that answer."""
         return ball_log_ratio(first[detail.outcome], second[detail.outcome])
 
 
@@ -123,7 +124,7 @@ class RangeLoss(Loss):
     """The difference between the largest and the least log-ratio."""
 
     def values(self, first: Floats, second: Floats) -> Floats:
-        """The loss of each pair of rows."""
+        """Return the loss of each pair of rows."""
         ratios = log_ratios(first, second)
         unknown = np.isnan(ratios)
         high = np.where(unknown, -np.inf, ratios).max(axis=-1)
@@ -157,7 +158,7 @@ class HockeyStickLoss(_TwoWayLoss):
         return _event(first, second, float(self.epsilon))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """The excess of that event."""
+        """Return the excess of that event."""
         return _ball_excess(first, second, detail.event, ball_of(Fraction(self.epsilon)))
 
 
@@ -176,11 +177,11 @@ def _excess(first: Floats, second: Floats, epsilon: float | Floats) -> Floats:
 
 
 def hockey_stick(first: Floats, second: Floats, epsilon: float | Floats) -> Floats:
-    """δ(ε) of P against Q, along the last axis."""
+    """Return δ(ε) of P against Q, along the last axis."""
     return np.asarray(np.maximum(_excess(first, second, epsilon), 0.0).sum(axis=-1))
 
 
-# The quotient D_α/α is nearly always largest at order 1; these orders catch the other cases in the search.
+# D_α/α is nearly always largest at order 1; the search tries these orders for the other cases.
 _ORDERS = (1.5, 4.0, 32.0)
 
 
@@ -211,11 +212,11 @@ class RenyiLoss(_TwoWayLoss):
         points = np.linspace(math.log(1e-3), math.log(1e4), 60).tolist()
         best = max(range(len(points)), key=lambda place: value(points[place]))
         top = peak(value, points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)])
-        # Near order 1 the sum loses its digits to cancellation; the limit has its own formula.
+        # Near order 1 the sum suffers from cancellation; the limit has its own formula.
         return max((at_one, 1.0), (value(top) if top > math.log(2e-3) else 0.0, 1 + math.exp(top)))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """The quotient at that order."""
+        """Return the quotient at that order."""
         from flint import arb
 
         order, total = detail.order, arb(0)
@@ -227,7 +228,8 @@ class RenyiLoss(_TwoWayLoss):
             if q.is_zero():
                 return None
             if not p > 0 or not q > 0:
-                # x·ln(x/y) ≥ −y/e and x^α·y^(1−α) ≥ 0: this is the most that an unknown term lowers the sum.
+                # An unknown term lowers the sum by at most this, because x·ln(x/y) ≥ −y/e and x^α·y^(1−α) ≥
+                # 0.
                 total = total - (q.upper() if order == 1 else arb(0))
                 continue
             ratio = p / q
@@ -236,7 +238,7 @@ class RenyiLoss(_TwoWayLoss):
 
 
 def renyi(first: Floats, second: Floats, order: float) -> Floats:
-    """D_α of P from Q for log-probabilities, along the last axis."""
+    """Return D_α of P from Q for log-probabilities, along the last axis."""
     with np.errstate(invalid="ignore"):
         exponents = order * first + (1 - order) * second
     exponents = np.where(first == -np.inf, -np.inf, exponents)
@@ -253,7 +255,7 @@ def renyi(first: Floats, second: Floats, order: float) -> Floats:
 
 
 def kullback_leibler(first: Floats, second: Floats) -> Floats:
-    """The expectation of ln P − ln Q under P, along the last axis."""
+    """Return the expectation of ln P − ln Q under P, along the last axis."""
     ratios = log_ratios(first, second)
     with np.errstate(invalid="ignore"):
         terms = np.exp(first) * ratios
@@ -268,7 +270,7 @@ class LaplaceLoss(_TwoWayLoss):
 
     @staticmethod
     def _needed(first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        """The least ε and the threshold x that requires it.
+        """Return the least ε, and the threshold x that requires it.
 
         Between two adjacent log-ratios, δ(x) = P(S) − e^x Q(S) for a fixed set S. So x − 2 ln(1 − δ(x))
         is largest at one of the two ends or at e^x = (1 − P(S))/Q(S).
@@ -297,18 +299,18 @@ class LaplaceLoss(_TwoWayLoss):
         return _event(first, second, float(self._needed(first, second)[1]))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """The ε that the event requires at its threshold."""
+        """Return the ε that the event requires at its threshold."""
         assert detail.threshold is not None
         threshold = ball_of(Fraction(detail.threshold))
         survivor = 1 - _ball_excess(first, second, detail.event, threshold)
         return None if survivor.is_zero() else threshold - 2 * survivor.log()
 
 
-# ---- in balls ----------------------------------------------------------------------------------
+# ---- in interval arithmetic --------------------------------------------------------------------
 
 
 def ball_log_ratio(first: Any, second: Any) -> Any:
-    """Return the log-ratio ln P − ln Q; None if infinite. If Q may be zero, use only the upper end of Q."""
+    """Return ln P − ln Q, or None if it is infinite. If Q may be zero, use only the upper end of Q."""
     from flint import arb
 
     if second.is_zero() and first > 0:
@@ -335,14 +337,14 @@ def exceeds(value: Any, claimed: Any) -> bool:
 
 
 def as_float(value: Any) -> float:
-    """Return a loss ball as a float: its middle, or its lower end if the ball is wide."""
+    """Return a loss as a float: the middle of its interval, or the lower end if the interval is wide."""
     if value is None:
         return math.inf
     return float(value.mid() if value.rad() < 1e-6 else value.lower())
 
 
 def loss_for(claim: Guarantee) -> Loss:
-    """Return the loss that measures the claim."""
+    """Return the loss for the claim's measure."""
     if isinstance(claim, PureDP):
         return PureLoss(claim.exact)
     if isinstance(claim, BoundedRange):

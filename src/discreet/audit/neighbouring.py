@@ -1,7 +1,7 @@
-"""Neighbouring tables with unusual values for testing pipelines, made from a schema or a table.
+"""Neighbouring tables with unusual values for testing pipelines, generated from a schema or a table.
 
-A person is added, removed or replaced. An unusual value is one that a column may hold but that the
-pipeline's author may not have considered: at or beyond the bounds, NaN, infinite, enormous, empty.
+Neighbours add, remove or replace a person. An unusual value is allowed in a column, but the pipeline's author
+may not have considered it: at or beyond the bounds, NaN, infinite, enormous, empty.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Row = dict[Any, Any]
 
 _BASES = {"quick": (0, 3), "usual": (0, 1, 3, 20), "thorough": (0, 1, 3, 20, 200)}
 _MANY = 50
-"""The number of rows of a made-up person with many rows."""
+"""The number of rows of a made-up person who has many rows."""
 
 _NUMBERS = (float("nan"), float("inf"), -float("inf"), 1.7e308, -1.7e308, 5e-324, -0.0, 1e16)
 _WHOLES = (2**53 + 1, 2**63 - 1, -(2**63), 0)
@@ -92,12 +92,12 @@ class Schema:
     def pairs(
         self, *, user: str | None = None, neighbours: str = ADD_REMOVE, effort: str = "usual"
     ) -> Iterator[tuple[Any, Any]]:
-        """Return made-up tables of different sizes, each with neighbours of every kind.
+        """Yield pairs of neighbouring made-up tables of different sizes, with neighbours of every kind.
 
         Args:
             user: the name of an extra column that identifies the person of each row.
             neighbours: ``"add-remove"`` or ``"replace"``.
-            effort: ``"quick"``, ``"usual"`` or ``"thorough"``: how large the tables are.
+            effort: ``"quick"``, ``"usual"`` or ``"thorough"``; sets the size of the tables.
         """
         for size in _BASES[checked_effort(effort)]:
             plain = [islice(cycle(c.plain), size) for c in self._columns.values()]
@@ -163,7 +163,7 @@ class _Given:
     def pairs(
         self, *, user: Any = None, neighbours: str = ADD_REMOVE, effort: str = "usual"
     ) -> Iterator[tuple[Any, Any]]:
-        """Return pairs of the table and a neighbour, with neighbours of every kind."""
+        """Yield pairs of the table and a neighbour, with neighbours of every kind."""
         checked_effort(effort)
         for first, second in _neighbours(self._rows, self._columns, user, neighbours):
             # Skip values that this type of table cannot hold.
@@ -186,7 +186,7 @@ def _bare(row: Any) -> Callable[[Row], Any]:
 
 
 def _seen(values: list[Any]) -> _Column:
-    """Infer a column from its values: their type, and the least and the largest value."""
+    """Infer a column from its values: the type, and the smallest and the largest value."""
     kind = next((type(value) for value in values if value is not None), str)
     _, nasty = next(
         (both for one, both in _KINDS.items() if issubclass(kind, one)), ((), _KINDS[str][1])
@@ -204,7 +204,7 @@ def tables_of(data: Any) -> Schema | _Given:
 def _neighbours(
     rows: list[Row], columns: Mapping[Any, _Column], user: Any, neighbours: str
 ) -> Iterator[tuple[list[Row], list[Row]]]:
-    """Return pairs of the rows and a copy in which one person is added, removed or changed."""
+    """Yield pairs of the rows and a copy in which one person is added, removed or changed."""
     relation = Neighbours.named(neighbours)
     people: dict[Any, list[Row]] = {}
     for place, row in enumerate(rows):
@@ -233,7 +233,7 @@ def _neighbours(
 
 
 def _newcomers(columns: Mapping[Any, _Column], user: Any) -> Iterator[list[Row]]:
-    """Return the rows of one more person: with plain values, one or only unusual values, or many rows."""
+    """Yield the rows of one more person: with plain values, one or only unusual values, or many rows."""
     plain = {name: column.plain[0] for name, column in columns.items()}
     if user is not None:
         plain[user] = "another person"

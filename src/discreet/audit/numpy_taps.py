@@ -1,4 +1,4 @@
-"""NumPy's generators as steps of a recording, with noise that records what it is added to."""
+"""Watch NumPy's generators as steps of a recording. Their noise records what it is added to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet._exact.sampling.seeding import replaced
 from discreet.audit.traces import CURRENT, Step, Trace
 
 _CENTRED = {"laplace": "l1", "normal": "l2", "gumbel": "linf", "logistic": "l1"}
-"""Noise that takes a centre, and the norm in which its sensitivity is measured."""
+"""Noise with a centre parameter, and the norm in which its sensitivity is measured."""
 
 _OTHERS = (
     "exponential",
@@ -34,7 +34,7 @@ _BLIND = (
     "permutation",
     "shuffle",
 )
-"""Draws that a pipeline may use in any way, so that a recording cannot see what they are compared with."""
+"""Draws that a pipeline may use in any way; a recording cannot see what they are compared with."""
 
 
 _ORDERS = {
@@ -46,7 +46,7 @@ _ORDERS = {
 
 
 class WatchedNoise(np.ndarray[Any, Any]):
-    """Noise that records what it is added to; scaled by a plain number, it keeps recording."""
+    """Noise that records what it is added to. It keeps recording when multiplied by a plain number."""
 
     step: Step | None
     seen_by: Trace | None
@@ -106,7 +106,7 @@ def _fields(step: Step) -> dict[str, Any]:
 
 
 def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callable[..., Any]:
-    """Record a draw. With a centre the draw itself is the step; otherwise the step is the later addition.
+    """Record a draw. If it has a centre, the draw is the step; otherwise the later addition is the step.
 
     The first ``skip`` arguments are not arguments of the draw.
     """
@@ -148,7 +148,8 @@ def _noise(name: str, scale: Any, size: Any) -> Step:
     width = float(np.min(scale)) if np.size(scale) else 0.0
     pure = concentrated = None
     if width > 0 and name in ("laplace", "gumbel", "exponential"):
-        # Gumbel and exponential noise serve to choose one of several scores, and two scores can move apart.
+        # Gumbel and exponential noise are used to choose one of several scores, and two scores can move
+        # apart.
         pure = (1.0 if name == "laplace" else 2.0) / width
     if width > 0 and name == "normal":
         concentrated = 1 / (2 * width**2)

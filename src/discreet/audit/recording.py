@@ -1,8 +1,8 @@
 """Record and replay: compare the inputs of each noise or selection step on neighbouring tables.
 
-The first run is recorded. The second run gets the first run's noisy answers, so that both take the same
-path. Any remaining difference is due to the one person. The distance between the inputs of a step must not
-exceed the sensitivity that the pipeline states; parameters, steps and answers must not differ at all
+The first run is recorded. The second run gets the first run's noisy answers, so both take the same path. Any
+remaining difference is due to the one person. The distance between the inputs of a step must not exceed the
+sensitivity that the pipeline states. Parameters, steps and answers must not differ at all
 (docs/proofs/auditing.md, record and replay).
 """
 
@@ -27,10 +27,10 @@ from discreet.guarantees import ZCDP, Guarantee, PureDP
 from discreet.neighbours import ADD_REMOVE
 
 _CONTROLS = 8
-"""The number of pairs whose first table is replayed too: the same noise must give the same answer."""
+"""The number of pairs whose first table is also replayed; the same noise must give the same answer."""
 
 _ROUNDING = 1e-9
-"""The relative difference that summing floats in a different order can cause."""
+"""The relative difference that can come from summing floats in a different order."""
 
 _NORMS: dict[str, Callable[[Any], Any]] = {
     "l1": lambda moved: np.abs(moved).sum(),
@@ -41,7 +41,7 @@ _NORMS: dict[str, Callable[[Any], Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A difference between the runs on two neighbours that must not exist.
+    """A difference between the runs on two neighbours that should not occur.
 
     Attributes:
         what: "distance", "parameters", "steps", "fails", "answer" or "total".
@@ -71,7 +71,7 @@ class Difference:
 
     @property
     def excess(self) -> float:
-        """Return the ratio of found to stated; infinite if nothing may differ."""
+        """Return the ratio of found to stated; infinite if no difference is allowed."""
         if self.stated is None or self.found is None or not self.stated:
             return math.inf
         return self.found / self.stated
@@ -87,8 +87,8 @@ class Recording:
         pairs: the number of pairs of tables.
         steps: the names of the steps seen.
         findings: the worst finding of each kind at each step; empty if there are none.
-        notes: remarks about what could not be watched.
-        seconds: how long it took.
+        notes: remarks about parts that could not be watched.
+        seconds: the running time.
 
     Example:
         >>> from discreet.audit import Schema
@@ -116,13 +116,13 @@ class Recording:
 
     @property
     def summary(self) -> str:
-        """The recording in one sentence."""
+        """The result in one sentence."""
         many = len(self.findings)
         found = f"{many} finding{'s'[: many != 1]}" if many else "nothing found"
         return f"{self.subject} on {self.pairs} pairs of neighbouring tables ({self.relation}): {found}"
 
     def as_dict(self) -> dict[str, Any]:
-        """The recording as plain values, ready for JSON; includes rows only if they may be shown."""
+        """Return the recording as plain values for JSON; rows are included only if they may be shown."""
         told = [
             {
                 "what": one.what,
@@ -139,7 +139,7 @@ class Recording:
         return {**plain, **notes, "seconds": round(self.seconds, 3)}
 
     def to_json(self) -> str:
-        """The recording as JSON."""
+        """Return the recording as JSON."""
         return json.dumps(self.as_dict(), allow_nan=False)
 
     def __str__(self) -> str:
@@ -170,21 +170,21 @@ def recording(
 
     The recording watches NumPy's generators, the mechanisms of diffprivlib, PipelineDP, PyDP and
     discreet, and OpenDP's measurements called from Python. It cannot see inside a compiled chain. The
-    pipeline must draw its noise inside the call. If a module keeps its own generator, name it with
+    pipeline must draw its noise inside the call. If a module has its own generator, name it with
     ``steps=[step_at("package.module:rng")]``.
 
     Args:
         pipeline: a function of a table.
         tables: a :class:`Schema` to make tables from, or a table: list of rows, NumPy array or data frame.
-        claim: the claim of the whole pipeline, ``PureDP`` or ``ZCDP``. The sum of the losses of all steps
-            is compared with it, as if each noisy vector were released as a whole. If only its largest
-            entry is released, leave the claim out.
+        claim: the claim of the whole pipeline, ``PureDP`` or ``ZCDP``. It is compared with the sum of the
+            losses of all steps, as if each noisy vector were released as a whole. If only the largest entry
+            is released, leave the claim out.
         neighbours: ``"add-remove"`` or ``"replace"``.
         user: the column that identifies the person of each row; by default every row is a person.
         sensitivity: for steps that state none: a number, or a mapping from step names to numbers.
         steps: further steps to watch, from :func:`step_at`.
-        effort: ``"quick"``, ``"usual"`` or ``"thorough"``: how large the made-up tables are.
-        seed: seeds the generators of Python and NumPy, so that the recording can be repeated.
+        effort: ``"quick"``, ``"usual"`` or ``"thorough"``; sets the size of made-up tables.
+        seed: a seed for the generators of Python and NumPy, to make the recording repeatable.
         show: whether rows and values may be shown; by default only those of made-up tables.
 
     Example:
@@ -219,7 +219,7 @@ def recording(
             if pairs == 1:
                 Trace().run(
                     pipeline, couple[1]
-                )  # warm up: do not record imports and caches of the first run
+                )  # warm-up run, so imports and caches are not recorded
             first = Trace().run(pipeline, couple[0])
             if pairs <= _CONTROLS and not _alike(
                 first.answer, Trace(first).run(pipeline, couple[0]).answer
@@ -264,7 +264,7 @@ def _told(finding: Difference, couple: tuple[Any, Any] | None, values: Any) -> D
 def _compared(
     first: Trace, second: Trace, sensitivity: Any, claim: Guarantee | None
 ) -> Iterator[tuple[Difference, Any]]:
-    """Return all findings for one pair, each with the two values that differ."""
+    """Yield all findings for one pair, each with the two values that differ."""
 
     def finding(what: str, step: str, words: str, **told: Any) -> Difference:
         return Difference(
@@ -327,13 +327,13 @@ def _distance(one: Step, two: Step) -> float:
         return float(((one.value - two.value) + (two.value - one.value)).total())
     here, there = (np.asarray(step.value, dtype=np.float64) for step in (one, two))
     with np.errstate(all="ignore"):
-        # The same infinity, or NaN, on both sides counts as distance zero.
+        # The same infinity, or NaN, on both sides has distance zero.
         same = (here == there) | (np.isnan(here) & np.isnan(there))
         moved = np.where(same, 0.0, here - there)
         size = np.abs(here) + np.abs(there)
         moved = np.where(np.abs(moved) <= _ROUNDING * size, 0.0, moved)
         distance = float(_NORMS[one.norm](moved))
-    # With NaN on one side only, no bound holds.
+    # If only one side is NaN, no bound holds.
     return math.inf if math.isnan(distance) else distance * (1 - _ROUNDING)
 
 
@@ -342,7 +342,7 @@ def _loss(step: Step, distance: float, claim: Guarantee | None) -> float:
     if distance == 0 or claim is None:
         return 0.0
     if isinstance(claim, PureDP):
-        # A step that is not purely private has no finite ε.
+        # A step without pure DP has no finite ε.
         return (
             math.inf if step.pure is None and step.concentrated else (step.pure or 0.0) * distance
         )

@@ -18,7 +18,7 @@ from discreet.mechanisms.mechanism import facts_of
 
 _MOST_ROWS = 32
 _PROOF = "docs/proofs/auditing.md"
-DUST = 2.0**-100  # at 200 bits, a log-ratio of zero may come out this large
+DUST = 2.0**-100  # at 200 bits, a log-ratio of zero may be computed as this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Regular:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Change:
-    """A change of scores that must make ``image`` as likely as ``outcome`` was, or likelier if one-sided."""
+    """A change of scores that must leave ``image`` as likely as ``outcome`` was (``one_sided``: or more)."""
 
     rule: str
     scores: Floats
@@ -61,7 +61,7 @@ class _Change:
 
 @dataclass(slots=True)
 class Changes:
-    """Changes of scores that test whether a mechanism is regular; the loss is a log-ratio."""
+    """Changes of scores that test whether a mechanism is regular. The loss is a log-ratio."""
 
     subject: Subject
     claim: Regular
@@ -76,7 +76,7 @@ class Changes:
         return self.among.name
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """Return one stage for each of the three rules and each number of candidates."""
+        """Yield one stage for each of the three rules and each number of candidates."""
         for size in self.sizes:
             rules: dict[str, list[_Change]] = {}
             for row in _rows(size, self.grid):
@@ -87,7 +87,7 @@ class Changes:
                 yield rule, size, [Batch(losses, changes.__getitem__, len(changes))]
 
     def around(self, _pair: _Change, _step: float) -> Iterable[Batch]:
-        """Return nothing, because there is no worse pair to climb to: a rule is either broken or not."""
+        """Return nothing: a rule is either broken or not, so there is no worse pair to climb to."""
         return ()
 
     def size(self, pair: _Change) -> int:
@@ -95,7 +95,7 @@ class Changes:
         return len(pair.scores)
 
     def certified(self, pair: _Change) -> tuple[Witness, bool]:
-        """Return the change certified in balls, and whether it breaks the rule."""
+        """Return the certified change, and whether it breaks the rule."""
         return _certified(self.subject, pair, self.among)
 
 
@@ -114,7 +114,7 @@ def _rows(size: int, grid: ScoreGrid) -> Floats:
 
 
 def _changes(claim: Regular, row: Floats, grid: ScoreGrid, largest: bool) -> Iterator[_Change]:
-    """Return changes of one score vector, each with the rule it tests."""
+    """Yield changes of one score vector, each with the rule it tests."""
     places = range(len(row))
     if claim.symmetric:
         for place in places[1:]:

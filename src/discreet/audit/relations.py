@@ -1,7 +1,7 @@
 """Neighbour relations between score vectors, and the vectors that an audit tries.
 
-Scores move on a dyadic grid, so that sums and differences in float64 are exact and every pair that the
-search treats as neighbours really is one (``docs/proofs/neighbours.md`` has the definitions).
+Scores lie on a dyadic grid, so sums and differences in float64 are exact, and pairs that the search treats as
+neighbours really are neighbours (``docs/proofs/neighbours.md`` has the definitions).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 Neighbours = Callable[[tuple[float, ...]], Iterable[Sequence[float]]]
 """A user's own neighbour relation: a function from a score vector to the neighbours to try."""
 
-# A sensitivity with few bits leaves room for a fine grid; all others are rounded down to 32 bits.
+# A sensitivity with few bits allows a fine grid; all others are rounded down to 32 bits.
 _SHORT, _LONG = 20, 32
 _FINE, _COARSE = 20, 12
 _FEW = 8
@@ -26,7 +26,7 @@ _FEW = 8
 
 @dataclass(frozen=True, slots=True)
 class ScoreGrid:
-    """The multiples of ``step``; ``delta``, at most the sensitivity, is one of them."""
+    """The multiples of ``step``. ``delta`` is one of them, and is at most the sensitivity."""
 
     sensitivity: Fraction
     delta: float
@@ -58,7 +58,7 @@ class ScoreGrid:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A neighbour relation: each score moves by at most Δ; if ``monotonic``, all move in one direction."""
+    """A neighbour relation: each score moves by at most Δ; if ``monotonic``, all in the same direction."""
 
     monotonic: bool
     custom: Neighbours | None = None
@@ -71,7 +71,7 @@ class Relation:
         return "monotonic" if self.monotonic else "general"
 
     def lattice_moves(self, size: int, reach: int) -> Iterator[tuple[int, ...]]:
-        """Return moves in lattice steps, one per pair of neighbours: a loss considers both directions."""
+        """Yield moves in lattice steps, one per unordered pair: a loss considers both directions."""
         low = 0 if self.monotonic else -reach
         for move in product(range(low, reach + 1), repeat=size):
             first = next((part for part in move if part), 0)
@@ -103,17 +103,17 @@ class Relation:
         return not self.monotonic or min(moves) >= 0 or max(moves) <= 0
 
     def structured(self, scores: Floats, delta: float) -> Floats:
-        """Return the neighbours used in the papers' worst cases, one per row.
+        """Return the neighbours from the papers' worst cases, one per row.
 
-        S is a single candidate or the top of the ranking. The neighbours move S up and the rest down, the
-        reverse, and S alone up or down, each as far as allowed.
+        S is a single candidate or the top of the ranking. The neighbours move S up and the rest down, S down
+        and the rest up, or S alone up or down, each as far as allowed.
         """
         if self.custom is not None:
             found = [list(row) for row in self.custom(tuple(scores.tolist()))]
             return np.array(found, dtype=np.float64).reshape(len(found), len(scores))
         size = len(scores)
         ranking = np.argsort(-scores, kind="stable")
-        # If there are many candidates, only the first two, the middle and the last two ranks are used.
+        # With many candidates, only the first two, the middle and the last two ranks are used.
         ranks = range(size) if size <= _FEW else sorted({0, 1, size // 2, size - 2, size - 1})
         sets = [ranking[: rank + 1] for rank in ranks if rank < size - 1]
         sets += [ranking[rank : rank + 1] for rank in ranks]
@@ -126,13 +126,13 @@ class Relation:
         return rows
 
     def ways(self, delta: float) -> list[tuple[float, float]]:
-        """Return the moves of a set of candidates and of the rest, each as far as allowed."""
+        """Return the allowed extreme moves of a set of candidates and of the rest."""
         if self.monotonic:
             return [(delta, 0.0), (0.0, delta)]
         return [(delta, -delta), (-delta, delta), (delta, 0.0), (-delta, 0.0)]
 
 
-# ---- the score vectors that audits start from --------------------------------------------------------
+# ---- the first score vectors of an audit --------------------------------------------------------
 #
 # Ties, two blocks, staircases, and staircases with one step changed. All scores are multiples of the grid's
 # step, with the best candidate first; the search also tries the reverse order.
@@ -163,7 +163,7 @@ def shapes(
 ) -> Floats:
     """Return the structured vectors for ``size`` candidates, one per row, without duplicates.
 
-    ``both_ways`` adds each vector in reverse order, for subjects that may treat candidates differently;
+    ``both_ways`` adds each vector in reverse order, for subjects that may treat candidates differently.
     ``both_sides`` adds each vector shifted below zero, for subjects that may use a bound on the scores.
     """
     delta, hair = grid.delta, grid.step
@@ -175,7 +175,7 @@ def shapes(
             row = np.zeros(size)
             row[:leaders] = gap
             rows.append(row)
-    # Two contenders with the rest far behind: any loss between two candidates also appears among more.
+    # Two contenders with the rest far behind. A loss between two candidates also occurs with more candidates.
     for lead in (0.0, delta / 2, delta, 2 * delta):
         row = np.zeros(size)
         row[:2] = max(gaps) + lead, max(gaps)
@@ -194,7 +194,7 @@ def _places(size: int) -> list[int]:
 
 
 def _staircases(size: int, step: float, extras: list[float]) -> list[Floats]:
-    """Return a staircase, and copies with one step longer (or closed), which breaks the chain."""
+    """Return a staircase, and copies with one step lengthened or removed, which breaks the chain."""
     stairs = step * np.arange(size - 1, -1, -1, dtype=np.float64)
     rows = [stairs]
     for link in _places(size):
@@ -207,7 +207,7 @@ def _staircases(size: int, step: float, extras: list[float]) -> list[Floats]:
 
 def scattered(size: int, grid: ScoreGrid, width: float, count: int) -> Floats:
     """Return evenly scattered vectors (a Kronecker sequence), snapped to the grid."""
-    # The generalised golden ratio gives the most evenly spread additive recurrence.
+    # The generalised golden ratio gives the most even additive recurrence.
     ratio = 2.0
     for _ in range(40):
         ratio = (1 + ratio) ** (1 / (size + 1))

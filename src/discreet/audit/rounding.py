@@ -1,9 +1,9 @@
 """Test whether a float implementation leaks its input through rounding.
 
 The test uses pairs of adjacent floats. Two inputs that differ only in the last bit are closer than any two
-people's data, so a private mechanism must treat them alike: every answer is equally likely for both.
-Floats can reveal their input in two ways: by an answer that only one of the two inputs can give, and by the
-grain of the answers (the last bit that is set), which depends on the size of the numbers that were added.
+people's data, so under a private mechanism every answer must be about equally likely for both. Floats can
+reveal their input in two ways: by an answer that only one of the two inputs can give, and by the grain of the
+answers (the last bit that is set), which depends on the size of the numbers that were added.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Samplers: call black boxes that can only be sampled, and count their answers."""
+"""Call black boxes that can only be sampled, and count their answers."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _STEADY = 4096
 _BRIEF = 0.05
 
 
-class OutOfTime(Exception):  # noqa: N818 (it is no error)
+class OutOfTime(Exception):  # noqa: N818 (not an error)
     """The time for drawing has run out."""
 
 
 class Sampler:
     """A sampling function, with a tally of its answers for each score vector.
 
-    No draw begins after ``until`` (a time of ``time.perf_counter``): :class:`OutOfTime` is raised instead.
+    No draw starts after ``until`` (a time of ``time.perf_counter``); :class:`OutOfTime` is raised instead.
     Float answers are rounded down to multiples of ``grain``.
     """
 
@@ -62,7 +62,7 @@ class Sampler:
         self._tallies: dict[tuple[bool, tuple[float, ...]], Counts] = {}
 
     def tally(self, row: Sequence[float] | Floats, size: int, *, monotonic: bool) -> Counts:
-        """Count each answer over ``size`` draws; earlier draws are reused, and new ones fill up the rest."""
+        """Count each answer over ``size`` draws; earlier draws are reused, new ones added as needed."""
         key = (monotonic, tuple(float(value) for value in row))
         counts = self._tallies.get(key, np.zeros(len(key[1]), dtype=np.int64))
         missing = size - int(counts.sum())
@@ -76,14 +76,14 @@ class Sampler:
     def both(
         self, first: Sequence[float], second: Sequence[float], size: int, *, monotonic: bool
     ) -> tuple[Counts, Counts]:
-        """Return the tallies of two score vectors, with the same answers in the same order."""
+        """Return the tallies of two score vectors, with the answers in the same order."""
         one = self.tally(first, size, monotonic=monotonic)
         two = self.tally(second, size, monotonic=monotonic)
         nothing = np.zeros(len(first) + len(self._answers.get(len(first), ())), dtype=np.int64)
         return _sum(one, nothing), _sum(two, nothing)
 
     def answers(self, size: int) -> tuple[Any, ...]:
-        """Return the answer that each entry of a tally counts; empty if all answers are positions."""
+        """Return the answer for each entry of a tally; empty if all answers are positions."""
         known = tuple(self._answers.get(size, ()))
         return (*range(size), *known) if known else ()
 
@@ -103,7 +103,7 @@ class Sampler:
             batch = min(size, self._batch)
             answers = self._draw(scores, batch)
             counts = _sum(counts, _counted(answers, len(scores), batch, others, self._grain))
-            # Batches that take a fraction of a second keep to the time limit.
+            # Batches that take a fraction of a second make it possible to keep the time limit.
             took = _BRIEF if self._steady else time.perf_counter() - began
             if took < _BRIEF and batch == self._batch:
                 self._batch = min(4 * batch, _AT_ONCE)
@@ -117,7 +117,7 @@ class Sampler:
 def _counted(
     answers: Any, candidates: int, expected: int, others: dict[Hashable, int], grain: float
 ) -> Counts:
-    """Count the answers: positions by candidate, all others by their number in ``others``."""
+    """Count the answers: positions by candidate, others by their number in ``others``."""
     array = np.asarray(answers) if not isinstance(answers, list) else None
     if array is None or array.dtype.kind not in "iu":
         told = answers if array is None or array.ndim != 1 else array.tolist()
@@ -171,7 +171,7 @@ def _is_position(answer: Any) -> bool:
 
 
 def _sum(first: Counts, second: Counts) -> Counts:
-    """Add two tallies; answers missing from one count as zero."""
+    """Add two tallies; a missing answer counts as zero."""
     long, short = (first, second) if len(first) >= len(second) else (second, first)
     total = long.copy()
     total[: len(short)] += short
@@ -185,7 +185,7 @@ def _drawing(
     if callable(method) and not isinstance(function, type):
         if randomness is not None and isinstance(function, Mechanism):
             method = partial(method, randomness=randomness)
-        # The default repr contains only a memory address, which is not a useful name.
+        # The default repr contains a memory address, which is not a useful name.
         kind: Any = type(function)
         name = kind.__name__ if kind.__repr__ is object.__repr__ else repr(function)
         return name, _Answering(method, many=True)
@@ -207,10 +207,10 @@ class _Answering:
         self._failures = 0
         self._answered = False
 
-    @np.errstate(all="ignore")  # overflow shows in the answers
+    @np.errstate(all="ignore")  # an overflow is visible in the answers
     def __call__(self, scores: Any, size: int) -> Any:
         if self._many and size > 1:
-            # If a batch raises, draw one by one instead: only single draws show which of them raise.
+            # If a batch raises, make single draws instead, to see which of them raise.
             with suppress(Exception):
                 answers = self._function(scores, size)
                 self._answered = True

@@ -1,8 +1,8 @@
-"""The search for the worst pair of neighbours, in one loop for every kind of input.
+"""The search for the worst pair of neighbours, with one loop for all kinds of input.
 
-A kind of input (score vectors, crowds, tables, streams, changes that test regularity) proposes pairs of
-neighbours in batches, with their losses in floats, and lists the pairs near a given one. The loop keeps the
-worst pairs, climbs from them, and has the decisive ones certified in balls.
+A kind of input (score vectors, crowds of equal scores, tables, streams, changes that test regularity)
+proposes pairs of neighbours in batches, with their losses in floats, and lists the pairs near a given one.
+The loop keeps the worst pairs, climbs from them, and certifies the decisive ones in interval arithmetic.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Batch(NamedTuple):
 
     losses: Floats
     pair: Callable[[int], Any]
-    """A function from a position to the pair there: a hashable value that the kind of input understands."""
+    """A function from a position to the pair there, a hashable value specific to the kind of input."""
     compared: int
     """The number of pairs compared, which may exceed the number listed."""
     magnitude: float = 0.0
@@ -64,16 +64,16 @@ class Kind(Protocol):
     finest: float
     """The smallest step of a climb, in units of the sensitivity; 1 if there is only one step."""
     patience: int
-    """The number of pairs that a climb compares before it ends."""
+    """The number of pairs that a climb compares before it stops."""
     part: int
-    """The divisor of the number of climbs, such as 3 if evaluating a pair is slow."""
+    """A divisor of the number of climbs, such as 3 if evaluating a pair is slow."""
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
         """Yield the stages to try: a name, the size of the inputs, and pairs of neighbours."""
         ...
 
     def around(self, pair: Any, step: float) -> Iterable[Batch]:
-        """Return pairs of neighbours near this one."""
+        """Yield pairs of neighbours near this one."""
         ...
 
     def size(self, pair: Any) -> int:
@@ -81,7 +81,7 @@ class Kind(Protocol):
         ...
 
     def certified(self, pair: Any) -> tuple[Witness, bool]:
-        """Return the pair with its loss in balls, and whether the loss certainly exceeds the claim."""
+        """Return the pair with its certified loss, and whether the loss certainly exceeds the claim."""
         ...
 
 
@@ -115,14 +115,14 @@ class Search:
         self.found += found
 
     def _climb(self, start: Found) -> list[Found]:
-        """Run a pattern search: move to the worst nearby pair while the loss grows, else shorten the step."""
+        """Pattern search: move to the worst nearby pair while the loss grows, else use smaller steps."""
         kind, best, step, total, largest = start.kind, start, 0.5, 0, 0.0
         patience = kind.patience * (4 if self.effort == "thorough" else 1)
         while np.isfinite(best.value) and step >= kind.finest and total < patience:
             kept, compared, magnitude = _worst(kind, kind.around(best.pair, step))
             total, largest = total + compared, max(largest, magnitude)
             if kept and kept[0].value > best.value * (1 + _WORTHWHILE):
-                # Longer steps help if the loss only approaches its supremum far away.
+                # Larger steps help if the loss approaches its supremum only far away.
                 best, step = kept[0], min(2 * step, 4.0)
             else:
                 step /= 4
@@ -149,7 +149,7 @@ def _worst(kind: Kind, batches: Iterable[Batch]) -> tuple[list[Found], int, floa
     kept, compared, magnitude = list[Found](), 0, 0.0
     for batch in batches:
         compared, magnitude = compared + batch.compared, max(magnitude, batch.magnitude)
-        # Of pairs with equal loss, keep the first.
+        # Among pairs with equal loss, keep the first.
         for place in np.argsort(-batch.losses, kind="stable")[:_KEPT].tolist():
             value = float(batch.losses[place])
             if len(kept) == _KEPT and not value > kept[-1].value * (1 + _WORTHWHILE):
@@ -163,14 +163,14 @@ def _ranked(found: Iterable[Found]) -> list[Found]:
 
 
 def _different(kind: Kind, found: list[Found]) -> list[Found]:
-    """Remove duplicates and sort: first the worst pair of each size, then the rest, worst first."""
+    """Remove duplicates and sort: the worst pair of each size, then the rest, worst first."""
     ranked = list({one.pair: one for one in _ranked(found)}.values())
     first = {kind.size(one.pair): one for one in reversed(ranked)}
     leaders = _ranked(first.values())
     return leaders + [one for one in ranked if one not in leaders]
 
 
-@np.errstate(all="ignore")  # overflow shows in the answers
+@np.errstate(all="ignore")  # an overflow is visible in the answers
 def verdict_on(
     kinds: Iterable[Kind],
     *,
@@ -188,19 +188,19 @@ def verdict_on(
 ) -> Verdict:
     """Search all kinds of input and return the verdict.
 
-    ``proof`` is used only if no loss above the claim was found. An excess of up to ``dust`` is ignored,
-    because a loss of zero may be rounded to it.
+    ``proof`` is called only if no loss above the claim was found. An excess of up to ``dust`` is ignored,
+    because a loss of zero may be computed as that.
     """
     began = time.perf_counter()
     search = Search(effort, progress or silent)
     for number, kind in enumerate(kinds):
         search.run(kind, begun=1 - 0.5**number, share=0.5 ** (number + 1))
     search.tell("certificate", 1.0)
-    # Several pairs are certified, because rounding in floats can swap the first and the second.
+    # Certify several pairs, because rounding in floats can swap the first and the second.
     checked = [one.kind.certified(one.pair) for one in _doubtful(search.found, claimed)]
     worst, refuted = max(checked, key=lambda pair: (pair[1], pair[0].value), default=(None, False))
     allowed = float_up(claimed)
-    # If the loss is above the claim, even if not certainly, the verdict names no proof.
+    # If the loss is above the claim, even uncertainly, the verdict names no proof.
     above = refuted or (worst is not None and worst.value > allowed + dust)
     named = None if above else proof()
     return Verdict(
@@ -222,15 +222,15 @@ def verdict_on(
 
 
 def _doubtful(found: list[Found], claimed: Exact) -> list[Found]:
-    """Return the pairs worth checking in balls, largest float loss first.
+    """Return the pairs to check in interval arithmetic, largest float loss first.
 
-    Only pairs at or above the edge of the claim can change the verdict. Of pairs with the same loss, smaller
-    ones come first, because they are easier to read and to certify.
+    Only pairs at or above the edge of the claim can change the verdict. Among pairs with the same loss,
+    smaller ones come first, because they are easier to read and to certify.
     """
     edge, beyond = (float(claimed) * (1 + part) for part in (-1e-12, 1e-12))
 
     def order(one: Found) -> tuple[bool, bool, float, int, float]:
-        # For losses between ``edge`` and ``beyond``, floats cannot tell whether they exceed the claim.
+        # Floats cannot tell whether a loss between ``edge`` and ``beyond`` exceeds the claim.
         above, near = one.value > beyond, one.value >= edge
         return not above, not near, -float(f"{one.value:.6g}"), one.kind.size(one.pair), -one.value
 
@@ -250,7 +250,7 @@ def certified(
     shown: Sequence[tuple[Any, ...]],
     relation: str,
 ) -> tuple[Witness, bool]:
-    """Return a witness with its loss in balls, and whether the loss certainly exceeds the claim."""
+    """Return a witness with its certified loss, and whether the loss certainly exceeds the claim."""
     from flint import arb
 
     detail = loss.detail(logs[0], logs[1])
@@ -285,7 +285,7 @@ def certified(
 
 
 def _middles(balls: Sequence[Any]) -> tuple[float, ...]:
-    """Return probabilities for display; zero if a ball contains zero. Members of a crowd share balls."""
+    """Return probabilities for display; zero if an interval contains zero. Equal members share intervals."""
     different = {id(ball): ball for ball in balls}
     shown = {key: float(ball.mid()) if ball > 0 else 0.0 for key, ball in different.items()}
     return tuple(shown[id(ball)] for ball in balls)

@@ -1,9 +1,9 @@
 """The audit of streams: mechanisms that answer each value in turn with "below", "above" or a number.
 
 For each list of up to six answers, the audit compares every pair of neighbours on a lattice around the
-threshold; a minimum filter over the lattice gives the losses of all pairs at once. Longer lists are searched
-as blocks of equal values. From the worst pairs found, the search climbs off the lattice, and the decisive
-pairs are certified in balls (docs/proofs/auditing.md).
+threshold. A minimum filter over the lattice gives the losses of all pairs at once. Longer lists are searched
+as blocks of equal values. From the worst pairs found, the search climbs off the lattice. The decisive pairs
+are certified in interval arithmetic (docs/proofs/auditing.md).
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ Answer: TypeAlias = bool | Fraction
 
 LENGTHS = (1, 2, 3, 4, 5, 6)
 BLOCKS = (10, 30, 100, 300)
-"""The number of equal values in a block of a longer list."""
+"""The numbers of equal values in a block of a longer list."""
 
 _BITS = 100
 _DIGITS = 9
 _FAINTEST = -345.0
-"""Lists of answers with a log-probability below this on the first data set are skipped as too unlikely."""
+"""Lists of answers with a lower log-probability than this on the first data set are skipped."""
 
 _STEPS = (-2, -1, 0, 1, 2, 3)
 
 
 @runtime_checkable
 class StreamSubject(Protocol):
-    """The law of a stream's answers: in floats to search, in balls to certify.
+    """The distribution of a stream's answers, in floats for the search and in intervals to certify.
 
     Example:
         >>> from discreet.mechanisms import CrossingRule
@@ -52,7 +52,7 @@ class StreamSubject(Protocol):
 
     @property
     def sensitivity(self) -> Fraction:
-        """Δ, the most that one person changes any one value."""
+        """Δ, the most that one person changes any value."""
 
     @property
     def middle(self) -> Fraction:
@@ -68,7 +68,7 @@ class StreamSubject(Protocol):
     def sequence_ball(
         self, values: Any, answers: Sequence[Any], times: Sequence[int] | None = None, *, bits: int
     ) -> Any:
-        """Return a ball around the probability of these answers; zero only if they are impossible."""
+        """Return an interval with the probability of these answers; zero only if they are impossible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class StreamWitness(Witness):
         scores: the values of one stream.
         neighbour: the values of the other.
         answers: the answers, in order.
-        times: how many times in a row each value was asked.
+        times: the number of times in a row that each value was asked.
         outcome: always 0, because the list of answers is the only outcome considered.
 
     Example:
@@ -138,10 +138,10 @@ def audit_stream(
     Args:
         subject: a rule such as ``CrossingRule``, or anything with ``sequence_logs`` and ``sequence_ball``.
         claim: ``PureDP``.
-        monotonic: whether all values move in one direction; None uses the subject's own attribute.
+        monotonic: whether all values move in the same direction; None uses the subject's own attribute.
         lengths: the number of values, or several; None tries one to six.
         blocks: whether to try blocks of up to 300 equal values; None tries them unless lengths are given.
-        effort: how many pairs to climb from: ``"quick"``, ``"usual"`` or ``"thorough"``.
+        effort: the number of climbs: ``"quick"``, ``"usual"`` or ``"thorough"``.
         progress: called with the stage and the fraction done.
     """
     if not isinstance(claim, PureDP):
@@ -196,7 +196,7 @@ def _proof(subject: StreamSubject, claim: PureDP, monotonic: bool) -> str | None
 
 
 class Streams:
-    """The neighbouring streams of one subject, for the search."""
+    """The neighbouring streams of one subject, as a kind of input for the search."""
 
     finest, patience, part = 2.0**-16, 1000, 1
 
@@ -222,7 +222,7 @@ class Streams:
         self._above: tuple[Answer, ...] = (middle, middle + step) if released else (True,)
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """Return one stage for each list of answers."""
+        """Yield one stage for each list of answers."""
         for size in self._sizes:
             for answers in self._lists(size):
                 yield "lattice", size, [self._nearby(answers, (1,) * size)]
@@ -230,7 +230,7 @@ class Streams:
             yield "blocks", sum(times), [self._nearby(answers, times)]
 
     def _lists(self, size: int) -> Iterator[tuple[Answer, ...]]:
-        """Return all lists of answers to this many values; if order does not matter, one order of each."""
+        """Yield all lists of answers to this many values; if order does not matter, one order of each."""
         seen = set()
         for answers in product((False, *self._above), repeat=size):
             ended = [place for place, answer in enumerate(answers) if answer is not False]
@@ -247,7 +247,7 @@ class Streams:
             yield answers
 
     def _long_lists(self) -> Iterator[tuple[tuple[Answer, ...], tuple[int, ...]]]:
-        """Return long lists: a block of "below", or a single one, then as many "above" as allowed."""
+        """Yield long lists: one "below" or a block of them, then as many "above" as allowed."""
         most = self.subject.crossings
         for many in self._blocks:
             ends = many if most is None else min(most, many)
@@ -269,7 +269,7 @@ class Streams:
             least, taken = _least_nearby(logs, moves)
             with np.errstate(invalid="ignore"):
                 found = np.where(logs < _FAINTEST, -np.inf, logs - least)
-            best = int(np.argmax(found.round(_DIGITS)))  # the same choice on any machine
+            best = int(np.argmax(found.round(_DIGITS)))  # the choice is the same on every machine
             place = np.unravel_index(best, logs.shape)
             moved = tuple(taken[(slice(None), *place)].tolist())
             losses.append(float(found[place]))
@@ -278,7 +278,7 @@ class Streams:
         return Batch(np.array(losses), finds.__getitem__, pairs)
 
     def around(self, pair: _Find, step: float) -> Iterator[Batch]:
-        """Move the values by a step: in all combinations, or one value at a time if there are many."""
+        """Move the values by a step, in all combinations, or one value at a time if there are many."""
         values = np.array(pair.values)
         ways = np.concatenate([np.eye(len(values)), -np.eye(len(values))])
         if len(values) <= 3:
@@ -300,7 +300,7 @@ class Streams:
         return sum(pair.times)
 
     def certified(self, pair: _Find) -> tuple[StreamWitness, bool]:
-        """Return the pair with its loss in balls, and whether the loss certainly exceeds the claim."""
+        """Return the pair with its certified loss, and whether the loss certainly exceeds the claim."""
         first = [Fraction(value) for value in pair.values]
         if max(map(abs, pair.moves)) > 1 or (self.monotonic and {-1, 1} <= set(pair.moves)):
             raise AssertionError("the search left the neighbour relation")
@@ -311,7 +311,7 @@ class Streams:
             for values in (first, second)
         ]
         with precision(2 * _BITS):
-            # A zero here is exact, so a positive probability against it is an infinite loss.
+            # A zero here is exact, so a positive probability against zero is an infinite loss.
             value = None if balls[1].is_zero() and balls[0] > 0 else (balls[0] / balls[1]).log()
             refutes = exceeds(value, self.claim.exact)
         return (
@@ -342,7 +342,7 @@ def _said(answer: Answer) -> str:
 
 
 def _least_nearby(logs: Floats, moves: Sequence[int]) -> tuple[Floats, Any]:
-    """Return, for each place, the least value among its neighbours and the moves that lead to it."""
+    """Return, at each lattice point, the least value among its neighbours and the moves that lead there."""
     least = logs
     taken = np.zeros((logs.ndim, *logs.shape), dtype=np.int64)
     for axis in range(logs.ndim):

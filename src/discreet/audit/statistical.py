@@ -25,12 +25,12 @@ from discreet.guarantees import Guarantee
 
 SIZES = (2, 3, 5)
 _DRAWS = {"quick": (50_000, 200), "usual": (500_000, 500), "thorough": (2_000_000, 1000)}
-"""For each effort, the number of samples and the number of draws for exploring."""
+"""For each effort, the number of samples and the number of draws for exploration."""
 _CROWD = 30
 _FIRST_ROUND = 20_000
 _UNTIL = (0.3, 0.5, 0.65, 1.0)
-"""The parts of the time limit at which these stages end: small vectors and crowds, far out, a second
-look, and judging.
+"""The fractions of the time limit at which the stages end: small and long vectors, very large scores, a
+second look, and judging.
 """
 
 
@@ -38,7 +38,7 @@ look, and judging.
 class StatisticalVerdict(Verdict):
     """The outcome of a statistical audit.
 
-    ``measured`` is a lower confidence bound: the true loss is larger, except with probability at most
+    ``measured`` is a lower confidence bound: the true loss is at least this, except with probability at most
     ``false_alarm`` over the whole audit. ``estimate`` is a point estimate from the same draws.
 
     Example:
@@ -53,7 +53,7 @@ class StatisticalVerdict(Verdict):
     estimate: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """The verdict as plain values, ready for JSON."""
+        """Return the verdict as plain values, ready for JSON."""
         # super() without arguments fails here, because slots=True rebuilds the class.
         told = Verdict.as_dict(self)
         return told | {name: getattr(self, name) for name in ("draws", "false_alarm", "estimate")}
@@ -77,27 +77,27 @@ def statistical_audit(
 ) -> StatisticalVerdict:
     """Test a claim by sampling, with a lower confidence bound on the loss for the worst pairs found.
 
-    The audit first looks for pairs with ``explore`` draws for each score vector: small vectors, crowds, and
-    scores so large that powers of e overflow. It then judges the few most informative pairs on new draws
-    only, in rounds of growing size. Every bound is a Clopper–Pearson bound, and all bounds of all rounds
-    share ``false_alarm`` equally (Bonferroni). So a true claim is called suspect with at most that
-    probability, however the pairs were found (``docs/proofs/auditing.md``). The status "refuted" is
-    reserved for exact witnesses. The other arguments are those of ``audit``.
+    The audit first explores pairs with ``explore`` draws for each score vector: small vectors, long vectors
+    with few distinct scores, and scores so large that powers of e overflow. It then judges the few most
+    informative pairs on new draws only, in rounds of growing size. Every bound is a Clopper–Pearson bound,
+    and all bounds of all rounds share ``false_alarm`` equally (Bonferroni). So a true claim is called suspect
+    with at most that probability, however the pairs were found (``docs/proofs/auditing.md``). The status
+    "refuted" is reserved for exact witnesses. The other arguments are the same as for ``audit``.
 
     Args:
         function: a mechanism, ``function(scores, size)`` that returns positions or a list of answers of any
             kind, or ``function(scores)`` that returns one answer. An exception or a NaN is an answer like
             any other, and a float is rounded down to a multiple of half the noise scale.
         claim: ``PureDP``, ``BoundedRange``, ``ZCDP`` or ``ApproxDP``.
-        n: the number of candidates, or several; None tries 2, 3 and 5, and crowds of 30.
+        n: the number of candidates, or several; None tries 2, 3 and 5, and 30 with few distinct scores.
         effort: ``"quick"``, ``"usual"`` or ``"thorough"``: 50,000, 500,000 or 2,000,000 samples.
-        samples: the most draws for one score vector; by default set by ``effort``.
+        samples: the largest number of draws for one score vector; by default set by ``effort``.
         false_alarm: the largest probability of calling a true claim suspect.
-        explore: draws for each score vector while looking for the worst pairs; by default set by ``effort``.
-        seed: seeds the generators of Python, NumPy and our own mechanisms, so that the audit can be
-            repeated; None leaves the generators alone.
+        explore: the number of draws for each score vector during exploration; by default set by ``effort``.
+        seed: a seed for the generators of Python, NumPy and our own mechanisms, to make the audit repeatable;
+            None leaves the generators unchanged.
         seconds: the time limit, kept to within about a second and one call of ``function``; None for no
-            limit. Half of the time is for looking for pairs, and only as many draws are planned as fit.
+            limit. Half of the time is for exploration, and the number of draws is chosen to fit.
 
     Example:
         >>> from discreet import PureDP
@@ -197,7 +197,7 @@ def _symbol(claim: Guarantee) -> str:
 
 
 def _in_time(sampler: Sampler, samples: int, began: float, end: float, finalists: int) -> int:
-    """Return the number of samples for each score vector that fits the time left."""
+    """Return the number of samples for each score vector that fits in the remaining time."""
     now = time.perf_counter()
     fits = 0.8 * sampler.draws / (now - began) * (end - now) / (2 * max(1, finalists))
     sampler.cut_short |= fits < samples
@@ -205,7 +205,7 @@ def _in_time(sampler: Sampler, samples: int, began: float, end: float, finalists
 
 
 def _rounds(samples: int) -> list[int]:
-    """Return the sizes of the rounds, each four times the one before, up to ``samples``."""
+    """Return the sizes of the rounds, up to ``samples``; each is four times the previous one."""
     sizes = [samples]
     while sizes[0] // 4 >= _FIRST_ROUND:
         sizes.insert(0, sizes[0] // 4)
@@ -227,7 +227,7 @@ def _witness(
     outcome = max(
         suspect.event.members, key=lambda place: float(shares[0][place] - shares[1][place])
     )
-    # The event was chosen on earlier draws, so it may contain answers that these draws did not give.
+    # The event was chosen from earlier draws, so it may contain answers that do not occur in these draws.
     witness = Witness(
         scores=plain(scores),
         neighbour=plain(neighbour),

@@ -1,4 +1,4 @@
-"""Subjects of an audit: evaluate a mechanism, any object with ``probabilities``, or a function.
+"""Subjects of an audit: a mechanism, any object with ``probabilities``, or a function.
 
 A subject returns probabilities of positions, or a mapping from answers of any kind (labels, tuples, sets, a
 winner with a count) to their probabilities. An exception or a NaN counts as an answer, because the caller
@@ -23,10 +23,10 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.mechanism import Mechanism, facts_of
 
 TOLERANCE = 1e-9
-"""The relative error allowed in a float probability from other people's code."""
+"""The allowed relative error of a float probability from other code."""
 
 FLOOR = 1e-290
-"""A float probability below this may have lost its digits, so it is read as "at most this"."""
+"""A float probability below this may have lost its digits, so it means "at most this"."""
 
 BITS = 200
 BALLS = "ball arithmetic"
@@ -40,16 +40,16 @@ PATIENCE = 100
 """A subject that fails on this many inputs without a single answer is considered broken."""
 
 _LARGE_CROWD = 4096
-"""Laws with at least this many candidates are not cached."""
+"""Distributions over at least this many candidates are not cached."""
 
 
 _Blocks = tuple[bool, tuple[float, ...], tuple[int, ...]]
-"""Whether neighbours are monotonic, the levels of a crowd, and the number of candidates on each."""
+"""Whether neighbours are monotonic, the levels of a crowd, and the number of candidates at each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure, recorded as an answer.
+    """An error or NaN, recorded as an answer.
 
     Example:
         >>> Failure("raises ValueError")
@@ -70,7 +70,7 @@ class Subject:
     """The audited subject, with cached evaluations.
 
     Our own mechanisms depend only on the sorted gaps, so vectors that differ only in order or by a shift are
-    evaluated once. ``Regular()`` audits this property without the shortcut.
+    evaluated once. An audit of ``Regular()`` checks this property without the shortcut.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Subject:
         self.steps = steps
         self._units = None if steps is None else np.array(list(map(_short, steps)))
         self.evaluations = 0
-        # Whether the law may depend on how neighbours move.
+        # Whether the distribution may depend on the neighbour relation.
         self.sees_relation = False
         self._templates: dict[tuple[int, bool], AuditedScores] = {}
         self._answered = False
@@ -95,7 +95,7 @@ class Subject:
         self._laws: dict[_Blocks, Floats | None] = {}
         self._answers: dict[int, dict[Hashable, int]] = {}
         facts = facts_of(self.audited)
-        # A subclass inherits the mechanism's logarithms and balls, but may have a different law.
+        # A subclass inherits the mechanism's probabilities, but may behave differently.
         self._ours = facts is not None
         self._function: Callable[[Any], Any] = getattr(self.audited, "probabilities", self.audited)
         own = getattr(self.audited, "log_probabilities", None)
@@ -138,7 +138,7 @@ class Subject:
         return row if self._units is None else row * self._units
 
     def answers(self, size: int) -> list[Hashable]:
-        """The answers seen so far on inputs of this size, in column order."""
+        """Return the answers seen so far on inputs of this size, in column order."""
         return list(self._columns(size))
 
     def log_masses(self, rows: Floats, *, monotonic: bool, plainly: bool = False) -> Floats:
@@ -175,7 +175,7 @@ class Subject:
     ) -> list[Floats | None]:
         """Return log-probabilities for each crowd: of each block as a whole, and of all other answers.
 
-        None for a crowd if the members of a block differ, because the subject is not symmetric.
+        The entry is None if members of a block differ, because the subject is not symmetric.
         """
         asked, unknown = list[tuple[_Blocks, list[int], Floats]](), dict[_Blocks, None]()
         for values, counts in several:
@@ -197,9 +197,9 @@ class Subject:
     def _levels(
         self, values: Floats, counts: Sequence[int]
     ) -> tuple[list[float], list[int], list[int]]:
-        """Return the distinct scores, the index of each block among them, and how many candidates have each.
+        """Return the distinct scores, each block's index among them, and the number of candidates with each.
 
-        Scores are in the order of the candidates. If the subject depends only on sorted gaps, these are
+        Scores are in the order of the candidates. If the subject depends only on sorted gaps, the gaps are
         returned instead.
         """
         if self.canonical:
@@ -221,12 +221,13 @@ class Subject:
     def _of_blocks(
         self, keys: list[_Blocks], monotonic: bool
     ) -> Iterator[tuple[_Blocks, Floats | None]]:
-        """Yield the law of each crowd: the probabilities of one candidate per level and of other answers."""
+        """Yield the probabilities in each crowd: of one candidate per level, and of other answers."""
         sizes: dict[int, list[_Blocks]] = {}
         for key in keys:
             sizes.setdefault(sum(key[2]), []).append(key)
         for size, alike in sizes.items():
-            # Our own mechanisms compute the law of a large crowd from its levels, without listing members.
+            # Our own mechanisms compute a large crowd's probabilities from its levels, without listing
+            # members.
             large = self.canonical and size > _TOGETHER
             at_once = 1 if large else max(1, _LARGE_CROWD // size)
             for start in range(0, len(alike), at_once):
@@ -284,7 +285,7 @@ class Subject:
         return found
 
     def log_laws(self, inputs: Sequence[Hashable]) -> Floats:
-        """Return log-probabilities on inputs of any other kind, one row each."""
+        """Return log-probabilities on inputs of any other kind, one row for each input."""
         for given in inputs:
             if given not in self._cache:
                 self._cache[given] = self._logs(given, 0)
@@ -293,14 +294,14 @@ class Subject:
     # ---- one evaluation ------------------------------------------------------------------------
 
     def _columns(self, size: int) -> dict[Hashable, int]:
-        # Positions come first, so that the column of a position is the position itself.
+        # Positions come first, so the column of a position is the position itself.
         return self._answers.setdefault(size, {place: place for place in range(size)})
 
     def _logs(self, given: Any, size: int) -> Floats:
         return self._read(self._answer(given), size or len(given) if self._own_logs else size)
 
     def _answer(self, given: Any) -> Any:
-        """Return the subject's result for this input: log-probabilities if it offers them."""
+        """Return the subject's result for this input: log-probabilities, if it provides them."""
         self.evaluations += 1
         return self._told(self._own_logs or self._function, given)
 
@@ -314,7 +315,7 @@ class Subject:
             return self._placed({told: 0.0}, size)
         law = self._checked(told, size)
         if isinstance(law, np.ndarray):
-            # Unknown digits below the floor are read in the subject's favour, so that no underflow can
+            # Digits below the floor are unknown and read in the subject's favour, so that underflow cannot
             # look like a loss.
             return np.log(np.maximum(law, FLOOR))
         return self._placed({answer: _log(part) for answer, part in law.items()}, size)
@@ -328,7 +329,7 @@ class Subject:
         return row
 
     def law(self, given: Any, size: int) -> Mapping[Hashable, Any] | Floats:
-        """Return the possible answers to this input, with probabilities in the subject's own number type.
+        """Return the possible answers to this input, with probabilities in the subject's own type of number.
 
         Floats for positions are returned as an array, everything else as a mapping.
         """
@@ -367,7 +368,7 @@ class Subject:
         return told
 
     def balls(self, given: Any, size: int) -> tuple[list[Any], str]:
-        """Return balls around the probabilities of all answers, by column, and why they can be trusted."""
+        """Return intervals with the probabilities of all answers, by column, and why they can be trusted."""
         from flint import arb
 
         own = getattr(self.audited, "ball_probabilities", None)
@@ -393,7 +394,7 @@ _CONTRACT = (
 
 
 def _short(step: Fraction) -> float:
-    """Round a sensitivity down to 16 bits, so that its multiples in the search are exact."""
+    """Round a sensitivity down to 16 bits; its multiples in the search are then exact."""
     if not step:
         return 0.0
     power = Fraction(2) ** (16 - step.numerator.bit_length() + step.denominator.bit_length())
@@ -401,7 +402,7 @@ def _short(step: Fraction) -> float:
 
 
 def _in_levels(law: Floats, counts: Sequence[int]) -> Floats | None:
-    """Return the law of one candidate per level and of other answers; None if members of a level differ."""
+    """Return probabilities of one candidate per level and of other answers; None if members differ."""
     size, starts = sum(counts), [0, *accumulate(counts[:-1])]
     levels = np.minimum.reduceat(law[:size], starts)
     if (levels != np.maximum.reduceat(law[:size], starts)).any():
@@ -451,7 +452,7 @@ def _is_exact(value: Any) -> bool:
 
 def _float(part: Any) -> float:
     if _is_ball(part):
-        # A ball below the range of floats has NaN as its middle; the value is nearly zero.
+        # An interval below the range of floats has NaN as its middle; the value is nearly zero.
         middle = float(part.mid())
         return 0.0 if math.isnan(middle) and part.is_finite() else middle
     return float(part)
@@ -498,7 +499,7 @@ def _checked_logs(given: Any, size: int) -> Any:
 
 
 def _are_logs(logs: Floats, counts: Any) -> bool:
-    """Return whether each row holds logarithms of probabilities that sum to one."""
+    """Return whether each row contains logarithms of probabilities that sum to one."""
     sums = (counts * np.exp(logs)).sum(axis=1)
     return bool(logs.max() <= 1e-6 and (np.abs(sums - 1) <= 1e-6).all())
 

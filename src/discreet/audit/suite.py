@@ -1,4 +1,4 @@
-"""The fixture ``audited``: audits, adds to the report, and fails the test with the witness."""
+"""The fixture ``audited``. It runs an audit, adds it to the report, and fails the test if it is refuted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Audited:
         effort: the effort of the audits.
         seed: the seed of the whole suite; each test derives its own seed from it.
         false_alarm: this test's share of the error rate; its sampling audits get a half, a quarter, … of it.
-        suspects_fail: whether a claim that sampling finds suspect fails the test.
+        suspects_fail: whether a claim that is suspect by sampling fails the test.
         tell: a function that receives the properties of the test, for the report and for JUnit.
 
     Example:
@@ -65,8 +65,8 @@ class Audited:
         Args:
             subject: as for :func:`discreet.audit.audit` or :func:`discreet.audit.statistical_audit`.
             claim: the guarantee.
-            sampled: whether the subject only samples; None detects this.
-            suspects_fail: whether a suspect claim fails the test; by default as ``--audit-suspects`` says.
+            sampled: whether the subject only samples; None means automatic detection.
+            suspects_fail: whether a suspect claim fails the test; the default is set by ``--audit-suspects``.
             options: the options of the audit, such as ``sensitivity`` and ``n``.
         """
         __tracebackhide__ = True
@@ -101,12 +101,12 @@ class Audited:
         claim: Guarantee | None = None,
         **options: Any,
     ) -> Recording:
-        """Record a pipeline on neighbouring tables; fail the test if there is a finding.
+        """Record a pipeline on neighbouring tables; fail the test if there are findings.
 
         Args:
             run: the pipeline, a function of a table.
             tables: a :class:`~discreet.audit.Schema`, or a table.
-            claim: the guarantee that the whole pipeline claims.
+            claim: the guarantee claimed for the whole pipeline.
             options: the options of :func:`discreet.audit.recording`.
         """
         __tracebackhide__ = True
@@ -127,7 +127,7 @@ class Audited:
         return recorded
 
     def _own_seed(self, what: object) -> int:
-        """Return a seed for this audit of this test, which does not depend on the tests before it."""
+        """Return a seed for this audit that does not depend on earlier tests."""
         digest = hashlib.sha256(f"{self.seed} {self.test} {what}".encode()).digest()
         return int.from_bytes(digest[:4])
 
@@ -150,7 +150,7 @@ _TOLD = (
     *("subject", "claim", "status", "measured", "claimed"),
     *("symbol", "witness", "findings", "seconds"),
 )
-"""The fields of a verdict or a recording that come first in its record."""
+"""The fields that come first in the record of a verdict or a recording."""
 
 
 def only_samples(subject: Any, options: Mapping[str, Any]) -> bool:
@@ -173,7 +173,7 @@ def only_samples(subject: Any, options: Mapping[str, Any]) -> bool:
     try:
         told = subject(AuditedScores([1.0, 0.0], sensitivity=1))
     except Exception:
-        return False  # the audit will raise it again
+        return False  # the audit will raise the error again
     try:
         return not isinstance(told, Mapping) and abs(sum(map(float, told)) - 1) > 1e-6
     except (TypeError, ValueError):

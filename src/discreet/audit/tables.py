@@ -1,4 +1,4 @@
-"""Tables as a kind of input, to audit a whole question from the rows to the answer.
+"""Tables as a kind of input, to audit a whole question from its rows to its answer.
 
 A table is a multiset of people. Each person has one of a few values: a label, a number, or the tuple of all
 rows of that person. Neighbours are tables with one person added or removed, or replaced.
@@ -28,7 +28,7 @@ _AT_ONCE = 256
 
 
 Choose = Callable[[Any], Any]
-"""A function that makes one random choice: from probabilities a position, or from a mapping a key."""
+"""A function that makes one random choice: a position from probabilities, or a key from a mapping."""
 
 
 class Tables:
@@ -36,8 +36,8 @@ class Tables:
 
     Args:
         values: the values that a person can have.
-        rows: all tables of up to this many people are tried.
-        most: the most people in a table during a climb.
+        rows: all tables with up to this many people are tried.
+        most: the largest number of people in a table during a climb.
         neighbours: ``"add-remove"`` or ``"replace"``.
 
     Example:
@@ -84,12 +84,12 @@ class Tables:
                 if self.relation == ADD_REMOVE:
                     yield table, rest
                 else:
-                    # To yield each pair once, the new value comes later in the list than the old one.
+                    # Each pair is yielded once: the new value comes later in the list than the old one.
                     for other in self._values[self._rank[one] + 1 :]:
                         yield table, self._with(rest, other)
 
     def around(self, couple: Couple) -> Iterator[Couple]:
-        """Return the two tables with the same person added, removed or changed, or with everyone doubled."""
+        """Yield both tables with the same person added, removed or changed, or with everyone doubled."""
         first, second = couple
         both = [one for one in dict.fromkeys(first) if one in second]
         changed: list[Couple] = [
@@ -127,7 +127,7 @@ class Tables:
 
 @dataclass(slots=True)
 class OfTables:
-    """The search for one subject and one loss among tables."""
+    """The search among tables for one subject and one loss."""
 
     subject: Subject
     loss: Loss
@@ -146,7 +146,7 @@ class OfTables:
             yield "all tables", size, self._batches(couples)
 
     def around(self, pair: Couple, _step: float) -> Iterator[Batch]:
-        """Return pairs in which both tables are changed in the same way."""
+        """Yield pairs in which both tables are changed in the same way."""
         return self._batches(self.tables.around(pair))
 
     def size(self, pair: Couple) -> int:
@@ -154,7 +154,7 @@ class OfTables:
         return len(pair[0])
 
     def certified(self, pair: Couple) -> tuple[Witness, bool]:
-        """Return the pair with its loss in balls, and whether the loss certainly exceeds the claim."""
+        """Return the pair with its certified loss, and whether the loss certainly exceeds the claim."""
         if not self.tables.contains(pair):
             raise AssertionError("the search left the neighbour relation")
         logs = self.subject.log_laws(pair)
@@ -171,11 +171,11 @@ class OfTables:
 
 
 def unrolled(run: Callable[[Any, Choose], Hashable]) -> Callable[[Any], dict[Hashable, Any]]:
-    """Return the exact law, as a function of the input, of a program that draws only through ``choose``.
+    """Turn a program that draws only through ``choose`` into a function that returns its exact distribution.
 
     ``run(given, choose)`` runs once for every path of choices. ``choose`` takes probabilities (fractions
-    and balls stay exact) and returns a position, or takes a mapping and returns a key. If a path raises, the
-    exception is its answer.
+    and intervals stay exact) and returns a position, or takes a mapping and returns a key. If a path raises,
+    the exception is its answer.
 
     Example:
         >>> from fractions import Fraction
@@ -231,7 +231,7 @@ class _Path:
 
 
 def _product(first: Any, second: Any) -> Any:
-    # A ball cannot be multiplied by a fraction.
+    # An ``arb`` cannot be multiplied by a Fraction.
     if isinstance(first, Fraction) and not isinstance(second, int | float | Fraction):
         return ball_of(first) * second
     if isinstance(second, Fraction) and not isinstance(first, int | float | Fraction):
@@ -240,5 +240,5 @@ def _product(first: Any, second: Any) -> Any:
 
 
 def _impossible(part: Any) -> bool:
-    # For a ball that contains zero, == and != are both False.
+    # For an interval that contains zero, == and != are both False.
     return bool(part == 0)

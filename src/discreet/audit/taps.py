@@ -1,7 +1,7 @@
-"""Taps that watch the steps of a pipeline in NumPy, other libraries, discreet's mechanisms and user code.
+"""Watch the steps of a pipeline in NumPy, other libraries, discreet's mechanisms and user code.
 
-A tap replaces a function while a recording runs. It reads the input and the stated parameters of the step;
-the library still does the drawing.
+A tap replaces a function while a recording runs. It reads the input and the stated parameters of the step.
+The library still makes the draw.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from discreet.errors import ParameterError
 
 Watching = AbstractContextManager[Any]
 Read = Callable[..., Step]
-"""A function from the arguments of a call to the step."""
+"""A function from the arguments of a call to a step."""
 
 
 def _tapped(function: Callable[..., Any], read: Read) -> Callable[..., Any]:
@@ -46,7 +46,7 @@ def _module(name: str) -> ModuleType | None:
     try:
         return importlib.import_module(name)
     except Exception:
-        return None  # if a library cannot be imported, a pipeline cannot call it
+        return None  # a pipeline cannot call a library that cannot be imported
 
 
 def _methods(module: ModuleType, method: str, read: Callable[[Any, str], Read]) -> Watching:
@@ -160,7 +160,7 @@ def _counted(table: Any) -> Any:
 
 
 def _map_of(measurement: Any) -> Any:
-    """Return the loss that the measurement states for distance 1, which must not depend on the data."""
+    """Return the loss that the measurement states for distance 1; it must not depend on the data."""
     for one in (1, 1.0):
         try:
             return measurement.map(one)
@@ -205,15 +205,15 @@ def step_at(
     norm: str = "l1",
     scale: str | None = None,
 ) -> Tap:
-    """Name a noise or selection step in your own code, for the ``steps`` of a recording.
+    """Describe a noise or selection step in your own code, for the ``steps`` of a recording.
 
     Args:
-        place: a function or method, as in ``"package.module:Class.method"``; or a NumPy generator that
-            a module keeps, as in ``"package.module:rng"``.
-        value: the argument that holds the value to make noisy, or the scores.
-        sensitivity: the argument or attribute that holds the stated sensitivity; or a number.
-        norm: how distances are measured: "l1", "l2" or "linf".
-        scale: the argument or attribute that holds the scale of Laplace noise, if there is one.
+        place: a function or method, as in ``"package.module:Class.method"``; or a NumPy generator in a
+            module, as in ``"package.module:rng"``.
+        value: the name of the argument with the value to make noisy, or the scores.
+        sensitivity: the name of the argument or attribute with the stated sensitivity; or a number.
+        norm: the norm for distances: "l1", "l2" or "linf".
+        scale: the name of the argument or attribute with the scale of Laplace noise, if there is one.
 
     Example:
         >>> step_at("statistics:fmean", value="data", sensitivity=None)() is not None

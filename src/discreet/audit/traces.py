@@ -16,10 +16,10 @@ class Step:
     """One noise or selection step of a run.
 
     Attributes:
-        name: the library's name for it.
+        name: the library's name for the step.
         value: the value that noise is added to, or the scores to select from; None if it is not visible.
         stated: the sensitivity that the pipeline states, or None.
-        norm: how distances are measured: "l1", "l2", "linf", or "rows" for tables, which are counted.
+        norm: the norm for distances: "l1", "l2", "linf", or "rows" for tables, which are compared by counts.
         pure: ε per unit of distance, if the step satisfies pure DP.
         concentrated: ρ per squared unit of distance.
         parameters: the step's other parameters, which must not depend on the data.
@@ -48,9 +48,9 @@ class Trace:
         self.inside = False
 
     def take(self, step: Step, draw: Callable[[], Any]) -> Any:
-        """Record a step and answer it: by drawing, or with the first run's answer."""
+        """Record a step and return its answer: a new draw, or the first run's answer."""
         if self.inside:
-            return draw()  # a step inside another step is the library's own
+            return draw()  # a step inside another step belongs to the library
         place = len(self.steps)
         self.steps.append(step)
         first = self._first

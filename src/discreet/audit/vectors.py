@@ -37,14 +37,14 @@ Row = tuple[float, ...]
 Pair = tuple[Row, Row]
 
 _FEW = 64
-"""A vector with more candidates than this is treated as a crowd, which has few levels."""
+"""A vector with more candidates than this is treated as a crowd, which has few distinct scores."""
 _DEEPEST = -1e5
 _FARTHEST = 2**20
 
 
 @dataclass(slots=True)
 class Scored:
-    """One subject, one loss, one neighbour relation among score vectors."""
+    """Score vectors for one subject, one loss and one neighbour relation."""
 
     subject: Subject
     loss: Loss
@@ -62,11 +62,11 @@ class Scored:
     def masses(self, rows: Floats, *, plainly: bool = False) -> Floats:
         """Return log-probabilities, one row per row of scores."""
         logs = self.subject.log_masses(rows, monotonic=self.among.monotonic, plainly=plainly)
-        # Logarithms below this are rounded too coarsely for their differences to mean anything.
+        # Logarithms below this are rounded too coarsely, so their differences are meaningless.
         return np.where((logs < _DEEPEST) & (logs > -np.inf), _DEEPEST, logs) if plainly else logs
 
     def in_balls(self, rows: Floats) -> tuple[Witness, bool]:
-        """Return two rows with their loss in balls, and whether the loss certainly exceeds the claim."""
+        """Return two rows with their certified loss, and whether the loss certainly exceeds the claim."""
         subject, monotonic = self.subject, self.among.monotonic
         shown = [_shown(subject.in_scores(row).tolist()) for row in rows]
         if not self.among.contains(shown[0], shown[1], subject.steps or subject.sensitivity):
@@ -89,14 +89,14 @@ class Vectors(Scored):
     finest, patience, part = 2.0**-10, 180, 1
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """Yield the stages: lattices, structured vectors, scores far out, and scattered vectors."""
+        """Yield the stages: lattices, structured vectors, very large scores, and scattered vectors."""
         sizes, anything = self.sizes, not self.subject.canonical
         for size in sizes:
             if lattice_shape(size) is not None:
                 yield "lattice", size, self._lattice(size)
-            # Our own mechanisms depend only on sorted gaps, so in the middle sizes the lattice is enough.
+            # Our own mechanisms depend only on sorted gaps, so for intermediate sizes the lattice is enough.
             if anything or size in (sizes[0], sizes[-1]) or lattice_shape(size) is None:
-                # A subject that uses a bound on the scores shows it already with few candidates.
+                # If a subject uses a bound on the scores, few candidates are enough to show it.
                 sides = anything and (self.thorough or size == sizes[0])
                 rows = shapes(
                     size, self.grid, self.noise_scale, both_ways=anything, both_sides=sides
@@ -104,7 +104,7 @@ class Vectors(Scored):
                 signed = rows if self.subject.largest_is_best else -rows
                 yield "structured vectors", size, [self._near(signed)]
         far = {sizes[0], sizes[-1]} if self.thorough else {min(sizes[0], 8)}
-        # If candidates have different units, no offset is common to all, and large products are rounded.
+        # If sensitivities differ, no offset is common to all candidates, and large products are rounded.
         for size in sorted(far) if self.subject.steps is None else ():
             yield "far out", size, self._far_out(size)
         for size in sizes:
@@ -112,7 +112,7 @@ class Vectors(Scored):
             yield "scattered vectors", size, [self._near(rows)]
 
     def around(self, pair: Pair, step: float) -> Iterator[Batch]:
-        """Return pairs with one coordinate of either vector, or of both, moved by a step."""
+        """Yield pairs with one coordinate of either vector, or of both, moved by a step."""
         scores, neighbour = map(np.array, pair)
         size, delta = len(scores), self.grid.delta
         if np.abs(scores).max() > _FARTHEST * delta or step * delta < self.grid.step:
@@ -135,7 +135,7 @@ class Vectors(Scored):
         return len(pair[0])
 
     def certified(self, pair: Pair) -> tuple[Witness, bool]:
-        """Return the pair with its loss in ball arithmetic, and whether it certainly exceeds the claim."""
+        """Return the pair with its certified loss, and whether the loss certainly exceeds the claim."""
         return self.in_balls(np.array(pair))
 
     def _lattice(self, size: int) -> Iterator[Batch]:
@@ -165,7 +165,7 @@ class Vectors(Scored):
         for row in rows:
             neighbours = self.among.structured(row, self.grid.delta)
             if plainly:
-                # Far out, sums of floats are rounded; skip pairs that are no longer neighbours.
+                # Large sums of floats are rounded; skip pairs that are no longer neighbours.
                 neighbours = neighbours[[self._is_neighbour(row, other) for other in neighbours]]
             here += [row] * len(neighbours)
             there += list(neighbours)
@@ -188,10 +188,10 @@ class Vectors(Scored):
         )
 
     def _far_out(self, size: int) -> Iterator[Batch]:
-        """Yield common offsets, enormous scores, and the boundaries between offsets where the law changes."""
+        """Yield common offsets, enormous scores, and the boundaries between offsets where answers change."""
         rows = far_rows(size, self.grid, self.noise_scale)
         if self.subject.canonical and not self.thorough:
-            rows = rows[::7]  # the law provably ignores offsets; only floats could depend on them
+            rows = rows[::7]  # offsets provably do not matter, except in floats
         yield self._near(rows, plainly=True)
         if self.among.custom is None:
             far = offsets(self.noise_scale, self.grid.delta)
@@ -199,7 +199,7 @@ class Vectors(Scored):
                 yield self._boundary(base, far)
 
     def _boundary(self, base: Floats, far: list[float]) -> Batch:
-        """Return two vectors that differ by a common Δ, at the offset where the law changes most."""
+        """Return two vectors that differ by a common Δ, at the offset where probabilities change most."""
         masses = self.masses(np.array([base + offset for offset in far]), plainly=True)
         values = self.loss.values(masses[:-1], masses[1:])
         place, nothing = int(np.argmax(values)), np.empty((0, len(base)))
@@ -243,13 +243,14 @@ class Crowds(Scored):
         every = [2 * delta - hair, wide, delta, 2 * delta + hair, wider]
         known = self.subject.canonical and not self.thorough
         for total in self.sizes:
-            # Large crowds are slow: only two gaps are tried, and only some crowds for our own proved laws.
+            # Large crowds are slow: only two gaps are tried, and for our own proved mechanisms only some
+            # crowds.
             gaps = every if self.thorough or total == TOTALS[1] else every[:2]
             several = list(crowds(total, self.grid, every[:2] if known else gaps, self.among))
             yield "crowds", total, [self._batch(several[:: 5 if known else 1])]
 
     def around(self, pair: Crowd, step: float) -> Iterator[Batch]:
-        """Return crowds with one block moved (in either vector or in both) or resized."""
+        """Yield crowds with one block moved (in either vector or in both) or resized."""
         grow = min(4.0, max(1.25, 4 * (2 * step) ** 0.5))
         near = [
             moved.clipped(self.among, self.grid.delta)
@@ -262,7 +263,7 @@ class Crowds(Scored):
         return pair.size
 
     def certified(self, pair: Crowd) -> tuple[Witness, bool]:
-        """Return the pair with its loss in ball arithmetic, and whether it certainly exceeds the claim."""
+        """Return the pair with its certified loss, and whether the loss certainly exceeds the claim."""
         return self.in_balls(self._sign * np.stack(pair.rows()))
 
     @property
@@ -287,7 +288,7 @@ class Crowds(Scored):
                 pairs.append((members[0], members[1]))
             else:
                 pairs.append((first, second))
-        # Blocks missing from a crowd are padded as answers with probability zero.
+        # Missing blocks are padded as answers with probability zero.
         losses = self.loss.values(*map(stacked, zip(*pairs, strict=True)))
         return Batch(losses, several.__getitem__, len(several), magnitude)
 
@@ -303,7 +304,7 @@ def scored(
     usual: tuple[int, ...],
     thorough: bool,
 ) -> Iterator[Kind]:
-    """Return the searches among small vectors and crowds; ``sizes=None`` uses the default sizes."""
+    """Yield the searches among small vectors and crowds; ``sizes=None`` uses the default sizes."""
     custom = relation.custom is not None
     few = tuple(size for size in sizes or usual if size <= _FEW or custom)
     if few:

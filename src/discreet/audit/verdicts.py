@@ -10,7 +10,7 @@ from typing import Any
 from discreet._exact.numbers.printing import jsonable
 
 _MOST_TOLD = 6
-"""A witness with more candidates than this is shown block by block."""
+"""A witness with more candidates than this is shown in blocks."""
 
 
 def plain(values: Any) -> tuple[Any, ...]:
@@ -29,7 +29,7 @@ class Witness:
 
     Attributes:
         scores: the first score vector; or the first input of another kind, such as the rows of a table.
-        neighbour: the second, a neighbour of the first under ``relation``.
+        neighbour: the second input, a neighbour of the first under ``relation``.
         relation: the neighbour relation: "general", "monotonic", "custom", that of a table, or the rule of
             regularity that was broken.
         outcome: the index in ``answers`` of the answer that shows the loss, or its position if answers are
@@ -40,12 +40,12 @@ class Witness:
         certainty: the reason why the value is certain.
         probabilities: the probabilities of all answers under ``scores``.
         neighbour_probabilities: the probabilities of all answers under ``neighbour``.
-        other: for a range, the answer at the other end.
+        other: for bounded range, the answer at the other end.
         order: for zCDP, the order α (1 stands for the limit, the Kullback–Leibler divergence).
         event: for (ε, δ), the set of answers.
-        answers: the answer that each probability belongs to; empty if answers are positions.
-        multiplicities: in a crowd, how many candidates have each of the scores; each probability is then
-            that of a single candidate.
+        answers: the answer of each probability; empty if answers are positions.
+        multiplicities: in a crowd, the number of candidates with each score; each probability is then that of
+            a single candidate.
 
     Example:
         >>> from discreet import BoundedRange, PermuteAndFlip
@@ -81,7 +81,7 @@ class Witness:
         return str(place)
 
     def as_dict(self) -> dict[str, Any]:
-        """The witness as plain values."""
+        """Return the witness as plain values."""
         told = {part.name: getattr(self, part.name) for part in fields(self)}
         return {name: _told(value) for name, value in told.items() if value not in (None, ())}
 
@@ -96,7 +96,7 @@ class Witness:
 
 
 def in_blocks(witness: Witness) -> Witness:
-    """Show a witness in a crowd block by block, if a few blocks suffice.
+    """Show a witness with many candidates in blocks, if a few blocks are enough.
 
     Example:
         >>> crowd = Witness(scores=(0, *[1] * 20), neighbour=(1, *[0] * 20), relation="general", outcome=3,
@@ -136,7 +136,7 @@ def in_blocks(witness: Witness) -> Witness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One part of the search and how much it covered.
+    """One part of the search, and its extent.
 
     Attributes:
         name: the name of the stage.
@@ -164,8 +164,8 @@ class Verdict:
     """The outcome of an audit.
 
     Attributes:
-        subject: what was audited.
-        claim: the guarantee claimed.
+        subject: the name of the audited mechanism.
+        claim: the claimed guarantee.
         status: "refuted" (with an exact witness), "suspect" (by sampling, with a stated error rate), "not
             refuted" (nothing found in the inputs searched), or "proved" (nothing found, and a proof page
             covers the claim).
@@ -176,12 +176,12 @@ class Verdict:
         worst: the pair with the largest loss found, whether or not it refutes the claim.
         proof: if the status is "proved", the page that proves the claim, and either the theorem that Coq
             has checked or a note that the proof is on paper.
-        stages: what was searched.
+        stages: the stages of the search.
         evaluations: the number of inputs evaluated.
-        seconds: how long it took.
+        seconds: the running time.
         notes: further remarks.
-        counted: what the sizes of the stages count, such as candidates.
-        covered: a description of what was searched, if it was not a search among candidates.
+        counted: the unit of the stages' sizes, such as candidates.
+        covered: a description of the search, if it was not among candidates.
 
     Example:
         >>> from discreet import BoundedRange, PermuteAndFlip
@@ -219,7 +219,7 @@ class Verdict:
 
     @property
     def coverage(self) -> str:
-        """A description of what was searched, in one sentence."""
+        """A one-sentence description of the search."""
         if self.covered:
             return self.covered
         sizes = sorted({stage.size for stage in self.stages})
@@ -233,12 +233,12 @@ class Verdict:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """The verdict as plain values, ready for JSON."""
+        """Return the verdict as plain values, ready for JSON."""
         told = {name: _told(getattr(self, name)) for name in _TOLD}
         return told | {"seconds": round(self.seconds, 3)}
 
     def to_json(self) -> str:
-        """The verdict as JSON."""
+        """Return the verdict as JSON."""
         return json.dumps(self.as_dict(), allow_nan=False)
 
     def __str__(self) -> str:
@@ -256,11 +256,11 @@ _TOLD = (
     *("subject", "claim", "status", "holds", "measured", "claimed", "symbol", "witness", "worst"),
     *("proof", "coverage", "stages", "evaluations", "pairs", "seconds", "notes"),
 )
-"""The fields of a verdict in its JSON, in this order."""
+"""The fields in a verdict's JSON, in this order."""
 
 
 def _told(value: Any) -> Any:
-    """Return plain values for JSON; answers of other types as their ``repr``."""
+    """Return plain values for JSON; answers of other types become their ``repr``."""
     if isinstance(value, tuple | list):
         return [_told(part) for part in value]
     if isinstance(value, Witness):

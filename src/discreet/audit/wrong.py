@@ -1,6 +1,6 @@
-"""Mechanisms known to be wrong, with their exact laws; the audit must refute every one.
+"""Mechanisms known to be wrong, with exact distributions. The audit must refute every one.
 
-Each states the guarantee that its author believed it to have.
+Each states the guarantee that its author claimed.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def _with_its_maximum(table: tuple[str, ...], cost: Fraction) -> dict[Any, Any]:
         for place, label in enumerate("ab"):
             if value >= counts[place]:
                 alone = (1 - ratio) * ratio ** (value - counts[place])
-                # The first wins a tie.
+                # In a tie the first one wins.
                 found[label, value] = alone * below(1 - place, value + (place == 0))
     found["either", f"{_CAP} or more"] = 1 - sum(found.values(), arb(0))
     return found
 
 
 def _passes(count: int, threshold: int, cost: Fraction) -> Any:
-    """Pr[count + N ≥ T] for two-sided geometric noise N."""
+    """Return Pr[count + N ≥ T] for two-sided geometric noise N."""
     ratio = (-ball_of(cost)).exp()
     steps = threshold - count
     if steps > 0:
@@ -83,7 +83,7 @@ def _delta_for_passing(cost: Fraction) -> ApproxDP:
     options={"inputs": Tables(["rare"], rows=2, most=_THRESHOLD)},
 )
 def _delta_without_the_threshold(table: tuple[str, ...], cost: Fraction) -> dict[Any, Any]:
-    """Show an unlisted value if its noisy count reaches T, although δ was computed for exceeding T."""
+    """Show an unlisted value if its noisy count reaches T, although δ was computed for counts above T."""
     shown = _passes(len(table), _THRESHOLD, cost) if table else ball_of(0)
     return {"rare": shown, NOTHING: 1 - shown}
 

@@ -1,5 +1,5 @@
-"""The local web page for deciding on a mechanism and an ε: it shows what a choice costs before it is made.
+"""A local web page for choosing a mechanism and an ε. It shows the cost of a choice before it is made.
 
-Everything shown is computed from scores that the user declared public, or from built-in examples. Nothing
-here spends budget, touches a ledger, or leaves the machine.
+The page uses only scores that the user declared public, or built-in examples. It spends no budget, uses no
+ledger, and sends nothing to other machines.
 """

@@ -1,4 +1,4 @@
-"""The page's routes: static files, figures, uploads, audits. Stateless except for uploads and jobs."""
+"""The page's routes: static files, figures, uploads, audits. The only state is uploads and jobs."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ _MOST_STATE = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The file given on the command line, with the settings given for its scores."""
+    """The file from the command line, with the settings of its scores."""
 
     file: ScoreFile
     sensitivity: str
     monotonic: bool
 
     def described(self) -> dict[str, Any]:
-        """Return the description that the page gets."""
+        """Return the file's description for the page."""
         return {
             **_described(self.file, OPENED),
             "sensitivity": self.sensitivity,
@@ -84,7 +84,7 @@ class Explorer:
     # ---- files -----------------------------------------------------------------------------------
 
     async def static(self, request: Request) -> Response:
-        """Send a file of the page itself."""
+        """Send one of the page's own files."""
         name = request.path_params.get("name") or "index.html"
         if name == "vega.js":
             content = await run_in_threadpool((self._bundle or _shared_bundle()).content)
@@ -95,7 +95,7 @@ class Explorer:
         return Response(found[0], media_type=found[1])
 
     async def start(self, _request: Request) -> Response:
-        """Send what the page needs once: mechanisms, examples, limits and the opened file."""
+        """Send the data that the page needs once: mechanisms, examples, limits and the opened file."""
         return JSONResponse(
             {
                 "version": __version__,
@@ -126,7 +126,7 @@ class Explorer:
         )
 
     async def specifications(self, request: Request) -> Response:
-        """Send the chart specifications for the mechanisms compared."""
+        """Send the chart specifications for the compared mechanisms."""
         names = tuple(
             name for name in request.query_params.getlist("mechanism") if name in MECHANISMS
         )
@@ -146,13 +146,13 @@ class Explorer:
         return await _answer(compute)
 
     async def draft(self, request: Request) -> Response:
-        """Send the changes that a page had made to its scores before it was reloaded."""
+        """Send a page's changes to its scores after a reload."""
         asked = request.query_params
         edits = self.uploads.draft(asked.get("page", ""), asked.get("source", ""))
         return JSONResponse({"edits": edits})
 
     async def record(self, request: Request) -> Response:
-        """Send the decision record, as a file and as the entries that the page shows."""
+        """Send the decision record, both as a file and as the entries to show."""
         given = await _json(request)
 
         def make() -> dict[str, Any]:
@@ -166,7 +166,7 @@ class Explorer:
                 else {},
                 with_scores=given.get("with_scores") is True,
             )
-            # As text: JavaScript would format the numbers differently, and the hash would no longer match.
+            # Sent as text, because JavaScript would format the numbers differently and break the hash.
             return {"file": json.dumps(made, indent=2) + "\n", "entries": entries(made)}
 
         return await _answer(make)
@@ -180,7 +180,7 @@ class Explorer:
         return await _answer(attack.ratios, await _json(request))
 
     async def open_file(self, request: Request) -> Response:
-        """Keep the scores of an uploaded file, in memory only."""
+        """Store the scores of an uploaded file, in memory only."""
         name = unquote(request.headers.get("x-file-name", ""))
         if request.headers.get("x-not-private") != "yes":
             raise ParameterError(
@@ -191,7 +191,7 @@ class Explorer:
         return JSONResponse(_described(file, self.uploads.put(file)))
 
     async def scores(self, request: Request) -> Response:
-        """Send the current scores as a CSV file, which the copied command and Python code read."""
+        """Send the current scores as a CSV file, for the copied command and the copied Python code."""
         given = await _json(request)
         text = await run_in_threadpool(lambda: as_csv(choices_from(given, self.uploads)))
         return JSONResponse({"csv": text})
@@ -206,7 +206,7 @@ class Explorer:
         )
 
     async def job(self, request: Request) -> Response:
-        """Send a job's new messages, or cancel it (DELETE)."""
+        """Send a job's new messages, or cancel the job (DELETE)."""
         name = request.path_params["job"]
         if request.method == "DELETE":
             await run_in_threadpool(self.jobs.cancel, name)
@@ -281,7 +281,7 @@ def _described(file: ScoreFile, key: str) -> dict[str, Any]:
 
 
 async def _answer(work: Callable[..., Any], *given: Any) -> Response:
-    """Run the work in a thread, so that other requests are served meanwhile, and send its result."""
+    """Run the work in a thread and send its result; other requests are served meanwhile."""
     return JSONResponse(await run_in_threadpool(work, *given))
 
 

@@ -1,4 +1,4 @@
-"""The attack view: guess from an answer which world is real, or try to push an answer out of its band."""
+"""The attack view: guess from an answer which world is real, or search for a pair that breaks a claim."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from discreet.guarantees import PureDP
 
 ROUNDS = 20
 _MOST_ROUNDS = 1_000
-# All others voted seven to seven, so one person's vote, which can be either, decides.
+# All others voted seven to seven, so one person's vote decides.
 _WORLDS = ((8, 7), (7, 8))
 _VOTE = Terms(Fraction(1), monotonic=False, delta=Fraction(1, 10**6))
 _TOUCH = 1e-6
-"""Ratios this close to the edge of the band count as touching it; floats are not more precise."""
+"""Ratios this close to the edge of the band count as touching it, because floats are not more precise."""
 
 
 def game(given: object) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def game(given: object) -> dict[str, Any]:
     bound = disclosure_bound(epsilon, worlds=2) if bounded else 1.0
     return {
         "rounds": [{"vote": v, "answer": a} for v, a in zip(votes, answers, strict=True)],
-        # How often guessing the more likely world is right; no strategy does better in these worlds.
+        # The success rate of guessing the likelier world; no strategy does better.
         "best": float(np.maximum(first, second).sum()) / 2,
         "bound": bound,
         "luck": luck(rounds, bound),
@@ -55,7 +55,7 @@ def game(given: object) -> dict[str, Any]:
 
 
 def luck(rounds: int, chance: float) -> tuple[int, int]:
-    """Return the range that holds 95 % of final scores, if each guess is right with this chance.
+    """Return the range that contains 95 % of final scores, if each guess is right with this probability.
 
     Example:
         >>> luck(20, 0.5), luck(20, 1.0)

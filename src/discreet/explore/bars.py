@@ -1,4 +1,4 @@
-"""Bars that fit on a screen: every candidate if there are few, else the best ones and groups of the rest."""
+"""The rows of the charts: one for each candidate if there are few, else the best ones and groups."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Bar:
         label: the row's name.
         start: the first rank in the row (0 is the best candidate).
         stop: one past the last rank.
-        place: the candidate's position in the scores, if it is a single one.
-        score: its score; for a group, the best in it.
+        place: the candidate's position in the scores; None for a group.
+        score: its score; for a group, the best score in it.
     """
 
     label: str
@@ -38,7 +38,7 @@ class Bar:
 
 
 def bars_of(study: SeenScores, labels: tuple[str, ...]) -> list[Bar]:
-    """Return the rows to show: in the order of the scores if all fit, else from the best down."""
+    """Return the rows to show: in the original order if all candidates fit, else with the best first."""
     if len(study) <= MOST_BARS:
         single = [_single(study, labels, rank) for rank in range(len(study))]
         return sorted(single, key=lambda bar: bar.place or 0)
@@ -53,7 +53,7 @@ def bars_of(study: SeenScores, labels: tuple[str, ...]) -> list[Bar]:
 
 
 def summed(bars: list[Bar], mass: Floats) -> list[float]:
-    """The probability of each row."""
+    """Return the probability of each row."""
     return [float(mass[bar.start : bar.stop].sum()) for bar in bars]
 
 
@@ -63,7 +63,7 @@ def _single(study: SeenScores, labels: tuple[str, ...], rank: int) -> Bar:
 
 
 def score_range(values: npt.NDArray[Any]) -> tuple[float, float]:
-    """Return the range in which bars can be dragged: all scores with some room, always including zero."""
+    """Return the range in which bars can be dragged: all scores with some margin, always including zero."""
     least, best = float(values.min()), float(values.max())
     room = max(best - least, abs(best), 1.0) * 0.25
     low = 0.0 if least >= 0 else least - room

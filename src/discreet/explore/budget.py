@@ -1,4 +1,4 @@
-"""The total cost of many releases, and from which number on the exponential mechanism is cheaper."""
+"""The total cost of many releases, and the number at which the exponential mechanism becomes cheaper."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _FARTHEST = 1_000_000
 
 @lru_cache(maxsize=4096)
 def total(name: str, epsilon: Fraction, releases: int, delta: Fraction) -> Composition:
-    """Return the cost of ``releases`` by this mechanism, each of which may depend on earlier answers."""
+    """Return the cost of ``releases`` by this mechanism; each may depend on earlier answers."""
     mechanism = mechanism_at(name, delta / releases, epsilon=epsilon)
-    # The promise of a mechanism built from ε is the same at every distance.
+    # The guarantee of a mechanism built from ε is the same at every distance.
     event = Event(mechanism.promise_at(Fraction(1)), mechanism=name, count=releases)
     return compose([event], adaptive=True, delta=delta)
 
 
 @lru_cache(maxsize=256)
 def _each(name: str, epsilon: Fraction) -> tuple[Fraction, Exact]:
-    """ε and ρ of one release."""
+    """Return ε and ρ of one release."""
     promise = mechanism_at(name, Fraction(0), epsilon=epsilon).promise_at(Fraction(1))
     return epsilon, promise.to(ZCDP).exact
 
 
 @lru_cache(maxsize=4096)
 def cheapest(name: str, epsilon: Fraction, releases: int, delta: Fraction) -> float:
-    """Return the least ε at δ for a private mechanism: the figure of ``total`` that is needed most often."""
+    """Return a private mechanism's least ε at this δ, the part of ``total`` that is needed most often."""
     pure, rho = _each(name, epsilon)
     return min(float_up(pure * releases), ZCDP(rho * releases).to(ApproxDP, delta=delta).epsilon)
 
@@ -46,7 +46,7 @@ def cheapest(name: str, epsilon: Fraction, releases: int, delta: Fraction) -> fl
 def budget_rows(
     epsilon: Fraction, rival_epsilon: Fraction, releases: int, delta: Fraction
 ) -> list[dict[str, Any]]:
-    """Return the cost for both mechanisms at equal accuracy, from one release up to many."""
+    """Return the cost of both mechanisms at equal accuracy, for one release up to many."""
     return [
         {"series": series_name(name, accounting), "releases": count, "epsilon": value}
         for name, each in ((REFERENCE, epsilon), (RIVAL, rival_epsilon))
@@ -61,7 +61,7 @@ def budget_rows(
 def crossover(epsilon: Fraction, rival_epsilon: Fraction, delta: Fraction) -> int | None:
     """Return the least number of releases at which the exponential mechanism is cheaper at equal accuracy.
 
-    Return None if it is not cheaper for any number up to a million.
+    Returns None if it is not cheaper for any number up to a million.
     """
 
     def wins(count: int) -> bool:

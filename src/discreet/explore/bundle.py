@@ -1,7 +1,7 @@
-"""The charts' script: Vega, Vega-Lite and their embedding in one file, made once and kept.
+"""The charts' script: Vega, Vega-Lite and vega-embed in one file, built once and cached.
 
-Making it takes some seconds and holds the interpreter's lock, so a separate process does it. The result is
-kept in the user's cache folder, named by version.
+Building takes some seconds and holds the interpreter's lock, so a separate process does it. The result is
+stored in the user's cache folder under its version.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
 def cache_folder() -> Path:
-    """Return the folder in which the script is kept between runs."""
+    """Return the folder that stores the script between runs."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "discreet"
 
 
 class Bundle:
-    """The script; creating this object starts making it in the background."""
+    """The script. Creating this object starts building it in the background."""
 
     def __init__(self, folder: Path | None = None) -> None:
         made_by = version("vl-convert-python")
@@ -57,9 +57,9 @@ class Bundle:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = self._path.with_suffix(f".{os.getpid()}")
             unfinished.write_bytes(content)
-            unfinished.replace(self._path)  # atomically
+            unfinished.replace(self._path)  # atomic
         except OSError:
-            return  # for example a read-only home; it is made again next time
+            return  # for example in a read-only home; it is built again next time
 
 
 def _made() -> bytes | None:
@@ -82,6 +82,6 @@ def _make(sender: Connection) -> None:
     import vl_convert
 
     content = vl_convert.javascript_bundle(_SNIPPET).encode()
-    with contextlib.suppress(BrokenPipeError):  # the server has ended meanwhile
+    with contextlib.suppress(BrokenPipeError):  # the server has already exited
         sender.send_bytes(content)
     sender.close()

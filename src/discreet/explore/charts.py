@@ -1,8 +1,8 @@
 """The page's chart specifications, in the project's style, without data.
 
-Each chart is first drawn with a few made-up rows. Then its data is replaced by a name under which the page
-provides rows, and the title, size and colours are left to the page, which has a light and a dark theme.
-Dashes and markers stay, so that lines can be distinguished without colour.
+Each chart is first drawn with a few made-up rows. Its data is then replaced by a name under which the page
+provides rows. The page also sets the title, size and colours, because it has a light and a dark theme. Dashes
+and markers stay, so lines can be distinguished without colour.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _lines(
 
 
 def _balance() -> dict[str, Any]:
-    """Return a chart of error and risk against ε on one axis, with both limits as horizontal lines."""
+    """Return a chart of error and risk against ε with a shared axis, and both limits as horizontal lines."""
     names = [MISSES, CERTAINTY]
     page = _lines("balance", {"series": names}, ("chance", "chance"), share=True)
     _tell_apart(page)
@@ -113,7 +113,7 @@ def _balance() -> dict[str, Any]:
 
 
 def _tell_apart(page: dict[str, Any]) -> dict[str, Any]:
-    """Draw two lines as a solid one with discs and a dashed one with squares, distinct without colour."""
+    """Draw two lines, one solid with discs and one dashed with squares, to be distinct without colour."""
     for layer in page["layer"]:
         for channel, looks in (("strokeDash", [[1, 0], [7, 3]]), ("shape", ["circle", "square"])):
             if channel in layer["encoding"]:
@@ -122,7 +122,7 @@ def _tell_apart(page: dict[str, Any]) -> dict[str, Any]:
 
 
 def _probabilities(domain: list[str]) -> dict[str, Any]:
-    # The rows arrive in the order in which they are shown.
+    # The rows arrive in display order.
     bars = grouped_bars(alt.NamedData(name="probabilities"), candidates=None, names=domain)
     page = _for_page(bars.to_dict(), "probabilities")
     page["encoding"]["y"]["axis"] = {"labelLimit": 130, "ticks": False}
@@ -131,7 +131,7 @@ def _probabilities(domain: list[str]) -> dict[str, Any]:
 
 
 def _witness() -> Any:
-    """Return a bar chart of the answers' probabilities in one world, with the decisive answer highlighted."""
+    """Return a bar chart of the answers' probabilities in one world; the decisive answer is highlighted."""
     base = alt.Chart(alt.NamedData(name="witness")).encode(
         x=alt.X("answer:N", title="answer", sort=None, axis=alt.Axis(labelAngle=0)),
         y=alt.Y(
@@ -147,13 +147,13 @@ def _witness() -> Any:
         ],
     )
     bars = base.mark_bar().encode(color=_told_apart())
-    # A bar may be too short to see, so its figure is shown too.
+    # A bar may be too short to see, so its number is shown too.
     figures = base.mark_text(dy=-7, fontSize=12).encode(text=alt.Text("shown:N"))
     return (bars + figures).properties(height=200)
 
 
 def _ratios() -> dict[str, Any]:
-    """Return a chart of each answer's log-ratio, with the band that the claim allows shaded."""
+    """Return a chart of each answer's log-ratio; the band that the claim allows is shaded."""
     allowed = alt.Chart(alt.NamedData(name="band")).mark_rect(opacity=0.18)
     allowed = allowed.encode(
         y=alt.Y(
@@ -180,7 +180,7 @@ def _ratios() -> dict[str, Any]:
     chart = alt.layer(allowed, stems, ends, above, below).properties(height=260)
     page = _for_page(chart.to_dict(), "ratios")
     page["layer"][0]["data"] = {"name": "band"}
-    # A figure stands beyond the end of its bar: above or below it.
+    # Put the number beyond the end of its bar, above or below.
     page["layer"][3]["mark"] |= {"baseline": "line-bottom", "dy": -20}
     page["layer"][4]["mark"] |= {"baseline": "line-top", "dy": 6}
     return page

@@ -1,4 +1,4 @@
-"""The settings that the page sends: checked once, then frozen."""
+"""The settings that the page sends. They are checked once and then frozen."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LONGEST = 40
 
 
 class Wanted:
-    """The JSON object of a request; each part is checked when it is read, and an error names the part."""
+    """The JSON object of a request. Each part is checked when it is read; an error names the part."""
 
     def __init__(self, given: object) -> None:
         if not isinstance(given, Mapping):
@@ -44,7 +44,7 @@ class Wanted:
         return self._given.get(name, default)
 
     def number(self, name: str) -> str | int | float:
-        """Return a number as it was typed."""
+        """Return a number as typed."""
         value = self.get(name)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise refuse(name, value, "a number")
@@ -98,24 +98,24 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Scores and settings of one page.
+    """The scores and settings of one page.
 
     Attributes:
         source: ``"example:clinic"``, ``"made:<facts>"`` or ``"file:<name>"``.
         labels: the candidates.
-        values: their scores, edits included.
-        sensitivity: Δ as a person wrote it, exactly.
-        monotonic: whether one person moves all scores in one direction.
+        values: their scores, including edits.
+        sensitivity: Δ as typed, exactly.
+        monotonic: whether one person moves all scores in the same direction.
         epsilon: ε of one release.
-        releases: how many releases are planned.
+        releases: the planned number of releases.
         delta: the δ tolerated for all of them together.
-        mechanisms: names of the mechanisms compared, including the chosen one.
+        mechanisms: the names of the compared mechanisms, including the chosen one.
         choice: the chosen mechanism.
-        tolerance: the error that is still good enough.
+        tolerance: the largest error that is good enough.
         level: the share of answers that must be within the tolerance.
-        worlds: how many data sets the attacker considers possible.
+        worlds: the number of data sets that the attacker considers possible.
         steps: the number of neighbour steps between any two of them.
-        tolerated: how sure an attacker may become.
+        tolerated: the belief that an attacker may reach.
     """
 
     source: str
@@ -136,7 +136,7 @@ class Choices:
 
     @property
     def setting(self) -> Terms:
-        """The settings besides ε that a mechanism may depend on; δ is shared evenly among the releases."""
+        """The settings besides ε that a mechanism may depend on; δ is divided equally among the releases."""
         return Terms(self.sensitivity, self.monotonic, self.delta / self.releases)
 
     @property
@@ -175,7 +175,7 @@ def choices_from(given: object, uploads: UploadStore) -> Choices:
 
 
 def _sane(name: str, value: Fraction) -> Fraction:
-    # Far outside this range the charts show nothing; the library itself has no such limit.
+    # Far outside this range the charts are empty; the library itself has no such limit.
     if value and not Fraction(1, 10**9) <= value <= 10**12:
         raise refuse(name, float(value), "between 10^-9 and 10^12 on this page")
     return value
@@ -225,7 +225,7 @@ def _score(value: object) -> float:
 
 
 def _integers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return whole numbers as integers, so that counts are compared and printed as such."""
+    """Return whole numbers as integers, so counts are compared and printed as integers."""
     if (
         values.dtype.kind == "f"
         and np.abs(values).max() < 2**53

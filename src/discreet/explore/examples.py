@@ -1,4 +1,4 @@
-"""Scores that need no file: built-in examples, and look-alikes made from public facts."""
+"""Scores that need no file: built-in examples, and scores invented from public facts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EMPLOYEES = (3, 9, 21, 38, 44, 40, 31, 22, 15, 9, 6, 4, 2, 2, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Built-in scores with the settings that fit them."""
+    """Built-in scores with suitable settings."""
 
     key: str
     title: str
@@ -43,7 +43,7 @@ def examples() -> dict[str, Example]:
         >>> list(examples())
         ['clinic', 'salaries', 'pages', 'worst-case', 'staircase']
     """
-    # The gap with the largest error if all other candidates tie (Proposition 4).
+    # The gap with the largest error when all other candidates tie (Proposition 4).
     gap = round(worst_case(Exponential(epsilon=1), _WORST_CASE_SIZE).gap, 2)
     listed = (
         Example(
@@ -68,7 +68,7 @@ def examples() -> dict[str, Example]:
             "pages",
             "Page views (1,000 pages)",
             "Distinct visitors per page; one visitor moves each count by at most one: monotonic, Δ = 1.",
-            # Scores fall as 1/rank; there are many candidates, so bars are grouped.
+            # Scores fall as 1/rank. With this many candidates, bars are grouped.
             {f"/page/{rank}": 5_000 // (rank + 4) for rank in range(1, _PAGES + 1)},
             monotonic=True,
             epsilon="0.05",
@@ -97,7 +97,7 @@ def examples() -> dict[str, Example]:
 
 
 def _salaries() -> dict[str, float]:
-    """Return scores for the median salary band: −|N − 2A|, with A people up to and including the band."""
+    """Return scores for the median salary band: −|N − 2A|, where A people are in the band or below."""
     below = accumulate(_EMPLOYEES)
     return {
         f"up to {25 + 5 * place},000": -abs(sum(_EMPLOYEES) - 2 * count)
@@ -110,7 +110,7 @@ SHAPES = {
     "even": "fall evenly down to zero",
     "close": "stay close behind the second",
 }
-"""The ways in which the scores of a look-alike fall off after the second."""
+"""Shapes of invented scores: how they fall off after the second."""
 MOST_MADE = 100_000
 _LARGEST_MADE = 10**9
 

@@ -1,4 +1,4 @@
-"""Every figure on the page for one set of choices, as plain values ready for JSON. **Not private**."""
+"""All numbers on the page for one set of choices, as plain values for JSON. **Not private**."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from discreet.explore.uploads import LARGEST_SCORE
 from discreet.guarantees import ZCDP, ApproxDP, Guarantee, PureDP
 
 LOWEST, HIGHEST = 0.01, 10.0
-"""The range of ε on the charts, unless the chosen ε lies outside it."""
+"""The range of ε in the charts, extended if the chosen ε is outside it."""
 _FAR = 1e12
 _VISIBLE = 1e-4
 _FEWEST = 3
@@ -39,19 +39,19 @@ _FEWEST = 3
 
 
 _Need = tuple[float | None, str]
-"""The ε at which a mechanism is accurate enough, and a sentence that states it."""
+"""The ε at which a mechanism is accurate enough, and a sentence that says so."""
 
 
 def figures(
     choices: Choices, study: SeenScores, *, seconds: tuple[float, float] = (0.025, 0.12)
 ) -> dict[str, Any]:
-    """Compute all figures; if time runs out, the rest is left out and ``complete`` is false.
+    """Compute all numbers; if time runs out, leave out the rest and set ``complete`` to false.
 
     Args:
         choices: the state of the page.
         study: the scores, and the results cached for them.
-        seconds: about how long the curves may take, for new scores (short, so that the page follows while a
-            bar is dragged) and for known ones.
+        seconds: the approximate time limits for the curves, for new scores (short, because a bar may be
+            dragged) and for known ones.
     """
     bars = bars_of(study, choices.labels)
     now = {name: _now(choices, study, name) for name in choices.mechanisms}
@@ -157,7 +157,7 @@ def _row(choices: Choices, name: str, now: dict[str, Any], need: _Need | None) -
 
 
 def proof_of(promise: Guarantee) -> str | None:
-    """Return the proof of one release's ε; if it has no ε, the proof of its own promise."""
+    """Return the proof of one release's ε, or if it has no ε, of its own guarantee."""
     proof = promise.to(PureDP).proof or promise.proof
     return None if proof is None else str(proof)
 
@@ -165,7 +165,7 @@ def proof_of(promise: Guarantee) -> str | None:
 def _curve_rows(
     choices: Choices, study: SeenScores, known: dict[str, dict[int, Point]]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the two curves against ε; errors near zero are left out, because the axis is logarithmic."""
+    """Return the two curves against ε; errors near zero are omitted, because the axis is logarithmic."""
     cut = study.cut_at(float(choices.tolerance))
     points = [
         (
@@ -188,7 +188,7 @@ def _curve_rows(
 
 
 def _balance(choices: Choices, result: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return error and risk of the chosen mechanism against ε, with the limit for each."""
+    """Return error and risk of the chosen mechanism against ε, with both limits."""
     named, risk = sentences.series(choices.choice), result["risk"]
     rows = [
         {"series": sentences.MISSES, "epsilon": row["epsilon"], "chance": row["beyond"]}
@@ -226,7 +226,7 @@ def _need(
     """Return the least ε that is accurate enough; None if there is no time left to search in this call."""
     if not is_private(name):
         return None, "No ε helps: it is not private at any."
-    # The cached result is the inverse of a noise scale, 1/s; it serves every Δ, because ε = d/s.
+    # The cache holds 1/s for the noise scale s. It is valid for every Δ, because ε = d/s.
     key = ("need", name, choices.level, choices.tolerance, seen_by(name, choices.setting))
     if passed() and key not in study.answers:
         return None
@@ -249,7 +249,7 @@ def _need(
 
 
 def _least_inverse(excess: Callable[[float], float], start: float) -> float | None:
-    """Find the least 1/s that is accurate enough, searching outwards from the estimate on the curve."""
+    """Return the least 1/s that is accurate enough, searching outwards from the estimate on the curve."""
     low, high, stride = start, start, 10 ** (1 / PER_DECADE)
     while excess(high) > 0:
         low, high, stride = high, high * stride, stride**2
@@ -263,13 +263,13 @@ def _least_inverse(excess: Callable[[float], float], start: float) -> float | No
 
 
 def _rival_epsilon(choices: Choices, study: SeenScores) -> Fraction:
-    """Return the ε at which the exponential mechanism has the error of permute-and-flip at the chosen ε."""
+    """Return the ε at which the exponential mechanism has permute-and-flip's error at the chosen ε."""
     scale = float(choices.range_distance / choices.epsilon)
 
     def search() -> float:
         target = study.mean(budget.REFERENCE, scale, choices.setting)
         blind = float(study.errors.mean())
-        # If permute-and-flip is almost certain, or almost random, there is no error to match.
+        # If permute-and-flip is almost certain or almost uniform, there is no error to match.
         if target <= 1e-12 * max(1.0, float(study.errors[-1])) or target >= blind * (1 - 1e-9):
             return 1.0
 

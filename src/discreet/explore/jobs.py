@@ -1,4 +1,4 @@
-"""Long work in separate processes: it reports progress, can be cancelled, and does not slow the page."""
+"""Long computations in separate processes. They report progress and can be cancelled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 MOST_RUNNING = 4
 MOST_KEPT = 32
 FORGOTTEN_AFTER = 30.0
-"""Seconds after which a job that no page asks about is stopped: its page was closed."""
+"""A job is stopped if no page asks about it for this many seconds, because its page was closed."""
 
 Work = Callable[[Connection, Any], None]
 """A top-level function that sends ``("progress", ...)`` messages and one ``("done", result)``."""
@@ -33,7 +33,7 @@ class _Job:
 
 
 class Jobs:
-    """The jobs of all pages, each under an unguessable name."""
+    """The jobs of all pages, each with an unguessable name."""
 
     def __init__(self) -> None:
         self._jobs: dict[str, _Job] = {}
@@ -70,7 +70,7 @@ class Jobs:
             return job.messages[seen:], job.ended
 
     def cancel(self, name: str) -> None:
-        """Stop a job and forget it."""
+        """Stop and remove a job."""
         with self._lock:
             job = self._jobs.pop(name, None)
             if job is not None:
@@ -83,7 +83,7 @@ class Jobs:
                 self._end(self._jobs.popitem()[1])
 
     def sweep(self) -> None:
-        """Stop the jobs whose page was closed."""
+        """Stop jobs whose page was closed."""
         with self._lock:
             self._sweep()
 

@@ -1,4 +1,4 @@
-"""The current choices as Python code and as a command, for copying."""
+"""The current choices as Python code and as a command, to copy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.explore.settings import is_private
 
 
 def recipes_for(choices: Choices) -> dict[str, str]:
-    """Return the two texts that the copy buttons copy."""
+    """Return the Python code and the command for the copy buttons."""
     return {"python": _python(choices), "command": _command(choices)}
 
 
@@ -69,7 +69,7 @@ def _imports(kind: str) -> str:
 
 
 def _scores(choices: Choices) -> str:
-    """Return the scores as a literal if they are few, else code that reads their file."""
+    """Return the scores as a literal if they are few, else code that reads them from a file."""
     sensitivity, monotonic = _quoted(choices.sensitivity), choices.monotonic
     if len(choices.labels) > MOST_BARS:
         return f"""\
@@ -116,7 +116,7 @@ def _quoted(value: Fraction) -> str:
 
 
 def short(value: Fraction) -> str:
-    """Return the number exactly: as a decimal if that is short, else as a ratio.
+    """Return the exact number, as a decimal if that is short, else as a ratio.
 
     Example:
         >>> short(Fraction(1, 4)), short(Fraction(1, 3))

@@ -1,4 +1,4 @@
-"""The decision record: what was decided and why, as a file that can be checked later."""
+"""The decision record: the decision and its reasons, in a file that can be verified later."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def record_of(
     with_scores: bool,
     date: str = "",
 ) -> dict[str, Any]:
-    """Return the record of one decision; its hash covers everything else in the record."""
+    """Return the record of one decision; its hash covers the rest of the record."""
     found = figures(choices, study, seconds=(30.0, 30.0))
     rows = {row["mechanism"]: row for row in found["now"]}
     chosen = rows[choices.choice]
@@ -110,7 +110,7 @@ def record_of(
 
 
 def digest(record: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of everything but the hash.
+    """Return the SHA-256 of the record without its hash.
 
     Example:
         >>> digest({"a": 1}) == digest({"a": 1, "hash": "any"})
@@ -122,7 +122,7 @@ def digest(record: Mapping[str, Any]) -> str:
 
 
 def entries(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the record as terms and texts, in reading order."""
+    """Return the record as pairs of term and text, in reading order."""
     chosen, numbers, promised = record["choices"], record["figures"], record["guarantee"]
     name = TITLES[chosen["choice"]]
     if not promised["private"]:
@@ -180,7 +180,7 @@ def entries(record: Mapping[str, Any]) -> list[tuple[str, str]]:
 def problems(record: object, *, scores: ScoreFile | None = None) -> list[tuple[str, str]]:
     """Check a record; return each check with the problem found, or with an empty text.
 
-    The figures are recomputed from the scores in the record, or from ``scores`` if the record has none.
+    The numbers are recomputed from the scores in the record, or from ``scores`` if the record has none.
     """
     if not isinstance(record, Mapping) or record.get("format") != FORMAT:
         raise ParameterError("this is no decision record that this version of discreet knows")
@@ -196,7 +196,7 @@ def problems(record: object, *, scores: ScoreFile | None = None) -> list[tuple[s
         if scores is None:
             raise ParameterError("the record has no scores: give the file with --scores")
         uploads = UploadStore()
-        # Records of older versions have no tolerated risk, and their figures do not need it.
+        # Records of older versions have no tolerated risk, and their numbers do not need it.
         given = {
             "risk": "0.9",
             **record["choices"],
@@ -246,9 +246,9 @@ def _choices(choices: Choices) -> dict[str, Any]:
 
 
 def _budget(choices: Choices, row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the smallest cap that covers the planned releases, as a ledger counts them."""
+    """Return the smallest budget that covers the planned releases, counted as in a ledger."""
     pure, approx = row["total_pure"], row["total_approx"]
-    if pure == "inf":  # every release has a δ: ε and δ both add up
+    if pure == "inf":  # every release has a δ, so both ε and δ add up
         return {
             "epsilon": short(choices.epsilon * choices.releases),
             "delta": _multiple(choices.delta / choices.releases, choices.releases, DELTA_UNIT),
@@ -261,7 +261,7 @@ def _budget(choices: Choices, row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _multiple(each: Fraction, count: int, grid: int) -> str:
-    """Return the exact decimal cost of ``count`` spends, each rounded up to the ledger's grid."""
+    """Return the cost of ``count`` spends as an exact decimal, each rounded up to the ledger's grid."""
     total_cost = Decimal(math.ceil(each * grid) * count).scaleb(-len(str(grid)) + 1)
     return f"{total_cost.normalize():f}"
 
@@ -288,5 +288,5 @@ def _surest(risk: Mapping[str, Any], releases: int) -> str:
 
 
 def _seen(value: float | str) -> str:
-    """Return a cost, rounded up."""
+    """Return a cost as text, rounded up."""
     return cost_figure(float(value))

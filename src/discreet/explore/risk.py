@@ -1,4 +1,4 @@
-"""The attacker's risk figures: the proved bound at every ε, and the figure for these scores."""
+"""The attacker's risk: the proved bound at every ε, and the value for these scores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
             bound = disclosure_bound(epsilon * count, worlds=worlds, steps=steps)
             rows.append({"releases": series, "epsilon": epsilon, "risk": bound})
     mechanism = choices.decided
-    # The bound needs pure privacy: with a δ, some answer may reveal everything.
+    # The bound needs pure DP: with a δ, some answer may reveal everything.
     bounded = mechanism.promise_at(choices.range_distance).to(PureDP).epsilon < math.inf
     return {
         "rows": rows,
@@ -51,7 +51,7 @@ def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
 
 
 def _real(choices: Choices, study: SeenScores) -> dict[str, Any] | None:
-    """Apply Bayes' rule to these scores and a neighbour in which the best has lost one supporter."""
+    """Apply Bayes' rule to these scores and a neighbour where the best has one supporter less."""
     if len(study) > _MOST_CANDIDATES:
         return None
     name = choices.choice

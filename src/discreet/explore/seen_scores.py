@@ -1,9 +1,9 @@
-"""One score vector with cached results, so that the page follows a slider without delay.
+"""One score vector with cached results, so the page can follow a slider without delay.
 
-Every mechanism sees scores only through (q* − q)/s, and s = d/ε. Curves are therefore kept on a fixed
-grid of noise scales s: moving ε or Δ only shifts which part of the grid is on the screen.
+Every mechanism sees scores only through (q* − q)/s, and s = d/ε. Curves are therefore computed on a fixed
+grid of noise scales s. Moving ε or Δ only changes which part of the grid is visible.
 
-**Not private**: all of this reads the scores.
+**Not private**: all results are computed from the scores.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MOST_CUTS = 1_024
 _MOST_MASSES = 8
 _MOST_ANSWERS = 500
 _MOST_STUDIES = 16
-# All candidates further behind than this many noise scales (plus ln n) together have a probability
+# Candidates that are behind by more than this many noise scales (plus ln n) have a total probability
 # below 10^-21.
 _NEGLIGIBLE = 50.0
 _ALWAYS_KEPT = 64
@@ -42,7 +42,7 @@ _PRECISION = 2e-4
 
 @cache
 def _law(name: str) -> Callable[..., Floats] | None:
-    """Return the law of a mechanism that depends only on the gaps; None for other mechanisms.
+    """Return the distribution of a mechanism that depends only on the gaps; None for other mechanisms.
 
     For curves, gaps may be rounded to float64 (relative error at most 10^-13). Probabilities at the chosen
     ε are computed by the mechanism itself.
@@ -54,7 +54,7 @@ Kept = TypeVar("Kept")
 
 
 def after(seconds: float) -> Callable[[], bool]:
-    """Return a function that returns whether this many seconds have passed, so that work can stop in time."""
+    """Return a function that tells whether this many seconds have passed; work stops when it returns true."""
     end = time.perf_counter() + seconds
     return lambda: time.perf_counter() > end
 
@@ -87,7 +87,7 @@ class Point:
 
     Attributes:
         mean: the expected error.
-        beyond: for each of the study's cuts, the probability of a larger error.
+        beyond: for each cut of the error range, the probability of a larger error.
     """
 
     mean: float
@@ -95,7 +95,7 @@ class Point:
 
 
 class SeenScores:
-    """Scores sorted from the best down, with all results computed for them."""
+    """Scores sorted with the best first, and all results computed for them."""
 
     def __init__(self, values: npt.NDArray[Any]) -> None:
         self.order = np.argsort(-values.astype(np.float64), kind="stable")
@@ -117,7 +117,7 @@ class SeenScores:
 
     @property
     def new(self) -> bool:
-        """True if no point of a curve has been computed yet."""
+        """Whether no point of a curve has been computed yet."""
         return not self._points
 
     def masses(self, name: str, epsilon: Fraction, setting: Terms) -> Floats:
@@ -133,7 +133,7 @@ class SeenScores:
     def curves(
         self, names: tuple[str, ...], steps: list[int], setting: Terms, passed: Callable[[], bool]
     ) -> dict[str, dict[int, Point]]:
-        """Return the points known at these grid steps; new ones are computed coarse steps first."""
+        """Return the known points at these grid steps; new points are computed on the coarse grid first."""
         keys = {
             (name, step): (name, step, seen_by(name, setting)) for name in names for step in steps
         }
@@ -141,7 +141,7 @@ class SeenScores:
             added = 0
             for name, step in sorted(keys, key=lambda pair: _coarseness(pair[1])):
                 if keys[name, step] not in self._points:
-                    # Every call makes progress, however slow the machine.
+                    # Every call adds at least one point, however slow the machine.
                     if passed() and added:
                         break
                     added += 1
@@ -150,12 +150,12 @@ class SeenScores:
         return {name: {step: p for (n, step), p in known.items() if n == name} for name in names}
 
     def mean(self, name: str, scale: float, setting: Terms) -> float:
-        """The expected error at any noise scale."""
+        """Return the expected error at any noise scale."""
         mass = self._mass_at(name, _rational(scale), setting)
         return _dot(mass, self.errors)
 
     def tail_probability(self, name: str, scale: float, setting: Terms, tolerance: float) -> float:
-        """The probability of an error above the tolerance, at any noise scale."""
+        """Return the probability of an error above the tolerance, at any noise scale."""
         mass = self._mass_at(name, _rational(scale), setting)
         return float(mass[int(np.searchsorted(self.errors, tolerance, side="right")) :].sum())
 
@@ -166,7 +166,7 @@ class SeenScores:
     def _point(self, name: str, scale: Fraction, setting: Terms) -> Point:
         mass = self._mass_at(name, scale, setting)
         tail = np.zeros(len(self))
-        # Summing from the far end keeps the digits of small tails.
+        # Summing from the far end preserves the digits of small tails.
         tail[: mass.size - 1] = np.cumsum(mass[:0:-1])[::-1]
         return Point(_dot(mass, self.errors), tail[self.cuts])
 
@@ -189,7 +189,7 @@ def seen_by(name: str, setting: Terms) -> Terms | None:
 
 
 def grid_steps(range_distance: Fraction, low: float, high: float) -> list[int]:
-    """Return the grid steps at which ε = d/s lies in the range, from the smallest ε to the largest."""
+    """Return the grid steps at which ε = d/s lies in the range, in ascending order of ε."""
     distance = math.log10(float(range_distance))
     first = math.ceil((distance - math.log10(low)) * PER_DECADE - 1e-9)
     last = math.floor((distance - math.log10(high)) * PER_DECADE + 1e-9)
@@ -198,7 +198,7 @@ def grid_steps(range_distance: Fraction, low: float, high: float) -> list[int]:
 
 @cache
 def scale_at(step: int) -> Fraction:
-    """The noise scale at a step of the grid: 10^(step/12) to six digits."""
+    """Return the noise scale at a grid step: 10^(step/12) to six digits."""
     return _rational(10 ** (step / PER_DECADE))
 
 
@@ -214,7 +214,7 @@ def least_positive_root(excess: Callable[[float], float], low: float, high: floa
 
 
 def _dot(mass: Floats, errors: Floats) -> float:
-    # Not @: on a busy machine a threaded library waits for its threads longer than this sum takes.
+    # Not @: on a busy machine, waiting for the threads of a BLAS library takes longer than this sum.
     return float((mass * errors[: mass.size]).sum())
 
 

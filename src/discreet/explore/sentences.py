@@ -12,7 +12,7 @@ from discreet.explore.recipes import short
 from discreet.explore.settings import is_private
 
 MISSES, CERTAINTY = "answers that miss by too much", "how sure an attacker can become"
-"""The two lines of the first chart."""
+"""The names of the two lines in the first chart."""
 
 
 def series(name: str) -> str:
@@ -28,7 +28,7 @@ def figure(value: float) -> str:
 
 
 def aim(choices: Choices) -> str:
-    """Return what "accurate enough" currently means, in words."""
+    """Return the current meaning of "accurate enough" in words."""
     if choices.tolerance == 0:
         return f"the best candidate in {percent(float(choices.level))} of all releases"
     return f"{percent(float(choices.level))} within {short(choices.tolerance)} of the best score"
@@ -38,7 +38,7 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 
 def counted(number: int, thing: str) -> str:
-    """Return a number of things, with small numbers as words.
+    """Return a count with its noun; small numbers are spelled out.
 
     Example:
         >>> counted(10, "release"), counted(1, "release"), counted(1000, "release")
@@ -51,9 +51,9 @@ def counted(number: int, thing: str) -> str:
 def verdicts(choices: Choices, result: dict[str, Any]) -> dict[str, dict[str, str]]:
     """Return a sentence and a colour for accuracy and for privacy, by the rules stated on the page.
 
-    Accuracy is good if answers miss the tolerance no more often than allowed; fair if at most twice as
-    often and in no more than half of the releases; bad otherwise. Privacy is good if no attacker can be
-    surer than tolerated after all releases; fair if that holds after one release; bad otherwise, and if
+    Accuracy is good if answers miss the tolerance no more often than allowed. It is fair if they miss at most
+    twice as often, and in no more than half of the releases; else bad. Privacy is good if no attacker can be
+    surer than tolerated after all releases. It is fair if that holds after one release; bad otherwise, or if
     there is no bound. The colour for accuracy is computed from the scores, and the page says so.
     """
     row = next(row for row in result["now"] if row["mechanism"] == choices.choice)

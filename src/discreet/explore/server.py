@@ -1,8 +1,8 @@
 """Serve the page on the loopback interface, protected by a token in the address.
 
-A page on the internet can make a browser send requests to 127.0.0.1, and can point its own name there (DNS
-rebinding). So every request must carry the token in its path, name exactly the host and port that the
-server listens on, and have no foreign origin. Bodies that are too large are refused before they are read.
+A website can make a browser send requests to 127.0.0.1, and can point its own host name there (DNS
+rebinding). So every request must have the token in its path, name exactly the host and port that the
+server listens on, and have no foreign origin. Requests that are too large are refused before they are read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ADDRESS = "127.0.0.1"
 
 
 class Guard:
-    """An ASGI application that lets only the page's own requests through."""
+    """An ASGI application that accepts only the page's own requests."""
 
     def __init__(self, app: ASGIApp, *, token: str, port: int, most_bytes: int) -> None:
         self._app = app
@@ -48,9 +48,9 @@ class Guard:
         try:
             await self._app(inner, limited(receive, self._most), send_guarded)
         except asyncio.CancelledError:
-            # Ctrl-C during a computation: send the page an error, and print no traceback.
+            # On Ctrl-C during a computation, send the page an error and print no traceback.
             ending = PlainTextResponse("The server is ending.", status_code=503)
-            with contextlib.suppress(RuntimeError):  # the reply had begun
+            with contextlib.suppress(RuntimeError):  # the reply had already started
                 await ending(scope, receive, send_guarded)
 
     def _refusal(self, scope: Scope) -> Response | None:
@@ -78,7 +78,7 @@ class Guard:
 
 
 class PageServer(LocalServer):
-    """One server and its address."""
+    """A server and the address of its page."""
 
     def __init__(self, *, opened: Opened | None = None, port: int = 0) -> None:
         super().__init__(

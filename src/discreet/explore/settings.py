@@ -1,4 +1,4 @@
-"""Mechanisms by name, at the page's settings."""
+"""Create mechanisms by name with the page's settings."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Terms:
 
     Attributes:
         sensitivity: Δ.
-        monotonic: whether one person moves all scores in one direction.
-        delta: the δ that each release may use up.
+        monotonic: whether one person moves all scores in the same direction.
+        delta: the δ of each release.
     """
 
     sensitivity: Fraction

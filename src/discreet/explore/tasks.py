@@ -1,4 +1,4 @@
-"""Audits, each run in its own process."""
+"""Audits for the page, each in its own process."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ _CLAIMS: dict[str, tuple[str, Claimed, str]] = {
 CLAIMS = {name: title for name, (title, _, _) in _CLAIMS.items()}
 """The titles of the claims that the page can audit."""
 MOST_AUDITED = 6
-"""The most candidates in an audited score vector."""
+"""The largest number of candidates in an audit."""
 
 
 def audit_request(given: object) -> dict[str, Any]:
-    """Check a page's request for an audit and return it, before a process is started."""
+    """Check a page's request for an audit before a process is started, and return it."""
     asked = Wanted(given)
     monotonic = asked.get("monotonic")
     if monotonic not in (None, True, False):
@@ -72,7 +72,7 @@ def audit_request(given: object) -> dict[str, Any]:
     try:
         _claim(request)
     except ParameterError as error:
-        # The page has one field for the claimed ε or ρ.
+        # The page has a single field for the claimed ε or ρ.
         raise ParameterError(re.sub(r"^(epsilon|rho)=", "amount=", str(error))) from None
     return request
 
@@ -89,7 +89,7 @@ def _mechanism(request: Mapping[str, Any]) -> Mechanism:
 
 @contextmanager
 def _reporting(sender: Connection) -> Iterator[None]:
-    """Send errors to the page; ignore an interrupt at the terminal, because the server ends this process."""
+    """Send errors to the page. Ignore an interrupt at the terminal, because the server ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield

@@ -1,6 +1,6 @@
 """Uploaded scores, read by :mod:`discreet._tables.score_files` within the page's limits.
 
-The user has declared these scores public. Even so, no message quotes a score.
+The user has declared these scores public. Even so, messages contain no score.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from discreet.scores import Scores
 MOST_BYTES = 32 * 1024 * 1024
 """The largest file that the page reads."""
 MOST_CANDIDATES = 1_000_000
-"""The most candidates that the page explores."""
+"""The largest number of candidates on the page."""
 LARGEST_SCORE = 1e15
 """The largest magnitude of a score that the page shows."""
 LONGEST_LABEL = 200
 MOST_FILES = 8
 MOST_DRAFTS = 64
-"""The number of pages whose changed scores are kept."""
+"""The largest number of pages for which changed scores are stored."""
 MOST_CELLS = 4_000_000
-"""The most candidates that all files together may have."""
+"""The largest total number of candidates in all files."""
 OPENED = "opened"
-"""The name of the file given on the command line; it is never dropped."""
+"""The key of the file from the command line; it is never dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreFile:
-    """Labels and values of a file, in its order."""
+    """Labels and values of a file, in the file's order."""
 
     name: str
     labels: tuple[str, ...]
@@ -79,7 +79,7 @@ def score_file(name: str, scores: Scores) -> ScoreFile:
 
 
 def _label(text: str) -> str:
-    """Return a label that can be shown: short and on one line."""
+    """Return a label that is short and fits on one line."""
     shown = " ".join(text.split())[:LONGEST_LABEL]
     return (
         shown if shown.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in shown)
@@ -87,7 +87,7 @@ def _label(text: str) -> str:
 
 
 class UploadStore:
-    """Scores kept in memory only, each under an unguessable name so that one page cannot read another's."""
+    """Scores in memory, each under an unguessable name, so one page cannot read another's."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, ScoreFile] = OrderedDict()
@@ -95,7 +95,7 @@ class UploadStore:
         self._lock = threading.Lock()
 
     def put(self, file: ScoreFile, *, key: str | None = None) -> str:
-        """Keep a file and return its name; the oldest files are dropped when there are too many."""
+        """Store a file and return its name; drop the oldest files when there are too many."""
         name = key or f"{SecureBits().integer(96):024x}"
         with self._lock:
             self._files[name] = file
@@ -105,7 +105,7 @@ class UploadStore:
         return name
 
     def get(self, name: str) -> ScoreFile:
-        """Return the file kept under this name."""
+        """Return the file stored under this name."""
         with self._lock:
             file = self._files.get(name)
             if file is None:
@@ -114,7 +114,7 @@ class UploadStore:
             return file
 
     def keep_draft(self, page: str, source: str, edits: dict[str, float]) -> None:
-        """Keep a page's changes to its scores, in case the page is reloaded."""
+        """Store a page's changes to its scores, in case the page is reloaded."""
         with self._lock:
             self._drafts.pop(page, None)
             self._drafts[page] = (source, edits)

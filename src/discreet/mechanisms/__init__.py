@@ -1,4 +1,4 @@
-"""The mechanisms: one file each, all of one shape, all listed in the registry."""
+"""The mechanisms. Each has its own file with the same structure; the registry lists them all."""
 
 from __future__ import annotations
 

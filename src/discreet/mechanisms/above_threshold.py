@@ -1,4 +1,4 @@
-"""Above threshold: find the values of a stream that cross a threshold, with noise on it and on each value."""
+"""Above threshold: find the values in a stream that cross a threshold, with noise on threshold and values."""
 
 from __future__ import annotations
 
@@ -36,31 +36,32 @@ NOISES = ("exponential", "laplace")
 
 
 class CrossingRule:
-    """The public parameters of a noisy threshold, and everything that follows from them.
+    """The public parameters of a noisy threshold, and the noise scales and guarantee that follow from them.
 
     The threshold T gets noise X of scale b₁ once; each value gets its own noise Y of scale b₂. A value q
     crosses if q + Y ≥ T + b₂ − b₁ + X, where b₂ − b₁ corrects for the public means of one-sided noise. The
-    stream ends after ``crossings`` crossings. A value may depend on the answers before it.
+    stream ends after ``crossings`` crossings. A value may depend on earlier answers.
 
-    Distribution: ∫ f(x) Π g(x) dx over the answers' chances g given X = x.
+    Distribution: ∫ f(x) Π g(x) dx, where f is the density of X and g the chance of each answer given X = x.
 
     Guarantee: ε-DP with ε = Δ/b₁ + crossings·d/b₂, where one person changes every value by at most Δ, and
     d = 2Δ, or Δ if all values move the same way. With exponential noise no smaller ε holds if there are more
-    values than crossings. Releasing how far a crossing value is above the threshold costs nothing more.
+    values than crossings. Releasing how far a crossing value is above the threshold costs nothing extra.
 
     Proof: ``docs/proofs/above-threshold.md``.
 
-    Cost: below a microsecond per value; if many values are known at once, one pass over them.
+    Cost: below a microsecond per value; values that are all known in advance take one pass.
 
     Args:
-        epsilon: what the whole stream costs, however long it is.
+        epsilon: the cost of the whole stream, however long it is.
         threshold: T, a public number.
-        sensitivity: Δ, the most by which one person changes any one value.
+        sensitivity: Δ, the most by which one person changes any value.
         crossings: the stream ends after this many crossings.
         monotonic: whether one person moves all values in the same direction.
         noise: ``"exponential"``, or ``"laplace"`` for comparison.
-        threshold_share: the part of ε for the noise of the threshold; None for the least variance.
-        steady: whether to make the work independent of the values; the distribution is the same
+        threshold_share: the part of ε spent on the threshold's noise; None for the share with the least
+            variance.
+        steady: whether to make the amount of work independent of the values; the distribution is the same
             (``docs/proofs/above-threshold.md``).
 
     Example:
@@ -94,7 +95,7 @@ class CrossingRule:
     private = True
     proof = PAGE
     exchangeable = True
-    """The threshold's noise is drawn once, so the order of values and answers does not matter."""
+    """The order of values and answers does not matter, because the threshold's noise is drawn only once."""
 
     def __init__(
         self,
@@ -171,7 +172,7 @@ class CrossingRule:
 
     @property
     def middle(self) -> Fraction:
-        """The number that noisy values are compared with, before its own noise: T, corrected by b₂ − b₁."""
+        """T + b₂ − b₁: the number that noisy values are compared with, before its own noise is added."""
         return self.threshold + self.scales.correction
 
     @property
@@ -187,9 +188,9 @@ class CrossingRule:
     def guarantee(self, measure: type[G], delta: object = None) -> G: ...
 
     def guarantee(self, measure: type[Guarantee] = PureDP, delta: object = None) -> Guarantee:
-        """Return what the whole stream costs, in ``measure``; no answer changes it."""
+        """Return the cost of the whole stream, in ``measure``; it does not depend on the answers."""
         promise = PureDP(self.epsilon)
-        # A subclass may behave differently under the same promise, and nothing proves that.
+        # A subclass may behave differently, and this proof does not cover it.
         proof = CLAIMS[f"above-threshold-{self.noise}", "PureDP"].assuming(VALUES)
         own = proof if type(self) is CrossingRule else None
         rho = CLAIMS.get((f"above-threshold-{self.noise}", "ZCDP"))
@@ -203,7 +204,7 @@ class CrossingRule:
     # ---- study: reads the values without spending budget; the results are not private -----------
 
     def sample(self, values: Any, size: int, *, randomness: Bits | None = None) -> Indices:
-        """Draw ``size`` independent first crossings; ``len(values)`` stands for none. **Not private**."""
+        """Draw ``size`` independent first crossings; ``len(values)`` means no crossing. **Not private**."""
         bits, array = source_of_bits(randomness), vector_of(values)
         drawn = np.full(whole("size", size, least=0), len(array), dtype=np.int64)
         for place in range(len(drawn)):
@@ -213,7 +214,7 @@ class CrossingRule:
         return drawn
 
     def probabilities(self, values: Any) -> Floats:
-        """Return each value's chance of being the first crossing; the last is for none. **Not private**."""
+        """Return each value's chance to cross first; the last entry is for no crossing. **Not private**."""
         return first_crossing(self._offsets(vector_of(values)), self.scales)
 
     def sequence_probability(self, values: Any, answers: Sequence[bool]) -> float:
@@ -234,7 +235,7 @@ class CrossingRule:
         *,
         bits: int = 100,
     ) -> Any:
-        """Return a ball around the probability of these answers, each value asked ``times`` in a row."""
+        """Return an interval with the probability of these answers, each value asked ``times`` in a row."""
         exact = [Fraction(value) - self.middle for value in vector_of(values).tolist()]
         repeats = [1] * len(exact) if times is None else list(times)
         blocks = [
@@ -246,7 +247,7 @@ class CrossingRule:
         return sequence_ball(blocks, self.scales, bits=bits)
 
     def sequence_logs(self, rows: Floats, answers: Sequence[bool], times: Sequence[int]) -> Floats:
-        """Return the logarithms of the probabilities of these answers to each row of values, in floats."""
+        """Return the log-probability of these answers for each row of values, in floats."""
         offsets = rows - float(self.middle)
         panels = Panels(
             self.scales, np.unique(offsets).tolist(), longest=sum(times), steepest=max(times)
@@ -254,7 +255,7 @@ class CrossingRule:
         return panels.log_integrals(block_logs(panels, offsets, answers, times))
 
     def _offsets(self, values: Any) -> Floats:
-        """Return how far each value is above the middle, subtracted exactly if floats would cancel."""
+        """Return how far each value is above the middle, subtracted exactly where floats would cancel."""
         if values.dtype.kind == "O":
             return np.array([float(Fraction(value) - self.middle) for value in values.tolist()])
         middle = float(self.middle)
@@ -268,7 +269,7 @@ def _made_again(kind: type[CrossingRule], parameters: dict[str, Any]) -> Crossin
 def block_logs(
     panels: Panels, offsets: Floats, answers: Sequence[bool], times: Sequence[int]
 ) -> Floats:
-    """Return the logarithm of the chance of all answers at every point, for each row of offsets."""
+    """Return the log-probability of all answers at every point, for each row of offsets."""
     total = np.zeros((len(offsets), len(panels.points)))
     for place, (above, often) in enumerate(zip(answers, times, strict=True)):
         different, where = np.unique(offsets[:, place], return_inverse=True)

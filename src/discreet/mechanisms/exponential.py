@@ -1,4 +1,4 @@
-"""The exponential mechanism: choose in proportion to exp of the score."""
+"""The exponential mechanism: choose with probability proportional to the exponential of the score."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Exponential(Mechanism):
 
     Chooses r with probability proportional to p_r = exp(−γ_r), γ_r = (q* − q_r)/s.
 
-    Distribution: Pr[r] = p_r / Σ_t p_t; equals noisy max with Gumbel noise.
+    Distribution: Pr[r] = p_r / Σ_t p_t, the same as noisy max with Gumbel noise.
 
     Guarantee, with s = d/ε: ε-bounded range, hence ε-DP and ρ-zCDP with ρ = t − 1 − ln t at
-    t = ε/(1 − e^−ε), at most ε²/8: a quarter of what permute-and-flip costs when many are composed.
+    t = ε/(1 − e^−ε). This ρ is at most ε²/8, for small ε about a quarter of permute-and-flip's.
 
     Proof: ``docs/proofs/exponential.md``; the sampler: ``docs/proofs/sampling.md``.
 
-    Cost: one pass over the scores, then a few coins; the time depends on the scores.
+    Cost: one pass over the scores, then a few coin flips; the running time depends on the scores.
 
     Example:
         >>> from discreet import Scores, ZCDP

@@ -55,13 +55,14 @@ class ExponentialRandomizedResponse(Mechanism):
     """Choose uniformly from the top set T with probability ``truth``, else by the exponential mechanism.
 
     ``variant="naive"``: T is the set of best candidates. ``variant="complete"``: T is the chain of the
-    paper's Algorithm 3: from the best candidate down, while consecutive scores differ by at most Δ.
+    paper's Algorithm 3. The chain starts at the best candidate and ends where two consecutive scores differ
+    by more than Δ.
 
     Distribution: Pr[r] = (1 − π)·p_r/Σp + (π/m if r ∈ T else 0), π = ``truth``, m = the size of T.
 
-    Guarantee: **none**, ε = ∞. One person can change T, and then a probability of nearly zero becomes
-    π/m; see ``docs/proofs/exponential-randomized-response.md``. ``select`` and ``release`` refuse, and
-    there is no switch to change that. ``probabilities`` and ``sample`` are for study.
+    Guarantee: **none**, ε = ∞. One person can change T, and a probability of nearly zero then becomes π/m;
+    see ``docs/proofs/exponential-randomized-response.md``. ``select`` and ``release`` always raise an error.
+    ``probabilities`` and ``sample`` are for study.
 
     Example:
         >>> from discreet import Scores
@@ -119,19 +120,19 @@ class ExponentialRandomizedResponse(Mechanism):
         return {**super().parameters(), "truth": self._truth, "variant": self._variant}
 
     def select(self, scores: Scores) -> NoReturn:  # noqa: ARG002  # it refuses whatever it is given
-        """Refuse: there is no guarantee to release under."""
+        """Raise an error, because the mechanism has no guarantee."""
         raise NotPrivateError(_REFUSAL)
 
     def select_index(self, scores: Scores) -> NoReturn:  # noqa: ARG002  # as above
-        """Refuse: there is no guarantee to release under."""
+        """Raise an error, because the mechanism has no guarantee."""
         raise NotPrivateError(_REFUSAL)
 
     def select_each(self, values: object, **stated: object) -> NoReturn:  # noqa: ARG002  # as above
-        """Refuse: there is no guarantee to release under."""
+        """Raise an error, because the mechanism has no guarantee."""
         raise NotPrivateError(_REFUSAL)
 
     def release(self, scores: Scores, *, neighbours: str = "") -> Release:  # noqa: ARG002  # as above
-        """Refuse: there is no guarantee to release under."""
+        """Raise an error, because the mechanism has no guarantee."""
         raise NotPrivateError(_REFUSAL)
 
     def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
@@ -146,7 +147,7 @@ class ExponentialRandomizedResponse(Mechanism):
         return draws
 
     def top_set(self, scores: Scores) -> npt.NDArray[np.bool_]:
-        """Return which candidates are in T. **Not private**."""
+        """Return a mask of the candidates in T. **Not private**."""
         largest = self._optimize == "max"
         if self._variant == "naive":
             members = sampling.best_indices(scores.values, largest_is_best=largest)
@@ -159,7 +160,7 @@ class ExponentialRandomizedResponse(Mechanism):
         return top
 
     def ball_probabilities(self, scores: Scores, *, bits: int = 200) -> list[Any]:
-        """Return balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
+        """Return intervals (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
         plain = Exponential(**super().parameters()).ball_probabilities(scores, bits=bits)
         top = self.top_set(scores).tolist()
         truth, part = ball_of(self._truth), ball_of(self._truth / sum(top))
@@ -201,7 +202,7 @@ class ExponentialRandomizedResponse(Mechanism):
 
 
 def _chain(values: npt.NDArray[Any], sensitivity: Fraction, largest: bool) -> npt.NDArray[np.intp]:
-    """Return positions from the best down while consecutive scores differ by at most Δ, compared exactly."""
+    """Return the positions in the chain, the best first; scores are compared exactly."""
     require_finite(values)
     order = np.argsort(values, kind="stable")
     if largest:

@@ -17,27 +17,27 @@ Floats = npt.NDArray[np.float64]
 class Facts:
     """Facts about a mechanism.
 
-    Each must be stated, even as None or False; the conformance suite checks those it can. They hold for
-    exactly the class that states them: a subclass states its own.
+    Every fact must be stated, even as None or False. The conformance suite checks the facts that can be
+    checked. Facts hold only for the class that states them; a subclass states its own.
 
     Attributes:
         title: the mechanism's name in words.
-        proof: the page in ``docs/proofs`` on which the guarantee rests.
-        checked_as: the name of its law in the table that ties promises to theorems
+        proof: the page in ``docs/proofs`` that proves the guarantee.
+        checked_as: the name of the mechanism's law in the table that links guarantees to theorems
             (``discreet.guarantees.claims``); empty if the page proves everything on paper.
         law: the probabilities as a function of the gaps alone (``gaps``, ``correction``, ``log=``), in
             floats; None if they depend on more.
-        ball_law: the same in balls, from exact gaps and a precision in bits.
+        ball_law: the same in interval arithmetic, from exact gaps and a precision in bits.
         symmetric: exchanging candidates, or adding a constant to all scores, changes nothing but the labels.
         regular: proved regular (``docs/proofs/auditing.md``): symmetric, and raising a candidate or lowering
             another never makes it less likely.
-        missed: the closed form of the chance of missing a single best candidate, from n and the gap of all
-            others; None if there is none.
+        missed: the chance of missing a single best candidate in closed form, from n and the gap of all
+            others; None if there is no closed form.
         hardest_known: whether it is proved that no scores have a larger expected error than one best
             candidate with all others tied (``docs/proofs/worst-case-error.md``).
-        free_gap: whether it is proved that the noisy lead of the winner costs nothing more
+        free_gap: whether it is proved that releasing the noisy lead of the winner costs nothing extra
             (``docs/proofs/noisy-count-and-gap.md``).
-        merges: whether it can be drawn with keyed noise in parts that are then merged
+        merges: whether parts drawn with keyed noise can be merged into one draw
             (``docs/proofs/distributed-selection.md``).
         compared: whether comparisons show it by default.
     """

@@ -1,4 +1,4 @@
-"""Large gap: permute-and-flip that never errs if the best candidate is far enough ahead."""
+"""Large gap: permute-and-flip that always returns the best candidate if it is far enough ahead."""
 
 from __future__ import annotations
 
@@ -24,30 +24,31 @@ from discreet.mechanisms.mechanism import Indices, Mechanism
 from discreet.mechanisms.score_rows import ScoreRows
 from discreet.scores import Scores
 
-# Allowed relative error of the float W; sums of 2⁴⁰ exponentials of gaps are far more precise.
+# The allowed relative error of W as a float. A sum of 2⁴⁰ exponentials of gaps is far more precise.
 _TOLERANCE = 2.0**-32
-# Beyond this many e-foldings a power of e is treated as "nearly zero" or "certainly enough".
+# Beyond this exponent, the exact value does not matter: a power of e is nearly zero, or large enough.
 _FAR = 1_000_000
-_LEAST_DELTA = Fraction(1, 10**100_000)  # so that e^−10⁶ is negligible even beside δ
+_LEAST_DELTA = Fraction(1, 10**100_000)  # e^−10⁶ is negligible compared with any allowed δ
 
 
 class LargeGap(Mechanism):
-    """Permute-and-flip at full ε; a δ buys certainty once the best candidate leads by a large gap.
+    """Permute-and-flip at full ε, with a δ that makes the answer certain once the best leads by a large gap.
 
     Draws r by permute-and-flip. If r is not the best candidate b, returns b instead with probability
-    c = min(1, 2a(1/W − 1)), where W = Σ_{t≠b} p_t is the weight of the others and a = δ/(e^ε − 1); never if
-    W ≥ 1. If W ≤ 2a/(1 + 2a), which means that the gap is large, the answer is certain.
+    c = min(1, 2a(1/W − 1)), where W = Σ_{t≠b} p_t is the weight of the others and a = δ/(e^ε − 1). If W ≥ 1,
+    c is zero. If the gap is so large that W ≤ 2a/(1 + 2a), the answer is always b.
 
-    Distribution: Pr[r] = (1 − c)·PF_r for r ≠ b, where PF is permute-and-flip's distribution; b has the
-    rest. So its error is never larger than permute-and-flip's, at any tail; with two candidates no
-    symmetric (ε, δ) mechanism does better at gaps that are multiples of d.
+    Distribution: Pr[r] = (1 − c)·PF_r for r ≠ b, where PF is permute-and-flip's distribution; b has the rest.
+    No tail of its error is larger than permute-and-flip's. With two candidates, no symmetric (ε, δ) mechanism
+    does better at gaps that are multiples of d.
 
-    Guarantee, with s = d/ε: (ε, δ)-DP, and for k people a(e^(kε) − 1) instead of δ. There is no pure
-    ε, because an answer may become impossible. It is not regular: raising a rival may help a third candidate.
+    Guarantee, with s = d/ε: (ε, δ)-DP; for groups of k people, (kε, a(e^(kε) − 1))-DP. No pure ε holds,
+    because an answer may become impossible. The mechanism is not regular: raising a rival may help a third
+    candidate.
 
     Proof: ``docs/proofs/large-gap.md``; the sampler of permute-and-flip: ``docs/proofs/sampling.md``.
 
-    Cost: that of permute-and-flip; if that errs, one more pass over the scores.
+    Cost: the same as permute-and-flip, plus one more pass over the scores if its draw is not the best.
 
     Example:
         >>> from discreet import Scores
@@ -115,7 +116,7 @@ class LargeGap(Mechanism):
         return self._corrected(draws, scores, bits)
 
     def ball_probabilities(self, scores: Scores, *, bits: int = 200) -> list[Any]:
-        """Return balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
+        """Return intervals (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
         from flint import arb
 
         if self._scale_for(scores) == 0:
@@ -162,7 +163,7 @@ class LargeGap(Mechanism):
         least, most = self._coin_bounds(gaps, int(best[0]), cost)
         words = bits.words(len(erred))
         lowest = words.astype(np.float64)
-        # A word stands for [w, w+1)/2⁶⁴, and its float is within 2¹¹ of it.
+        # A word w stands for the interval [w, w+1)/2⁶⁴; its float is off by at most 2¹¹.
         turned = lowest + 4096.0 <= least * 2.0**64
         doubtful = ~turned & (lowest - 4096.0 < most * 2.0**64)
         gammas = [gaps.exact(index) for index in range(gaps.size)] if doubtful.any() else []
@@ -173,14 +174,14 @@ class LargeGap(Mechanism):
         return draws
 
     def _coin_bounds(self, gaps: Gaps, best: int, cost: Exact) -> tuple[float, float]:
-        """Return two floats between which c certainly lies; (0, 1) if floats cannot decide."""
+        """Return two floats that enclose c; (0, 1) if floats are not precise enough."""
         weight = _weight(gaps.gammas()[0], best)
         if weight * (1 - _TOLERANCE) >= 1:
             return 0.0, 0.0
         if weight < 1e-200 or not 1e-290 < cost < 500 or self._delta < Fraction(1, 10**290):
             return 0.0, 1.0
         factor = 2 * float(self._delta) / math.expm1(float(cost))
-        # The error of W is within one tolerance; that of the formula is a small part of another.
+        # The error of W is within one tolerance; the formula's own error is a small part of another.
         least, most = (
             factor * (1 / (weight * (1 + sign * 2 * _TOLERANCE)) - 1) * (1 - sign * _TOLERANCE)
             for sign in (1, -1)
@@ -188,14 +189,14 @@ class LargeGap(Mechanism):
         return min(1.0, max(0.0, least)), min(1.0, max(0.0, most))
 
     def _coin_ball(self, gammas: list[Fraction], cost: Exact) -> Ball:
-        """Return a ball around 2a(1/W − 1), not capped: 2δ(1 − W)/Σ(e^(ε−γ) − e^−γ)."""
+        """Return an interval with 2a(1/W − 1), not capped, computed as 2δ(1 − W)/Σ(e^(ε−γ) − e^−γ)."""
         from flint import arb
 
         assert isinstance(cost, Fraction)
         others = list(gammas)
         others.remove(Fraction(0))
         if not others or cost - min(others) < -_FAR:
-            # W is below e^−10⁶ of a: the quotient is far above one.
+            # W is more than e^10⁶ times smaller than a, so the quotient is far above one.
             return arb(2)
         if cost - min(others) > _FAR:
             return arb(0, 1).union(arb(0)) * arb((1, -_FAR))
@@ -232,7 +233,7 @@ class LargeGap(Mechanism):
             return 1.0
         if weight == 0 or cost == math.inf:
             return 0.0
-        # In logarithms: e^ε overflows long before δ(e^ε − 1)^−1 loses its meaning.
+        # Use logarithms: e^ε overflows long before δ/(e^ε − 1) becomes negligible.
         epsilon = float(min(cost, Fraction(10**300)))
         growth = math.log(math.expm1(epsilon)) if epsilon < 30 else epsilon
         logarithm = (
@@ -255,7 +256,7 @@ class LargeGap(Mechanism):
     def promise_at(self, range_distance: Fraction) -> Guarantee:
         """Return the strongest guarantee proved for neighbours at this range distance, in its own measure."""
         promise = super().promise_at(range_distance)
-        # The theorem needs an ε above zero; the page covers the case in which no score moves.
+        # The theorem needs ε > 0. The proof page covers ε = 0, where no score moves.
         still = promise.proof is not None and promise.figures["epsilon"] == 0
         return promise.resting_on(Proof(self.proof, assumes=(SCORES,))) if still else promise
 
@@ -264,7 +265,7 @@ class LargeGap(Mechanism):
 
 
 def _capped(value: Ball) -> Ball:
-    """Return the ball of min(1, max(0, x)) for x in a ball."""
+    """Return the interval of min(1, max(0, x)) for x in an interval."""
     from flint import arb
 
     if value <= 0:
@@ -273,7 +274,7 @@ def _capped(value: Ball) -> Ball:
 
 
 def _power(exponent: Fraction) -> Ball:
-    """Return a ball around e to this power, capped at e^10⁶; below e^−4·10⁶ it reaches down to zero."""
+    """Return an interval with e to this power. Below e^(−4·10⁶) its lower end is zero."""
     from flint import arb
 
     least = Fraction(-4 * _FAR)
@@ -281,7 +282,7 @@ def _power(exponent: Fraction) -> Ball:
 
 
 def _weight(gammas: Floats, best: int) -> float:
-    """Return W, the sum of the other candidates' coins."""
+    """Return W, the sum of the other candidates' p_t."""
     coins = np.exp(-np.maximum(gammas, 0.0))
     coins[best] = 0.0
     return float(coins.sum())

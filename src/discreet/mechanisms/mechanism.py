@@ -1,4 +1,4 @@
-"""The base class of all mechanisms. Each mechanism has one file, with its facts and how it draws.
+"""The base class of all mechanisms. Each mechanism has its own file, with its facts and samplers.
 
 A mechanism sees scores only through their gaps γ_r = (q* − q_r)/s, where s = d/ε is the noise scale and
 d the range distance (``docs/proofs/neighbours.md``).
@@ -51,8 +51,8 @@ _ONE_BY_ONE = (
     "_scale_for",
     "_scale_at",
 )
-"""The methods that lead from scores to probabilities; a mechanism that overrides one is not computed by rows.
-"""
+"""The methods that compute probabilities from scores. ``log_masses`` does not handle mechanisms that override
+any of them."""
 _DRAWS_IN_BLOCKS = 32  # with more draws per row, drawing each row by itself is faster
 
 
@@ -60,9 +60,9 @@ class Mechanism(ABC):
     """A way to choose one candidate by its score, privately.
 
     Args:
-        epsilon: ε, what one release may cost; the noise scale is then d/ε.
-        scale: the noise scale s itself, instead of ``epsilon``; zero returns a best candidate without any
-            guarantee.
+        epsilon: ε, the cost of one release; the noise scale is d/ε.
+        scale: the noise scale s itself, instead of ``epsilon``; zero always returns a best candidate, without
+            any guarantee.
         optimize: ``"max"`` to look for the largest score, ``"min"`` for the smallest.
 
     Example:
@@ -80,7 +80,7 @@ class Mechanism(ABC):
     name: ClassVar[str]
     """The name on the command line and in reports."""
     private: ClassVar[bool] = True
-    """Whether there is a proof; a mechanism without one refuses to release."""
+    """Whether the mechanism has a privacy proof; without one it refuses to release."""
     facts: ClassVar[Facts]
     """Known facts about the mechanism besides its guarantee."""
     takes_unequal: ClassVar[bool] = True
@@ -100,7 +100,7 @@ class Mechanism(ABC):
 
     @property
     def proof(self) -> str:
-        """The page in ``docs/proofs`` on which the guarantee rests."""
+        """The page in ``docs/proofs`` that proves the guarantee."""
         return self.facts.proof
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -160,11 +160,11 @@ class Mechanism(ABC):
     # ---- release -------------------------------------------------------------------------------
 
     def select(self, scores: Scores) -> Any:
-        """Choose one candidate and return its label: one release, exact, from secure random bits."""
+        """Choose one candidate and return its label. It is one release, exact, with secure random bits."""
         return _scores(scores).candidates[self.select_index(scores)]
 
     def select_index(self, scores: Scores) -> int:
-        """Choose one candidate and return its position: one release, exact, from secure random bits."""
+        """Choose one candidate and return its position. It is one release, exact, with secure random bits."""
         return self._choose(scores, SecureBits())
 
     def release(
@@ -196,14 +196,14 @@ class Mechanism(ABC):
         monotonic: bool = False,
         range_distance: object = None,
     ) -> Indices:
-        """Choose one candidate in every row and return its position, exactly, from secure random bits.
+        """Choose one candidate in every row and return the positions, exactly, with secure random bits.
 
-        ``guarantee`` is the price of **one row**; a person in several rows costs that many releases:
-        ``Event.of_each`` asks for ``rows_per_person`` (``docs/proofs/many-rows.md``).
+        ``guarantee`` gives the cost of **one row**. A person in several rows pays for that many releases, so
+        ``Event.of_each`` needs ``rows_per_person`` (``docs/proofs/many-rows.md``).
 
         Args:
             values: a table with a row for each choice, or one long array with ``offsets``.
-            offsets: row i reaches from ``offsets[i]`` up to ``offsets[i + 1]``.
+            offsets: row i runs from ``offsets[i]`` to just before ``offsets[i + 1]``.
             sensitivity: Δ, the most that one person changes any score of a row.
             monotonic: whether one person moves all scores of a row in the same direction.
             range_distance: d itself, instead of ``sensitivity``.
@@ -241,7 +241,7 @@ class Mechanism(ABC):
     def sample_each(
         self, values: Any, size: int = 1, *, randomness: Bits | None = None, **stated: Any
     ) -> Indices:
-        """Make ``size`` independent draws for every row, as a table with a row for each. **Not private**.
+        """Make ``size`` independent draws for every row; return a table with a row for each. **Not private**.
 
         ``values`` and the ``stated`` arguments are those of ``select_each``.
         """
@@ -261,11 +261,11 @@ class Mechanism(ABC):
         return self._mass(scores, log=False)
 
     def log_probabilities(self, scores: Scores) -> Floats:
-        """Return the logarithms of the probabilities, accurate even at underflow. **Not private**."""
+        """Return the logarithms of the probabilities, accurate even if those underflow. **Not private**."""
         return self._mass(scores, log=True)
 
     def ball_probabilities(self, scores: Scores, *, bits: int = 200) -> list[Any]:
-        """Return balls (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
+        """Return intervals (flint ``arb``) that contain the probabilities, for audits. **Not private**."""
         scores = self.seen(scores)
         if self._scale_for(scores) == 0:
             values = scores.values.tolist()
@@ -289,7 +289,7 @@ class Mechanism(ABC):
     def guarantee(
         self, scores: Scores, measure: type[Guarantee] = PureDP, delta: object = None
     ) -> Guarantee:
-        """Return what one release on these scores costs, in ``measure``, by this mechanism's tightest proof.
+        """Return the cost of one release on these scores, in ``measure``, by this mechanism's tightest proof.
 
         The cost depends only on the range distance or the sensitivities, never on a score. ``delta`` is only
         for ``ApproxDP``.
@@ -297,7 +297,7 @@ class Mechanism(ABC):
         return self.promise_for(scores).to(measure, delta=delta)
 
     def privacy_map(self, distance: object, monotonic: bool = False) -> float:
-        """Return ε for neighbours at this L∞ distance, rounded up; needs a mechanism built from scale=.
+        """Return ε for neighbours at this L∞ distance, rounded up; the mechanism must be built with scale=.
 
         Example:
             >>> from discreet import PermuteAndFlip
@@ -315,7 +315,7 @@ class Mechanism(ABC):
         return self.promise_at(moved if monotonic else 2 * moved).to(PureDP).epsilon
 
     def promise_for(self, scores: Scores) -> Guarantee:
-        """Return the strongest guarantee proved for such scores, whatever their values."""
+        """Return the strongest guarantee proved for these sensitivities, whatever the scores' values."""
         promise = self.promise_at(self._distance_of(scores))
         if scores.unequal != RATIOS or promise.proof is None:
             return promise
@@ -324,13 +324,13 @@ class Mechanism(ABC):
         return promise.resting_on(step.then(promise.proof), direct)
 
     def promise_at(self, range_distance: Fraction) -> Guarantee:
-        """Return the strongest guarantee proved for neighbours at this range distance, in its own measure."""
+        """Return the strongest guarantee proved at this range distance, in its own measure."""
         promise, facts = self._promise(self._cost(range_distance)), facts_of(self)
         if facts is None:
-            # A subclass may behave differently under the same promise, and nothing proves that.
+            # A subclass may behave differently, and the proofs do not cover it.
             return promise
         proofs = {to: proof for (of, to), proof in CLAIMS.items() if of == facts.checked_as}
-        # The theorem for its own measure covers only these figures; the other theorems cover all figures.
+        # The theorem for its own measure covers only this guarantee's numbers; the other theorems cover any.
         own = proofs.pop(type(promise).__name__, None) or Proof(facts.proof)
         return promise.resting_on(own.assuming(SCORES), proofs)
 
@@ -354,7 +354,7 @@ class Mechanism(ABC):
         return distance_of(scores)
 
     def seen(self, scores: Scores) -> Scores:
-        """Return the numbers that are compared: the scores, or their substitutes if sensitivities differ.
+        """Return the numbers that are compared: the scores, or other numbers if sensitivities differ.
 
         **Not private**, like the scores.
 
@@ -379,7 +379,7 @@ class Mechanism(ABC):
         return range_distance / self._epsilon
 
     def gaps(self, scores: Scores) -> Gaps:
-        """Return the gaps, all that a mechanism sees of the scores. **Not private**; needs a scale > 0."""
+        """Return the gaps, the only input that a mechanism uses. **Not private**; needs a scale > 0."""
         return self._gaps_at(self._scale_for(scores), self.seen(scores))
 
     def _gaps_at(self, scale: Fraction, scores: Scores) -> Gaps:
@@ -426,12 +426,12 @@ class Mechanism(ABC):
     ) -> Floats | None:
         """Return ``log_probabilities`` of each row of a matrix, computed together. **Not private**.
 
-        Return None if the mechanism computes them in its own way, one row at a time.
+        Returns None if the mechanism has its own way to compute them, one row at a time.
 
         Args:
             rows: finite scores; each row has the scores of one selection.
-            range_distance: d, by which one person moves two scores apart.
-            counts: how many candidates each score of a single row stands for; by default one.
+            range_distance: d, the most by which one person moves two scores apart.
+            counts: for a single row: the number of candidates with each score; by default one each.
         """
         scale, kind = self._scale_at(range_distance), type(self)
         own = any(getattr(kind, name) is not getattr(Mechanism, name) for name in _ONE_BY_ONE)
@@ -447,7 +447,7 @@ class Mechanism(ABC):
             every = (np.repeat(part[0], counts) for part in (high, low))
             return self.facts.law(*every, log=True)[None, np.cumsum(counts) - 1]
 
-    # ---- what a mechanism fills in -------------------------------------------------------------
+    # ---- what a subclass implements -------------------------------------------------------------
 
     @abstractmethod
     def _draw(self, gaps: Gaps, bits: Bits) -> int:
@@ -458,7 +458,7 @@ class Mechanism(ABC):
         """Make many exact independent draws."""
 
     def _draw_each(self, rows: RowGaps, bits: Bits) -> Indices | list[int]:
-        """Make one exact draw for each row; return its position in the row."""
+        """Make one exact draw for each row; return positions within the rows."""
         return self._draw_one_by_one(rows, bits)
 
     def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
@@ -472,7 +472,7 @@ class Mechanism(ABC):
 
 
 def facts_of(thing: object) -> Facts | None:
-    """Return the facts stated by exactly this class; None for a subclass, which may behave differently."""
+    """Return the facts stated by this class itself; None for a subclass, which may behave differently."""
     return thing.facts if isinstance(thing, Mechanism) and "facts" in vars(type(thing)) else None
 
 

@@ -21,7 +21,7 @@ from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 
 @dataclass(frozen=True, slots=True)
 class _Noise:
-    """The draw of the largest noisy score for one kind of noise, with known facts about it."""
+    """The samplers, guarantee and facts of noisy max with one kind of noise."""
 
     draw: Callable[[Gaps, Bits], int]
     draw_many: Callable[[Gaps, int, Bits], Indices]
@@ -77,20 +77,20 @@ _NOISES = {
 class NoisyMax(Mechanism):
     """Report noisy max, with exponential, Laplace or Gumbel noise of scale s = d/ε.
 
-    Returns the candidate r whose q_r + s·X_r is largest, where the X_r are independent and of unit scale;
-    the noise is refined bit by bit until the largest is certain, so ties and rounding do not matter.
+    Returns the candidate r with the largest q_r + s·X_r, where the X_r are independent and have unit scale.
+    The noise is refined bit by bit until the largest is certain, so ties and rounding do not matter.
 
     Distribution: Pr[r] = ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy for noise with density f and cdf F. With
     exponential noise this is permute-and-flip, with Gumbel noise the exponential mechanism.
 
-    Guarantee: ε-DP for each; with Laplace noise (ε + e^−ε − 1)-zCDP and 2ε-bounded range, with exponential
-    noise a little better in both (see ``PermuteAndFlip``), with Gumbel noise ε-bounded range and at most
-    ε²/8-zCDP. For ``optimize="min"`` the same holds with negated scores.
+    Guarantee: ε-DP for every kind of noise. Laplace noise also has (ε + e^−ε − 1)-zCDP and 2ε-bounded range;
+    exponential noise is a little better in both (see ``PermuteAndFlip``); Gumbel noise has ε-bounded range
+    and at most ε²/8-zCDP. With ``optimize="min"`` the scores are negated and the same guarantees hold.
 
     Proof: ``docs/proofs/permute-and-flip.md``, ``docs/proofs/noisy-max-laplace.md``,
     ``docs/proofs/exponential.md``; the sampler: ``docs/proofs/sampling.md``.
 
-    Cost: one pass over the scores, then work for the near candidates only.
+    Cost: one pass over the scores; only candidates near the best need more work.
 
     Example:
         >>> from discreet import Scores

@@ -18,22 +18,23 @@ from discreet.mechanisms.mechanism import Indices, Mechanism
 class PermuteAndFlip(Mechanism):
     """The best single release under pure differential privacy.
 
-    Visits the candidates r in random order and flips a coin that comes up heads with probability
-    p_r = exp(−γ_r), γ_r = (q* − q_r)/s; returns the first heads. A best candidate always gets heads.
+    Visits the candidates r in random order and flips a coin for each, with heads probability
+    p_r = exp(−γ_r), γ_r = (q* − q_r)/s. Returns the first candidate that gets heads; a best candidate always
+    does.
 
-    Distribution: Pr[r] = p_r ∫₀¹ Π_{t≠r} (1 − u·p_t) du. It is never worse than the exponential mechanism
-    at the same ε, at any tail of the error, and equals noisy max with exponential noise.
+    Distribution: Pr[r] = p_r ∫₀¹ Π_{t≠r} (1 − u·p_t) du, the same as noisy max with exponential noise. At the
+    same ε, no tail of its error is larger than the exponential mechanism's.
 
     Guarantee, with s = d/ε: ε-DP; bounded range η = 2 ln(2e^(ε/2) − 1), **not** ε; zCDP with the smaller of
-    ε + e^−ε − 1 and what η gives; (ε', δ)-DP with ε' = ε + 2 ln(1 − δ). All of this holds for any two score
-    vectors in which no two scores move apart by more than d.
+    ε + e^−ε − 1 and the ρ that η implies; (ε', δ)-DP with ε' = ε + 2 ln(1 − δ). All of this holds for any two
+    score vectors in which no two scores move apart by more than d.
 
     Proof: ``docs/proofs/permute-and-flip.md``, ``docs/proofs/bounded-range-refuted.md`` and
     ``docs/proofs/laplace-dominance.md``; the sampler: ``docs/proofs/sampling.md``.
 
-    Cost: one pass over the scores, then a few coins; the time depends on the scores. With ``steady=True``
-    every candidate's coin is flipped, so that passes, coins and bits do not depend on the scores
-    (``docs/proofs/sampling.md`` states what that does and does not hide).
+    Cost: one pass over the scores, then a few coin flips; the running time depends on the scores. With
+    ``steady=True`` every candidate's coin is flipped. The numbers of passes, coin flips and random bits then
+    do not depend on the scores (``docs/proofs/sampling.md`` says what this does and does not hide).
 
     Example:
         >>> from discreet import Scores
@@ -77,7 +78,7 @@ class PermuteAndFlip(Mechanism):
 
     @property
     def steady(self) -> bool:
-        """Whether the work is independent of the scores."""
+        """Whether the amount of work is independent of the scores."""
         return self._steady
 
     def parameters(self) -> dict[str, Any]:

@@ -29,18 +29,18 @@ MECHANISMS: dict[str, Callable[..., Mechanism]] = {
         ExponentialRandomizedResponse, variant="naive"
     ),
 }
-"""Name to factory; every factory takes ``epsilon=`` or ``scale=``, and ``optimize=``."""
+"""Factories by name. Every factory takes ``epsilon=`` or ``scale=``, and ``optimize=``."""
 
 STREAMS: dict[str, Callable[..., CrossingRule]] = {
     "above-threshold": CrossingRule,
     "above-threshold-laplace": partial(CrossingRule, noise="laplace"),
 }
-"""Rules that answer about a stream of values; every factory takes ``epsilon=``, ``threshold=``,
+"""Factories of rules for a stream of values. Every factory takes ``epsilon=``, ``threshold=``,
 ``sensitivity=``, ``crossings=`` and ``monotonic=``."""
 
 
 def mechanism_named(name: str, **parameters: object) -> Mechanism:
-    """Return the registered mechanism of this name.
+    """Return the registered mechanism with this name.
 
     Example:
         >>> mechanism_named("noisy-max-laplace", epsilon=1)
@@ -56,7 +56,7 @@ Family: TypeAlias = Mechanism | Callable[..., Mechanism] | str
 
 
 def member(family: Family, epsilon: object, **settings: object) -> Mechanism:
-    """Return the mechanism of this family at ``epsilon``; a mechanism keeps its own settings.
+    """Return the mechanism of this family at ``epsilon``. A given mechanism keeps its other settings.
 
     Example:
         >>> member(PermuteAndFlip, 2)
@@ -79,10 +79,10 @@ def member(family: Family, epsilon: object, **settings: object) -> Mechanism:
 def mechanism_at(
     mechanism: Any, epsilon: Fraction, *, optimize: str = "max", besides: str | None = None
 ) -> Mechanism:
-    """Return the private mechanism that a question uses at this ε; None means permute-and-flip.
+    """Return the private mechanism that a question uses at this ε, by default permute-and-flip.
 
-    ``besides`` names other parts of the question that read the scores or draw noise that an answer shows.
-    Their timing reveals something about the scores, so a steady mechanism is refused with them
+    ``besides`` names another part of the question that reads the scores or draws noise shown in an answer.
+    The timing of that part reveals something about the scores, so a steady mechanism is refused with it
     (docs/proofs/sampling.md, lemma 15).
     """
     made = member(PermuteAndFlip if mechanism is None else mechanism, epsilon, optimize=optimize)

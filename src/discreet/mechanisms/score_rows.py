@@ -1,4 +1,4 @@
-"""Many rows of scores, with one choice in each: validated once, frozen, read in blocks."""
+"""Many rows of scores, with one choice in each. They are validated once, frozen, and read in blocks."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from discreet.errors import ParameterError, ScoresError
 from discreet.scores import Scores, borrowed, distances_of
 
 BLOCK = 1 << 17
-"""The number of scores processed together: large enough that NumPy's calls cost little, and small enough
-for caches.
+"""The number of scores processed together: large enough to make NumPy's call overhead small, and small
+enough for caches.
 """
 
-_BLOCKS = 4  # at least, unless the input is small, so that memory stays a fraction of the input's
+_BLOCKS = 4  # at least this many for large inputs, to use less memory than the input
 
 
 class ScoreRows:
     """The scores of many choices, and the most that one person can change in one row.
 
     Args:
-        values: a table of two dimensions, a row for each choice; or, with ``offsets``, one long array.
-        offsets: where each row of the long array begins, and finally where the array ends: one number more
-            than there are rows, as in Arrow's lists and in sparse matrices.
+        values: a table with two dimensions and a row for each choice; or, with ``offsets``, one long array.
+        offsets: where each row of the long array begins, followed by the array's length, as in Arrow's lists
+            and in sparse matrices.
         sensitivity: Δ, the most that one person changes any score of a row.
         monotonic: whether one person moves all scores of a row in the same direction.
         range_distance: d itself, instead of ``sensitivity``.
@@ -99,7 +99,7 @@ class ScoreRows:
         return Scores(part, **self._stated)
 
     def blocks(self, scale: Fraction, *, largest_is_best: bool) -> Iterator[tuple[slice, RowGaps]]:
-        """Yield the rows in blocks: which ones, and their gaps."""
+        """Yield blocks of rows, each as a slice of row numbers and their gaps."""
         starts, scratch = self._offsets[:-1], Scratch()
         most = min(BLOCK, max(len(self._values) // _BLOCKS, BLOCK >> 5))
         for first, last in in_blocks(starts, len(self._values), most):
@@ -118,7 +118,7 @@ class ScoreRows:
 
 
 def _flattened(values: Any) -> tuple[Values, int, int]:
-    """Flatten a table row by row, without a copy if possible; return the number of rows and their length."""
+    """Flatten a table row by row, without a copy if possible; also return the rows' number and length."""
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     if not isinstance(values, np.ndarray):
@@ -136,7 +136,7 @@ def _of_lists(values: Any) -> tuple[Values, int, int]:
     try:
         lists = [list(row) for row in values]
     except Exception:
-        # Anything a foreign iterator raises may quote a score.
+        # An exception from a foreign iterator may contain a score in its message.
         raise ScoresError("scores must be a table of numbers, or an array with offsets=") from None
     widths = {len(row) for row in lists}
     if len(widths) > 1:
@@ -148,7 +148,7 @@ def _of_lists(values: Any) -> tuple[Values, int, int]:
 
 
 def _offsets_of(given: Any, size: int) -> Indices:
-    """Check offsets that cut the whole array into non-empty rows."""
+    """Check that the offsets cut the whole array into non-empty rows."""
     offsets: npt.NDArray[Any] = np.asarray(given)
     if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or not len(offsets):
         raise ParameterError("⟨offsets⟩ must be whole numbers, one more than there are rows")

@@ -1,8 +1,8 @@
 """Scores with different sensitivities, and the two ways to compare them.
 
-*largest* uses, for all candidates, the distance that the two largest sensitivities allow. *ratios* compares
-leads in units of what one person can do to them (``discreet._exact.gaps.ratios``). Neither is always better
-(``docs/proofs/unequal-sensitivities.md``).
+*largest* uses the same range distance for all candidates: the one that the two largest sensitivities allow.
+*ratios* divides each lead by the most that one person can change it (``discreet._exact.gaps.ratios``).
+Neither is always better (``docs/proofs/unequal-sensitivities.md``).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ RATIO_DISTANCE = Fraction(2)
 
 @dataclass(frozen=True, slots=True)
 class UnequalWays:
-    """The two ways to compare scores with public sensitivities, and the worst shortfall of each.
+    """The two ways to compare scores with public sensitivities, with a bound on the error of each.
 
-    With probability 19/20 the chosen score is behind the best by at most the bound. The bound of *largest*
-    is always the same; that of *ratios* is proportional to the best candidate's sensitivity, which is not
-    known.
+    With probability 19/20 the chosen score is below the best by at most the bound. The bound of *largest*
+    does not depend on the data. The bound of *ratios* is proportional to the best candidate's sensitivity,
+    which is not known.
 
     Attributes:
-        recommended: the default: *ratios* if it has the lower bound for more than half of the candidates.
+        recommended: the default way: *ratios* if it has the lower bound for more than half of the candidates.
         largest: the bound of *largest*.
-        ratios: the least and the largest bound of *ratios*.
-        better_below: *ratios* have the lower bound if the best candidate's sensitivity is below this.
+        ratios: the smallest and the largest bound of *ratios*.
+        better_below: *ratios* has the lower bound if the best candidate's sensitivity is below this.
 
     Example:
         >>> print(ways_for([Fraction(1)] * 199 + [Fraction(100)], epsilon=Fraction(1), monotonic=False))
@@ -57,12 +57,12 @@ ratios have the lower bound if that sensitivity is below 25.25. By default: rati
 def ways_for(
     sensitivities: Sequence[Fraction], *, epsilon: Fraction, monotonic: bool
 ) -> UnequalWays:
-    """Return both ways to compare scores whose sensitivities differ, and what to expect of each.
+    """Return both ways to compare scores with different sensitivities, with the error bound of each.
 
     Args:
         sensitivities: the public sensitivities, one for each candidate.
         epsilon: ε of the mechanism that will choose.
-        monotonic: whether one person moves all scores in one direction.
+        monotonic: whether one person moves all scores in the same direction.
 
     Example:
         >>> ways = ways_for([Fraction(1)] * 199 + [Fraction(100)], epsilon=Fraction(1), monotonic=False)
@@ -82,12 +82,12 @@ def ways_for(
 
 
 def reach_of(count: int) -> Fraction:
-    """Return a bound a little above ln(20 n); the noise of n candidates is within it 19 times out of 20."""
+    """Return a bound a little above ln(20 n). With probability 19/20, n candidates' noise stays within it."""
     return Fraction(7, 10) * (20 * count).bit_length()
 
 
 def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) -> float:
-    """Return how far *ratios* miss the best score at worst, if noise moves them by at most ``noise``."""
+    """Return how far below the best *ratios* can choose, if noise moves the ratios by at most ``noise``."""
     assert isinstance(form.sensitivity, tuple)
     assert epsilon is not None
     shift = RATIO_DISTANCE / epsilon * reach_of(len(form))
@@ -104,7 +104,7 @@ def distance_of(scores: Scores) -> Fraction:
 
 
 def compared(scores: Scores, *, scale: Fraction, largest_is_best: bool) -> Scores:
-    """Return the compared numbers, at a noise scale that fits them."""
+    """Return the numbers to compare instead of the scores, at this noise scale."""
     steps = scores.sensitivity
     assert isinstance(steps, tuple)
     if scores.unequal == LARGEST:

@@ -1,7 +1,7 @@
 """Five papers on private selection: every claim is checked and every figure redrawn.
 
-This package is for study: figures read histograms without spending budget, and nothing here is **private**.
-Drawing needs Altair and vl-convert (``discreet[charts]``); optimality ratios need SciPy
+This package is for study. Its figures read histograms without spending budget, so the results are
+**not private**. Drawing needs Altair and vl-convert (``discreet[charts]``); optimality ratios need SciPy
 (``discreet[optimality]``).
 """
 

@@ -1,4 +1,4 @@
-"""The papers' algorithms as stated there, run on exact samplers, with their exact laws.
+"""The papers' algorithms as stated there, with exact samplers and exact distributions.
 
 There is one module per paper, for reading and for checking claims. The library's own samplers
 (:mod:`discreet._exact.sampling`) draw from the same distributions much faster.

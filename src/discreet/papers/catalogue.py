@@ -1,10 +1,10 @@
 """The catalogue of the papers, their claims and their figures.
 
-A claim is a small function from :class:`Scope` to :class:`Finding`. Its docstring is the paper's statement,
-and the decorator that :func:`claims_of` returns for the paper enters it under its number. A figure is a
-function that fills a :class:`Drawing`; :func:`figure` enters it. If a figure is also a claim, its docstring
-is the statement. A paper's words about a figure are compared only in that figure; a claim about figures
-takes its verdict from them through :func:`judged`.
+A claim is a small function from :class:`Scope` to :class:`Finding`. Its docstring is the paper's statement.
+:func:`claims_of` returns a paper's decorator, which registers a claim under its number. A figure is a
+function that fills a :class:`Drawing`; :func:`figure` registers it. If a figure is also a claim, its
+docstring is the statement. A paper's words about a figure are compared only in that figure. A claim about
+figures takes its verdict from them through :func:`judged`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MODULES = (
     "ours.mechanisms",
     "ours.larger_algorithm",
 )
-"""Modules imported only when the catalogue is used."""
+"""Modules to import when the catalogue is first used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,10 @@ class Paper:
     """A paper, as the source of claims and figures.
 
     Attributes:
-        key: its name in the ids of claims.
+        key: the paper's name in the ids of claims.
         title, authors: as printed.
-        prefix: its name in the ids of figures; empty if it has none.
-        part: the heading of its figures in the report.
+        prefix: the paper's name in the ids of figures; empty if it has no figures.
+        part: the heading of the paper's figures in the report.
 
     Example:
         >>> PAPERS["noisy-max"].key
@@ -110,7 +110,7 @@ PAPERS: dict[str, Paper] = {
         ),
     )
 }
-"""The papers, and our own statements held to the same standard."""
+"""The papers, and our own statements, which are checked to the same standard."""
 
 _BY_PREFIX = {paper.prefix: paper for paper in PAPERS.values() if paper.prefix}
 
@@ -120,7 +120,7 @@ Fill: TypeAlias = Callable[[Drawing], None]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One numbered statement of a paper, and its check.
+    """One numbered statement of a paper, with its check.
 
     Example:
         >>> chosen_claims(only=["noisy-max/proposition-8"])[0].id
@@ -134,7 +134,7 @@ class Claim:
 
     @property
     def id(self) -> str:
-        """The name used by ``--only``."""
+        """The claim's name for ``--only``."""
         return f"{self.paper}/{re.sub(r'[^a-z0-9.]+', '-', self.number.lower()).strip('-')}"
 
 
@@ -144,11 +144,11 @@ class Figure:
 
     Attributes:
         id: such as ``pf-fig3a``.
-        title: what it shows, in a line.
-        subtitle: how to read it, in a line or two.
+        title: one line that says what it shows.
+        subtitle: one or two lines that say how to read it.
         needs: the data sets that it reads.
         fill: adds panels and comparisons to a drawing.
-        weight: about how many seconds it takes, so that long ones start first.
+        weight: the approximate running time in seconds; long figures start first.
 
     Example:
         >>> all_figures()["pf-fig3a"].label
@@ -190,9 +190,7 @@ _FIGURES: dict[str, Figure] = {}
 
 
 def claims_of(paper: str) -> Callable[[str], Callable[[Check], Check]]:
-    """Return the decorator that enters a paper's checks into the catalogue; a check's docstring is the
-    statement.
-    """
+    """Return the decorator that registers a paper's checks; a check's docstring is the statement."""
     assert paper in PAPERS, paper
 
     def claim(number: str) -> Callable[[Check], Check]:
@@ -217,7 +215,7 @@ def figure(
     claim: str = "",
     evidence: str = "",
 ) -> Callable[[Fill], Fill]:
-    """Enter a figure into the catalogue and, under the number ``claim``, the paper's statement about it."""
+    """Register a figure and, under the number ``claim``, the paper's statement about it."""
 
     def enter(fill: Fill) -> Fill:
         assert identifier not in _FIGURES, identifier
@@ -238,7 +236,7 @@ def figure(
 
 @cache
 def _places() -> dict[str, int]:
-    """Import every module of the catalogue; return their positions in ``_MODULES`` by name."""
+    """Import every module of the catalogue; return each module's position in ``_MODULES`` by name."""
     names = [f"discreet.papers.{module}" for module in _MODULES]
     return {import_module(name).__name__: place for place, name in enumerate(names)}
 
@@ -253,7 +251,7 @@ def all_claims() -> tuple[Claim, ...]:
     places, papers = _places(), list(PAPERS)
 
     def place(entry: Claim) -> tuple[int, int]:
-        # Import order is not used, because a later module may have been imported first.
+        # The order of imports is not used, because a later module may have been imported first.
         return papers.index(entry.paper), places.get(entry.check.__module__, len(places))
 
     return tuple(sorted(_CLAIMS.values(), key=place))
@@ -277,7 +275,7 @@ def _figure_place(found: Figure) -> tuple[int, int, str]:
 
 
 def chosen_claims(*, papers: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Claim, ...]:
-    """Return the claims of some papers, or those whose id or number is named in ``only``.
+    """Return the claims of some papers, or the claims whose id or number is in ``only``.
 
     Example:
         >>> [entry.number for entry in chosen_claims(only=["noisy-max/proposition-8"])]
@@ -325,7 +323,7 @@ def judged(
 ) -> Finding:
     """Judge a claim by its figures: the verdict is ``holds`` unless a value of the paper differs from ours.
 
-    Few points are used, as in a quick run, because the full figures take minutes. If ``about`` is
+    Only a few points are computed, as in a quick run, because the full figures take minutes. If ``about`` is
     given, only comparisons whose quantity contains it count.
     """
     shown = [all_figures()[identifier] for identifier in identifiers]

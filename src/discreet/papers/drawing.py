@@ -1,7 +1,7 @@
 """Turn panels into one Vega-Lite chart that is readable in greyscale, with labels on the curves.
 
-The chart is written as Vega-Lite directly, because Altair copies and checks every point at every step and
-takes ten times as long as the drawing itself.
+The chart is written directly as Vega-Lite, because Altair copies and checks every point at every step, which
+takes ten times as long as the drawing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Layer: TypeAlias = dict[str, Any]
 
 _DARK = "#222222"
 _GREY = "#555555"
-# Panels share neither bars nor shades by default.
+# By default, panels do not share bars or shades.
 _APART = {
     "spacing": 26,
     "bounds": "full",
@@ -31,7 +31,7 @@ _PANEL_TITLE = {"anchor": "start", "fontSize": 12, "fontWeight": "bold", "offset
 
 
 def vega_lite(figure: Figure, drawing: Drawing) -> dict[str, Any]:
-    """Return the figure as Vega-Lite: titles, panels, and the word *synthetic* if data were made up."""
+    """Return the figure as Vega-Lite: titles, panels, and the word *synthetic* for made-up data."""
     columns = max(len(row) for row in drawing.rows)
     usual = {1: (520, 330), 2: (400, 290), 3: (300, 250)}.get(columns, (205, 200))
     subtitle = list(figure.subtitle)
@@ -98,7 +98,7 @@ LOOKS: dict[str, Look] = {
         for place, shade in enumerate((0, 1, 2, 3, 6))
     },
 }
-"""Looks by name; a mechanism looks the same in every figure and chart. Numbers are for other series."""
+"""Looks by name. A mechanism looks the same in every figure and chart; numbers are for other series."""
 
 
 # ---- axes ------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class Ruler:
 
     @classmethod
     def over(cls, axis: Axis, values: Iterable[Floats], pixels: float) -> Ruler:
-        """Return a ruler for the axis's own range, or for one that shows all values with a little room."""
+        """Return a ruler for the axis's own range, or for one that shows all values with a small margin."""
         if axis.domain is not None:
             return cls(axis, *axis.domain, pixels)
         shown = np.concatenate(list(values))
@@ -145,11 +145,11 @@ class Ruler:
         return self.low + (self.high - self.low) * share
 
     def within(self, values: Floats) -> Any:
-        """Return which of the values are on the axis."""
+        """Return a mask of the values that are on the axis."""
         return (values >= self.low) & (values <= self.high)
 
     def encoded(self, field: str, *, room: int = 40) -> dict[str, Any]:
-        """Return the axis for Vega-Lite, with as many ticks as fit, one every ``room`` pixels."""
+        """Return the axis for Vega-Lite, with as many ticks as fit if each needs ``room`` pixels."""
         most = max(3, int(self.pixels) // room)
         ticks: dict[str, Any] = {
             "tickCount": most,
@@ -173,8 +173,7 @@ class Ruler:
 
 
 def log_ticks(low: float, high: float, *, most: int) -> list[float]:
-    """Return round numbers for a logarithmic axis: all of them over a short range, else 1, 2, 5, or powers of
-    ten.
+    """Return round numbers for a logarithmic axis: all over a short range, else 1, 2, 5 or powers of ten.
 
     Example:
         >>> log_ticks(1.0, 60.0, most=6)
@@ -215,7 +214,7 @@ def _line_layers(panel: Lines, width: int, height: int) -> list[Layer]:
         bars += _error_bars(line, shade)
         if not line.quiet:
             labels.append(_label(line, xs, ys, across, up))
-    # One layer for all lines: a separate layer each would take many times as long to draw.
+    # Use one layer for all lines; a layer for each would take many times as long to draw.
     color = {"field": "shade", "type": "nominal", "scale": None}
     drawn = places | {
         "detail": {"field": "series", "type": "nominal"},
@@ -245,7 +244,7 @@ def _line_layers(panel: Lines, width: int, height: int) -> list[Layer]:
     ]
     text = places | {"text": {"field": "text", "type": "nominal"}}
     letters = {"align": "left", "baseline": "middle", "fontSize": 11, "fontWeight": "bold"}
-    # A white edge below the letters keeps them readable where a line passes.
+    # A white outline keeps the letters readable where a line passes.
     layers.append(_layer(written, "text", text, **letters, stroke="white", strokeWidth=3.5))
     layers.append(_layer(written, "text", text | {"color": color}, **letters))
     if panel.note:
@@ -292,7 +291,7 @@ class Label:
 
 
 def _label(line: Line, xs: Floats, ys: Floats, across: Ruler, up: Ruler) -> Label:
-    """Place a label at the requested x, or where the line leaves the panel or ends."""
+    """Place a label at the requested x, or where the line ends or leaves the panel."""
     if line.at is not None:
         place, shift = int(np.abs(xs - line.at).argmin()), line.shift
         height = float(ys[place])
@@ -306,7 +305,7 @@ def _label(line: Line, xs: Floats, ys: Floats, across: Ruler, up: Ruler) -> Labe
 
 
 def spread(labels: Sequence[Label], height: float) -> list[Label]:
-    """Return the labels from top to bottom, at least a line apart if they share a column.
+    """Return the labels from top to bottom; labels in the same column are at least one line apart.
 
     Example:
         >>> near = [Label("PF", "#000", 10, 50), Label("EM", "#000", 10, 52)]

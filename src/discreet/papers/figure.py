@@ -34,7 +34,7 @@ class Axis:
     """One axis.
 
     Attributes:
-        title: what it shows.
+        title: the quantity on the axis.
         log: whether it is logarithmic.
         domain: its range; None to fit the data.
     """
@@ -49,13 +49,13 @@ class Line:
     """One curve.
 
     Attributes:
-        label: written at its end; also its name in the table.
+        label: the text at its end, and its name in the table.
         xs, ys: its points; those that are not finite, or not positive on a logarithmic axis, are left out.
-        look: which dash, shade and marker (see ``drawing.LOOKS``).
-        low, high: ends of error bars.
-        at: the x at which to put the label, instead of the end.
-        shift: pixels to the right and down from there.
-        markers: how many markers along the line.
+        look: its dash, shade and marker (see ``drawing.LOOKS``).
+        low, high: the ends of error bars.
+        at: the x position of the label, instead of the end.
+        shift: an offset of the label to the right and down, in pixels.
+        markers: the number of markers along the line.
         quiet: whether the label appears only in the table, not on the figure.
     """
 
@@ -76,12 +76,12 @@ class Lines:
     """A panel of curves.
 
     Attributes:
-        title: written above it.
+        title: the text above it.
         x, y: the axes.
         lines: the curves.
-        rules: vertical rules: position and label.
+        rules: vertical rules, each with position and label.
         note: a short text inside the panel, such as *synthetic*.
-        width, height: of the panel in pixels; None for the figure's usual size.
+        width, height: the panel's size in pixels; None for the figure's usual size.
     """
 
     title: str
@@ -109,13 +109,13 @@ class Bars:
     """A panel of grouped bars.
 
     Attributes:
-        title: written above it.
+        title: the text above it.
         y: the axis of the values.
         groups: the names along the x axis.
-        series: for each name of a series, its value in each group.
+        series: the values of each series by name, one for each group.
         looks: the shade of each series (see ``drawing.LOOKS``).
         note: a short text inside the panel.
-        width, height: of the panel in pixels; None for the figure's usual size.
+        width, height: the panel's size in pixels; None for the figure's usual size.
     """
 
     title: str
@@ -146,17 +146,17 @@ _CLOSE = 0.02
 
 @dataclass(frozen=True, slots=True)
 class PaperValue:
-    """One number or one sentence of a paper beside ours.
+    """One number or one sentence of a paper, with our counterpart.
 
     Attributes:
-        quantity: what is compared.
+        quantity: the quantity compared.
         paper: the paper's value or its words, shortened; empty if the paper has none.
-        ours: what we computed.
+        ours: our result.
         difference: ours relative to the paper's, if both are numbers.
         verdict: ``"agrees"`` (equal in the digits printed, or the statement holds), ``"close"`` (within
             two percent), ``"differs"``, ``"new"`` (nothing to compare with) or ``"not compared"`` (synthetic
             data).
-        remark: why they differ, or what the number means.
+        remark: the reason for a difference, or the meaning of the number.
     """
 
     quantity: str
@@ -210,7 +210,7 @@ class Drawing:
         self.remarks.append(text)
 
     def number(self, quantity: str, *, paper: str, ours: float, remark: str = "") -> None:
-        """Compare a printed number with ours; ``paper`` is the printed text, which shows its digits."""
+        """Compare a printed number with ours; ``paper`` is the printed text with its digits."""
         decimals = len(paper.partition(".")[2])
         relative = ours / float(paper) - 1
         verdict = CLOSE if abs(relative) <= _CLOSE else DIFFERS
@@ -222,7 +222,7 @@ class Drawing:
     def statement(
         self, quantity: str, *, paper: str, ours: str, holds: bool, remark: str = ""
     ) -> None:
-        """Add a statement of the paper in words, and whether our curves support it."""
+        """Add a statement of the paper, and whether our curves support it."""
         verdict = AGREES if holds else DIFFERS
         self._compare(PaperValue(quantity, paper, ours, "", verdict, remark))
 
@@ -232,7 +232,7 @@ class Drawing:
         self.comparisons.append(row)
 
     def added(self, quantity: str, *, ours: str, remark: str = "") -> None:
-        """Add a finding with no counterpart in a paper."""
+        """Add a finding that no paper has."""
         self.comparisons.append(PaperValue(quantity, "", ours, "", NEW, remark))
 
 
@@ -292,17 +292,17 @@ ERR = {
     truth: Contender(f"ERR {coin}", partial(ExponentialRandomizedResponse, truth=str(truth)), look)
     for truth, coin, look in ((0.25, "¼", "err25"), (0.5, "½", "err50"), (0.75, "¾", "err75"))
 }
-"""Exponential randomized response with the coins used in its paper."""
+"""Exponential randomized response with the coin probabilities of its paper."""
 
 PF_AND_EM = f"PF: {PermuteAndFlip.facts.title}. EM: {Exponential.facts.title}."
 KEY = f"{PF_AND_EM} ERR: {ERR[0.5].at(1).facts.title}, coin ¼, ½, ¾."
-"""What the labels on the curves mean."""
+"""The meaning of the labels on the curves."""
 
 
 def useful_epsilons(scores: Scores, count: int, *, least_error: float = 1.0) -> Floats:
-    """Return equal steps of ε up to the one at which the exponential mechanism's error is ``least_error``.
+    """Return equal steps of ε up to the one where the exponential mechanism's error is ``least_error``.
 
-    The papers cut their plots there.
+    The papers end their plots there.
     """
     last = epsilon_for(Exponential, scores, expected_error=least_error)
     return last * np.arange(1, count + 1) / count

@@ -1,7 +1,7 @@
 """The scope of a run, and the result of a check: a verdict, its range and the evidence.
 
-A verdict always states its range: ``proved by computation`` means that exact or ball arithmetic decided
-every case of that range.
+Every verdict states its range. ``proved by computation`` means that exact or interval arithmetic decided
+every case in that range.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Scope:
     data: Path | None = None
 
     def size(self, *, full: int, quick: int) -> int:
-        """Return the bound of a range, or the number of points, for this scope."""
+        """Return the limit of a range, or the number of points, for this scope."""
         return quick if self.quick else full
 
 
@@ -60,13 +60,13 @@ class Finding:
 
 
 def established(fact: object, what: str) -> None:
-    """Stop the check if a side statement in its evidence is false."""
+    """Raise an error if a fact that the evidence relies on is false."""
     if not fact:
         raise DiscreetError(f"could not establish that {what}")
 
 
 def proved(covered: str, evidence: str, **numbers: Any) -> Finding:
-    """Return a finding: exact or ball arithmetic decided every case of the range, and all agree."""
+    """Return a finding: exact or interval arithmetic decided every case of the range, and all agree."""
     return Finding(PROVED, covered, evidence, numbers)
 
 
@@ -76,7 +76,7 @@ def consistent(covered: str, evidence: str, **numbers: Any) -> Finding:
 
 
 def refuted(covered: str, evidence: str, *, witness: Witness = None, **numbers: Any) -> Finding:
-    """Return a finding: there is a counterexample, checked in exact or ball arithmetic."""
+    """Return a finding: there is a counterexample, checked in exact or interval arithmetic."""
     return Finding(REFUTED, covered, evidence, numbers, witness)
 
 

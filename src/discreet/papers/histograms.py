@@ -1,4 +1,4 @@
-"""The DPBench histograms, read from a folder that the user names, or look-alikes generated here.
+"""The DPBench histograms, from a folder that the user names, or generated look-alikes.
 
 The files (``NAME.n4096.npy``, 4096 counts each) come from the DPBench study (Hay et al., SIGMOD 2016;
 github.com/dpcomp-org/dpcomp_core) and are not part of this project. Both papers sum them to 1024 bins.
@@ -41,7 +41,7 @@ class DataFileError(DiscreetError):
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Counts of 4096 bins, and whether they were made up."""
+    """Counts of 4096 bins, and whether the data is made up."""
 
     name: str
     fine: Counts
@@ -49,7 +49,7 @@ class Histogram:
 
     @property
     def counts(self) -> Counts:
-        """The counts, summed to 1024 bins as in the papers."""
+        """The counts, added up to 1024 bins as in the papers."""
         coarse: Counts = self.fine.reshape(_BINS, -1).sum(axis=1)
         return coarse
 
@@ -96,7 +96,7 @@ def readable(scope: Scope, names: Iterable[str] = NAMES) -> tuple[list[Histogram
 
 
 def absent(scope: Scope, names: Iterable[str]) -> str:
-    """Return why figures of real data cannot be drawn, or an empty text if all files are there."""
+    """Return the reason why figures of real data cannot be drawn; empty if all files exist."""
     missing = [n for n in names if scope.data is None or not path_of(scope.data, n).is_file()]
     if not missing:
         return ""
@@ -120,7 +120,7 @@ def _read(path: Path) -> Counts:
         raise DataFileError(f"{path}: expected one row of numbers")
     if len(values) != _FINE:
         raise DataFileError(f"{path}: expected {_FINE} counts")
-    # Written so that NaN fails too; beyond 2⁴⁰ sums would come near the largest exact integer in float64.
+    # This condition also rejects NaN. Beyond 2⁴⁰, sums would approach the largest exact integer in float64.
     if not ((values >= 0) & (values <= 2.0**40)).all() or (values != np.floor(values)).any():
         raise DataFileError(f"{path}: counts must be whole numbers, 0 or above")
     if not values.any():
@@ -132,21 +132,21 @@ def _read(path: Path) -> Counts:
 
 
 def mode_as_printed(counts: Counts) -> Scores:
-    """Score each bin by its count; sensitivity 1, noise for a range of 2Δ, as both papers' texts say."""
+    """Score each bin by its count, with sensitivity 1 and noise for a range of 2Δ, as both papers say."""
     return Scores(counts, sensitivity=1)
 
 
 def mode_as_run(counts: Counts) -> Scores:
     """Score each bin by twice its count, as in the permute-and-flip notebook; errors are in doubled units.
 
-    One person moves one count one way, so doubled scores move apart by 2 = 2Δ, and the formulas with 2Δ
-    and Δ = 1 spend exactly ε.
+    One person changes one count by 1 in one direction, so doubled scores move apart by 2 = 2Δ. The formulas
+    with 2Δ and Δ = 1 therefore spend exactly ε.
     """
     return Scores(2 * counts, range_distance=2)
 
 
 def median_scores(counts: Counts) -> Scores:
-    """Score each bin by minus the people to add or remove until it holds the median; sensitivity 1.
+    """Score each bin by minus the number of people to add or remove to move the median there; Δ = 1.
 
     Example:
         >>> median_scores(np.array([1, 3, 1])).values
@@ -165,7 +165,7 @@ def median_scores(counts: Counts) -> Scores:
 
 
 def _rising(t: Floats, noise: Floats) -> Floats:
-    """A long rise that stops short of the end, like citations by date."""
+    """A long rise that ends before the last bin, like citations by date."""
     return np.where(t < 0.89, t**2.2, 0.0) * np.exp(0.35 * noise)
 
 
@@ -181,12 +181,12 @@ def _falling(t: Floats, noise: Floats) -> Floats:
 
 
 def _bursts(t: Floats, noise: Floats) -> Floats:
-    """Silence, then bursts, like searches over time."""
+    """Empty bins, then bursts, like searches over time."""
     return np.where(t < 0.48, 0.0, t**6) * np.exp(1.1 * noise)
 
 
 def _two_hills(t: Floats, noise: Floats) -> Floats:
-    """Two broad hills of many people, like patents by date."""
+    """Two broad hills, like patents by date."""
     hills = np.exp(-(((t - 0.65) / 0.18) ** 2)) + 0.75 * np.exp(-(((t - 0.3) / 0.15) ** 2))
     return (0.15 + hills) * (t < 0.93) * np.exp(0.3 * noise)
 
@@ -198,7 +198,7 @@ _SHAPES: dict[str, tuple[Callable[[Floats, Floats], Floats], int]] = {
     "SEARCHLOGS": (_bursts, 335_889),
     "PATENT": (_two_hills, 27_948_226),
 }
-"""Shape and number of people, both roughly those of the real histogram."""
+"""Shape and number of people, roughly as in the real histogram."""
 
 
 @lru_cache(maxsize=8)
@@ -206,7 +206,7 @@ def _look_alike(name: str) -> Counts:
     """Return a histogram of similar shape and size, the same on every machine."""
     shape, people = _SHAPES[name]
     words = scripted(f"look-alike {name}").words(12 * _FINE)
-    # The sum of twelve uniforms less six is nearly standard normal.
+    # The sum of twelve uniforms minus six is nearly standard normal.
     noise = (words.astype(np.float64) / 2.0**64).reshape(_FINE, 12).sum(axis=1) - 6.0
     heights = shape(np.arange(_FINE) / _FINE, noise)
     counts: Counts = np.floor(people * heights / heights.sum() + 0.5).astype(np.int64)

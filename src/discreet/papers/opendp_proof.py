@@ -1,7 +1,7 @@
 """The OpenDP proof of make_permute_and_flip (Cebere): primitives, both algorithms, lemmas, privacy map.
 
-The proof writes the noise scale s where the papers write 2Δ/ε; a :class:`Problem` with
-ε = 2/s describes the same scale.
+The proof writes s for the noise scale where the papers write 2Δ/ε. A :class:`Problem` with ε = 2/s has the
+same scale.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ claim = claims_of(PAPER)
 
 
 def shuffle(choices: Sequence[int]) -> tuple[int, ...]:
-    """Shuffle by Fisher and Yates: from the last position down, swap each with a chosen one not above it."""
+    """Shuffle by Fisher and Yates: from the last position down, swap each with a chosen position up to it."""
     order = list(range(len(choices) + 1))
     for last, other in zip(range(len(choices), 0, -1), choices, strict=True):
         order[last], order[other] = order[other], order[last]
@@ -48,7 +48,7 @@ def shuffle(choices: Sequence[int]) -> tuple[int, ...]:
 
 
 def shuffle_distribution(count: int) -> dict[tuple[int, ...], Fraction]:
-    """Return the probability of each order, over all choices the shuffle can make.
+    """Return the probability of each order, over all choices that the shuffle can make.
 
     Example:
         >>> shuffle_distribution(2)
@@ -74,8 +74,8 @@ def _small(gamma: Fraction, bits: Bits) -> bool:
 def bernoulli_exponential_bounds(gamma: Fraction, rounds: int) -> tuple[Fraction, Fraction]:
     """Return bounds on the chance of heads for γ ≤ 1, from the first ``rounds`` coins of the loop.
 
-    The loop stops at K = k with probability γ^(k−1)/(k−1)! − γ^k/k!, and returns heads for
-    odd k; it is still undecided after the last round with probability γ^rounds/rounds!.
+    The loop stops at K = k with probability γ^(k−1)/(k−1)! − γ^k/k!, and returns heads for odd k. After the
+    last round it is still undecided with probability γ^rounds/rounds!.
 
     Example:
         >>> bernoulli_exponential_bounds(Fraction(1), 2)
@@ -92,7 +92,7 @@ def bernoulli_exponential_bounds(gamma: Fraction, rounds: int) -> tuple[Fraction
 
 
 def draw_permute_and_flip(problem: Problem, bits: Bits) -> int:
-    """Run the proof's ``function``: shuffle, then return the first whose Bernoulli(exp(−γ)) is heads."""
+    """Run the proof's ``function``: shuffle, then return the first with Bernoulli(exp(−γ)) heads."""
     choices = [uniform_below(bits, below) for below in range(len(problem.scores), 1, -1)]
     for candidate in shuffle(choices):
         if bernoulli_exponential(problem.gap(candidate), bits):
@@ -101,7 +101,7 @@ def draw_permute_and_flip(problem: Problem, bits: Bits) -> int:
 
 
 def distribution_permute_and_flip(problem: Problem) -> list[Number]:
-    """Return the law of the proof's ``function``, over every order of the shuffle with its probability."""
+    """Return the distribution of the proof's ``function``, over every order of the shuffle."""
     coins = problem.coins()
     orders = shuffle_distribution(len(coins)).items()
     return first_heads(coins, ((order, rational(chance)) for order, chance in orders))
@@ -158,7 +158,7 @@ def _primitive_2(scope: Scope) -> Finding:
 def _pseudocode(_scope: Scope) -> Finding:
     """The loop visits candidates in shuffled order, flips Bern((best − score)/scale), and returns the
     first success."""
-    # As printed the coin's chance is γ itself: 0 for a best candidate, above 1 for one far behind.
+    # As printed, the coin's chance is γ itself: 0 for a best candidate, and above 1 for one far behind.
     ends_empty = {}
     for scores, scale in (((5, 5), 2), ((1, 0), 4), ((3, 2, 2), 3)):
         coins = [Fraction(max(scores) - score, scale) for score in scores]
@@ -221,9 +221,9 @@ def _lemma_2_3(scope: Scope) -> Finding:
 
 @claim("Theorem 2.4")
 def _theorem_2_4(scope: Scope) -> Finding:
-    """With noise scale d/ε, d the range distance, permute-and-flip is (ε, 0)-differentially
+    """With noise scale d/ε, where d is the range distance, permute-and-flip is (ε, 0)-differentially
     private."""
-    # One step of the grid is d, so x stands for exp(−ε): a factor of x for moves of 0 or 1 step.
+    # One step of the grid is d, so x stands for exp(−ε). Moves of 0 or 1 step allow a factor of x.
     most = scope.size(full=4, quick=3)
     broken, pairs = not_private(range(2, most + 1), 3, moves=(0, 1), steps=1, both_ways=True)
     verdict = audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2 if scope.quick else (2, 3, 4))

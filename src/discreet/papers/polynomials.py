@@ -19,7 +19,7 @@ _PROBES = 257
 
 
 def unknown() -> Number:
-    """The polynomial x."""
+    """Return the polynomial x."""
     from flint import fmpq_poly
 
     return fmpq_poly([0, 1])
@@ -33,7 +33,7 @@ def polynomial(value: Number) -> Number:
 
 
 def bernstein_coefficients(values: Number, degree: int) -> list[Number]:
-    """The coefficients in the Bernstein basis of the given degree on [0, 1]."""
+    """Return the coefficients in the Bernstein basis of the given degree on [0, 1]."""
     coefficients = values.coeffs()
     assert len(coefficients) <= degree + 1
     weights = [
@@ -47,7 +47,7 @@ def bernstein_coefficients(values: Number, degree: int) -> list[Number]:
 
 
 def negative_point(values: Number) -> Number | None:
-    """Return None if the polynomial is certainly non-negative on [0, 1], else a point where it is negative.
+    """Return a point in [0, 1] where the polynomial is negative, or None if it is certainly non-negative.
 
     Example:
         >>> x = unknown()
@@ -78,7 +78,7 @@ def _normalised(scores: tuple[int, ...]) -> tuple[Number, ...]:
 
 
 def permute_and_flip_polynomials(scores: tuple[int, ...]) -> tuple[Number, ...]:
-    """Permute-and-flip's probabilities as polynomials in exp(−ε/2), for scores in units of Δ.
+    """Return permute-and-flip's probabilities as polynomials in exp(−ε/2), for scores in units of Δ.
 
     Example:
         >>> permute_and_flip_polynomials((1, 0))

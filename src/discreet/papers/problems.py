@@ -1,18 +1,19 @@
-"""A selection problem as the papers state it, its algorithms' exact choices, and families of problems.
+"""Selection problems as the papers state them, exact random choices, and families of problems.
 
 The algorithms use one number for each score: the coin p_r = exp(−ε(q* − q_r)/(2Δ)). A :class:`Problem`
 gives the coins in the exact form that a check needs:
 
-* ``epsilon`` a rational: coins are balls (flint ``arb``), certain enclosures, and can be flipped;
-* ``unit_coin`` a rational: the coin of a candidate one sensitivity behind the best, so that scores on
-  the grid of the sensitivity have rational coins and every distribution is exact;
-* ``unit_coin`` the polynomial x: the same for *every* ε at once, x standing for exp(−ε/2).
+* ``epsilon`` is a rational: coins are intervals (flint ``arb``) that contain the exact value, and can be
+  flipped;
+* ``unit_coin`` is a rational: the coin of a candidate one sensitivity behind the best. Scores on the grid of
+  the sensitivity then have rational coins, and every distribution is exact;
+* ``unit_coin`` is the polynomial x: the same for *every* ε at once, where x stands for exp(−ε/2).
 
 Finite families are chosen so that checking them implies something about all problems. Permute-and-flip's
-probabilities are polynomials of degree one in each coin, and two such polynomials that agree when every
-coin takes two values agree everywhere: an identity checked on :func:`affine_family` holds for every real
-score and every ε, for that number of candidates. *Lattices* are scores in whole multiples of Δ, up to order
-and a common shift, with all their neighbours.
+probabilities are polynomials of degree one in each coin. Two such polynomials that agree when every coin
+takes two values agree everywhere. So an identity checked on :func:`affine_family` holds for every real score
+and every ε, for that number of candidates. *Lattices* are scores in whole multiples of Δ, up to order and a
+common shift, with all their neighbours.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ from discreet._exact.sampling.coins import Uniform
 from discreet.papers.findings import Witness
 
 Number: TypeAlias = Any
-"""A flint ``fmpq``, ``fmpq_poly`` or ``arb``: the distributions are written once for all three."""
+"""A flint ``fmpq``, ``fmpq_poly`` or ``arb``; the distributions are written for all three."""
 
 BALL_BITS = 256
 
 
 def balls() -> Any:
-    """The context in which all balls of a check are computed; it can be nested."""
+    """Return the context that sets the precision of a check's interval arithmetic; it can be nested."""
     return precision(BALL_BITS)
 
 
 def rational(value: Fraction | int | str) -> Number:
-    """The flint rational of an exact number.
+    """Return an exact number as a flint rational.
 
     Example:
         >>> rational("1/2") + rational(Fraction(1, 3))
@@ -54,7 +55,7 @@ def rational(value: Fraction | int | str) -> Number:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Scores in units of the sensitivity, and ε in one of its exact forms.
+    """Scores in units of the sensitivity, with ε in one of the exact forms.
 
     Example:
         >>> Problem((5, 4, 2), unit_coin=rational("1/2")).coins()
@@ -75,7 +76,7 @@ class Problem:
         return max(self.scores)
 
     def gap(self, candidate: int) -> Fraction:
-        """γ_r: how far r is behind the best, in units of the noise scale 2Δ/ε."""
+        """Return γ_r: how far r is behind the best, in units of the noise scale 2Δ/ε."""
         assert self.epsilon is not None, "gaps need ε"
         return Fraction(self.best - self.scores[candidate]) * self.epsilon / 2
 
@@ -105,7 +106,7 @@ def rational_coin(chance: Fraction, bits: Bits) -> bool:
 
 
 def integral_of_products(coins: Sequence[Number]) -> Number:
-    """∫₀¹ Π (1 − u·c) du over the given coins, by multiplying out and integrating term by term.
+    """Return ∫₀¹ Π (1 − u·c) du over the given coins, by expanding and integrating term by term.
 
     Example:
         >>> integral_of_products([rational(1), rational("1/2")])
@@ -122,13 +123,13 @@ def integral_of_products(coins: Sequence[Number]) -> Number:
 
 
 Law: TypeAlias = Callable[[Problem], list[Number]]
-"""The distribution of what an algorithm draws."""
+"""A function from a problem to an algorithm's output distribution."""
 
 
 def first_heads(
     coins: Sequence[Number], orders: Iterable[tuple[Sequence[int], Number]]
 ) -> list[Number]:
-    """Return the law of the first candidate whose coin comes up heads, over orders with their chances."""
+    """Return the distribution of the first candidate with heads, over orders with their chances."""
     result: list[Number] = [rational(0)] * len(coins)
     for order, chance in orders:
         all_tails = chance
@@ -140,7 +141,7 @@ def first_heads(
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """One numbered algorithm of a paper: how it draws, and the exact law of what it draws."""
+    """One numbered algorithm of a paper: a sampler and its exact distribution."""
 
     paper: str
     number: str
@@ -164,7 +165,7 @@ def affine_family(count: int) -> Iterator[Problem]:
 
 
 def lattice(count: int, depth: int) -> Iterator[tuple[int, ...]]:
-    """Yield every vector of scores in descending order whose best is 0 and whose worst is at least −depth.
+    """Yield every vector of scores in descending order, with best score 0 and worst score at least −depth.
 
     Example:
         >>> list(lattice(2, 2))
@@ -197,7 +198,7 @@ def moved(scores: Sequence[Score], moves: Sequence[Score]) -> tuple[Score, ...]:
 
 
 def neighbours(scores: tuple[int, ...], *, monotonic: bool = False) -> Iterator[tuple[int, ...]]:
-    """Every vector reached by moving each score by −1, 0 or 1; by 0 or 1 if monotonic.
+    """Yield every vector reached by moving each score by −1, 0 or 1; by 0 or 1 if monotonic.
 
     Monotonic neighbours are listed in one direction only; exchange the two vectors for the other direction.
     """
@@ -206,11 +207,11 @@ def neighbours(scores: tuple[int, ...], *, monotonic: bool = False) -> Iterator[
 
 
 def vertices(count: int) -> Iterator[tuple[int, ...]]:
-    """Yield the corners of a cube: a function of degree one in each coin is least at one of them."""
+    """Yield the corners of a cube; a function of degree one in each coin has its minimum at one of them."""
     yield from product((0, 1), repeat=count)
 
 
 def where_laws_differ(first: Law, second: Law, problems: Iterable[Problem]) -> Witness:
-    """Return the first problem on which two algorithms draw differently, or None."""
+    """Return the first problem on which two algorithms have different distributions, or None."""
     found = (problem for problem in problems if first(problem) != second(problem))
     return next(({"scores": list(problem.scores)} for problem in found), None)

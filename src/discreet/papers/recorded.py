@@ -1,6 +1,6 @@
-"""The verdicts of a full run, kept with the package so that they can be shown without computing them.
+"""The verdicts of a full run, stored with the package so they can be shown without being recomputed.
 
-The page of claims shows this record. ``make pages`` writes it; by hand, in a checkout::
+The page of claims shows this record. ``make pages`` writes it. To write it by hand, in a checkout::
 
     python -m discreet.papers.recorded
 
@@ -27,9 +27,9 @@ FILE = "recorded.json"
 
 
 RecordedFinding: TypeAlias = dict[str, str | None]
-"""Verdict, covered, evidence; numbers and witness on one line, if there are any.
+"""Verdict, range and evidence; numbers and witness on one line each, if any.
 
-Times are left out, so the file changes only when a finding does.
+Times are omitted, so the file changes only when a finding does.
 """
 
 
@@ -47,7 +47,7 @@ class RecordedRun:
 
 
 def recorded() -> RecordedRun:
-    """Return the record that came with the package.
+    """Return the record in the package.
 
     Example:
         >>> len(recorded().findings) >= 45

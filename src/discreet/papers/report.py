@@ -39,7 +39,7 @@ tr:has(strong) td { background: #b3261e18; } li { overflow-wrap: anywhere; }
 
 
 def _plain(text: str) -> str:
-    """Escape a text so that nothing in it is read as Markdown."""
+    """Escape Markdown characters in a text."""
     return re.sub(r"([\\`*_\[\]!<>])", r"\\\1", text)
 
 
@@ -70,7 +70,7 @@ def _page(markdown: str) -> str:
 
 
 def _anchor(heading: str) -> str:
-    """Return a heading's anchor, as Markdown readers make it.
+    """Return a heading's anchor, in the usual Markdown style.
 
     Example:
         >>> _anchor("PF Figure 3a. Mode: error")
@@ -100,7 +100,7 @@ def tally(results: Sequence[CheckedClaim]) -> dict[str, int]:
 
 
 def claims_summary(results: Sequence[CheckedClaim]) -> str:
-    """Summarise in one line: how many claims, their verdicts, and the time."""
+    """Return one line with the number of claims, their verdicts, and the time."""
     parts = ", ".join(f"{count} {verdict}" for verdict, count in tally(results).items())
     seconds = sum(result.seconds for result in results)
     return f"{counted(len(results), 'claim')} in {seconds:.0f} s: {parts}."
@@ -199,7 +199,7 @@ def write_figures_report(results: Sequence[DrawnFigure], scope: Scope, out: Path
 
 
 def figures_summary(results: Sequence[DrawnFigure]) -> str:
-    """Summarise in one sentence: how many figures, and how many comparisons have each verdict.
+    """Return one sentence with the number of figures, and of comparisons with each verdict.
 
     Example:
         >>> figures_summary([DrawnFigure("pf-fig4"), DrawnFigure("pf-fig5", error="no such file")])
@@ -288,7 +288,7 @@ def figures_markdown(results: Sequence[DrawnFigure], scope: Scope) -> str:
 def _with_images(page: str, out: Path) -> str:
     """Return the page with its drawings embedded.
 
-    Each is a separate image, so that names inside one drawing cannot clash with another's.
+    Each drawing is a separate image, so names inside one cannot clash with names in another.
     """
 
     def inside(found: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
-"""Check claims; compute and draw figures, several at a time, and skip those already finished.
+"""Check claims, and compute and draw figures: several in parallel, skipping those already finished.
 
-A finished figure leaves ``figures/ID.json`` with a hash of everything it depends on: its sources, the
-scope, and the data files it reads. A later run finds this file and skips the figure.
+A finished figure has a file ``figures/ID.json`` with a hash of everything it depends on: its sources, the
+scope, and the data files it reads. A later run that finds a matching file skips the figure.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from discreet.papers.findings import FAILED, Finding, Scope
 from discreet.papers.histograms import path_of
 
 _PACKAGE = Path(__file__).parents[1]
-# Parts of the package that no figure uses: a change there leaves finished figures valid.
+# Parts of the package that no figure uses. A change in them does not invalidate finished figures.
 _ELSEWHERE = {"_cli", "_tables", "desk", "explore", "ledger", "questions", "sklearn", "opendp.py"}
 SUFFIXES = ("svg", "png", "csv")
 """The file types of each figure."""
@@ -37,7 +37,7 @@ SUFFIXES = ("svg", "png", "csv")
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaim:
-    """A claim with its finding, and how long that took.
+    """A claim with its finding, and the time of the check.
 
     Example:
         >>> from discreet.papers import chosen_claims
@@ -90,9 +90,9 @@ class DrawnFigure:
 
     Attributes:
         id: the figure's id.
-        error: why there is no figure, or None.
-        comparisons: values of the paper beside ours.
-        seconds: how long it took.
+        error: the reason why there is no figure, or None.
+        comparisons: values of the paper with ours.
+        seconds: the time it took.
         reused: whether an earlier run had finished it.
 
     Example:
@@ -166,7 +166,7 @@ def draw(
         else:
             results[figure.id] = earlier
             tell(figure.id, earlier)
-    # The longest start first, so that the last to finish is a short one.
+    # Start the longest figures first, to finish all at about the same time.
     waiting.sort(key=lambda figure: -figure.weight)
     count = min(workers or os.cpu_count() or 1, len(waiting))
     done = (
@@ -179,7 +179,7 @@ def draw(
 
 
 def prepared(folder: Path) -> Path:
-    """Create the folder if necessary and return it; raise an error that names it if it cannot be written."""
+    """Create the folder if necessary and return it; raise an error that names it if it is not writable."""
     probe = folder / ".writable"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -203,7 +203,7 @@ def _one_by_one(
 def _side_by_side(
     waiting: list[Figure], scope: Scope, folder: Path, tell: Report, count: int
 ) -> Iterable[DrawnFigure]:
-    # Processes are spawned, because a forked child of a threaded process may hang.
+    # Spawn the processes, because a forked child of a threaded process may hang.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(max_workers=count, mp_context=context)
     left = list(waiting)
@@ -258,7 +258,7 @@ def make(identifier: str, scope: Scope, folder: Path) -> DrawnFigure:
             )
     except DiscreetError as error:
         return DrawnFigure(identifier, error=str(error))
-    except Exception as error:  # whatever fails here, the other figures are drawn
+    except Exception as error:  # the other figures are still drawn
         return DrawnFigure(identifier, error=f"{type(error).__name__}: {error}")
     return result
 
@@ -279,7 +279,7 @@ def as_csv(rows: Sequence[dict[str, Any]], columns: Sequence[str] = ()) -> str:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write all or nothing: an interrupted run leaves no partial file under the final name."""
+    """Write a file atomically: an interrupted run leaves no partial file under the final name."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         beside.write_bytes(content)
@@ -293,7 +293,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def fingerprint(figure: Figure, scope: Scope) -> str:
-    """Return a hash of everything the figure depends on; an unreadable data file counts as absent."""
+    """Return a hash of everything the figure depends on; an unreadable data file counts as missing."""
     parts = [_sources(), figure.id, str(scope.quick)]
     if scope.data is not None:
         for name in figure.needs:
@@ -316,7 +316,7 @@ def _sources() -> str:
 
 
 def finished(scope: Scope, out: Path) -> list[DrawnFigure]:
-    """Return all figures in the folder that match this scope, whenever they were drawn.
+    """Return all figures in the folder that match this scope, from any run.
 
     Example:
         >>> finished(Scope(), Path("no-such-folder"))

@@ -1,8 +1,8 @@
-"""Variants of the sparse vector technique (Lyu, Su and Li, 2017): which of them are private as claimed.
+"""Variants of the sparse vector technique (Lyu, Su and Li, 2017), and which are private as claimed.
 
 A variant is defined by the scale of the threshold's noise, whether that noise is redrawn after an answer
 "above", the scale of a query's noise (if any), the number of answers "above" after which it stops (if any),
-and whether the noisy answer itself is released instead of "above". All noise is Laplace noise; the threshold
+and whether the noisy answer itself is released instead of "above". All noise is Laplace noise. The threshold
 is zero.
 """
 
@@ -37,7 +37,7 @@ class Variant:
     """One variant, at a stated ε.
 
     Attributes:
-        title: who published it.
+        title: its authors.
         threshold_scale: the scale of the threshold's noise.
         query_scale: the scale of each query's noise; None for no noise.
         crossings: the number of answers "above" after which it stops; None if it never stops.
@@ -88,7 +88,7 @@ class Variant:
         *,
         bits: int = 100,
     ) -> Any:
-        """Return a ball around the probability (for released numbers: the density) of these answers."""
+        """Return an interval with the probability (for released numbers: the density) of these answers."""
         asked = list(zip(map(Fraction, values), answers, strict=True))
         parts = [
             self._part_ball(part, bits)
@@ -124,7 +124,7 @@ class Variant:
             return chance * density
 
     def sequence_logs(self, rows: Floats, answers: Sequence[Any], times: Sequence[int]) -> Floats:
-        """Return the log probability of these answers for each row of queries, in floats."""
+        """Return the log-probability of these answers for each row of queries, in floats."""
         asked = list(zip(range(len(answers)), answers, strict=True))
         total = np.zeros(len(rows))
         for part in self._draws(asked, times):
@@ -156,9 +156,7 @@ class Variant:
         return panels.log_integrals(logs)
 
     def _interval_logs(self, rows: Floats, part: list[tuple[Said, int]]) -> Floats:
-        """Return log probabilities for queries without noise, whose answers bound the threshold to an
-        interval.
-        """
+        """Return log-probabilities for queries without noise; their answers bound the threshold's noise."""
         above = [place for (place, answer), _ in part if answer]
         below = [place for (place, answer), _ in part if not answer]
         most = rows[:, above].min(axis=1) if above else np.full(len(rows), np.inf)
@@ -242,8 +240,8 @@ def _variant_1(scope: Scope) -> Finding:
 
 @claim("Variant 2 (Dwork and Roth)")
 def _variant_2(scope: Scope) -> Finding:
-    """With threshold noise of scale 2cΔ/ε that is drawn anew after each “above”, query noise of scale 4cΔ/ε
-    and a stop after c of them, it is ε-differentially private."""
+    """With threshold noise of scale 2cΔ/ε that is redrawn after each “above”, query noise of scale 4cΔ/ε
+    and a stop after c such answers, the technique is ε-differentially private."""
     return _holds("2", scope)
 
 
@@ -266,8 +264,8 @@ def _grows(number: str, scope: Scope, why: str) -> Finding:
 
 @claim("Variant 3 (Roth)")
 def _variant_3(scope: Scope) -> Finding:
-    """With query noise of scale 2cΔ/ε, and the noisy answer itself released in place of “above”, it is
-    ε-differentially private."""
+    """With query noise of scale 2cΔ/ε, and the noisy answer itself released instead of “above”, the
+    technique is ε-differentially private."""
     return _grows(
         "3",
         scope,
@@ -278,8 +276,8 @@ def _variant_3(scope: Scope) -> Finding:
 
 @claim("Variant 4 (Lee and Clifton)")
 def _variant_4(scope: Scope) -> Finding:
-    """With threshold noise of scale 4Δ/ε, query noise of scale 4Δ/(3ε) whatever c is, and a stop after c
-    answers “above”, it is ε-differentially private."""
+    """With threshold noise of scale 4Δ/ε, query noise of scale 4Δ/(3ε) for every c, and a stop after c
+    answers “above”, the technique is ε-differentially private."""
     worst: dict[str, str] = {}
     first: Verdict | None = None
     for crossings in (1,) if scope.quick else (1, 2):
@@ -307,8 +305,8 @@ def _variant_4(scope: Scope) -> Finding:
 
 @claim("Variant 5 (Stoddard and others)")
 def _variant_5(scope: Scope) -> Finding:
-    """With threshold noise of scale 2Δ/ε, no noise on the queries and no stop, it is ε-differentially
-    private."""
+    """With threshold noise of scale 2Δ/ε, no noise on the queries and no stop, the technique is
+    ε-differentially private."""
     verdict = _audited(variants(_EPSILON, 1)["5"], _EPSILON, scope)
     established(verdict.witness is not None, "there is a witness")
     return refuted(
@@ -322,6 +320,6 @@ def _variant_5(scope: Scope) -> Finding:
 
 @claim("Variant 6 (Chen and others)")
 def _variant_6(scope: Scope) -> Finding:
-    """With noise of scale 2Δ/ε on the threshold and on each query, and no stop, it is ε-differentially
-    private."""
+    """With noise of scale 2Δ/ε on the threshold and on each query, and no stop, the technique is
+    ε-differentially private."""
     return _grows("6", scope, "every “above” tells as much as the first, and nothing stops them")

@@ -1,4 +1,4 @@
-"""``PrivateModelChoice``: choose the best of several estimators by the votes of blocks of people."""
+"""``PrivateModelChoice``: choose the best of several estimators by a vote among blocks of people."""
 
 from __future__ import annotations
 
@@ -35,33 +35,33 @@ _TARGET, _PERSON = "target", "person"
 
 
 class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Choose among estimators, or settings of one, privately and without a stated sensitivity.
+    """Choose among estimators, or settings of one, privately and without stating a sensitivity.
 
-    People are dealt into blocks at random. Each block cross-validates every candidate on its own rows, in
+    People are assigned to blocks at random. Each block cross-validates every candidate on its own rows, in
     its own process, and votes for the one with the best mean score (the first, in case of a tie).
-    Permute-and-flip picks the winner from the votes (``docs/proofs/votes.md``), so estimators and scorers of
-    any kind are allowed: nothing that ``fit`` raises, prints or remembers is released. A block in which some
-    candidate cannot be fitted, because it has too few rows or only one class, does not vote.
+    Permute-and-flip picks the winner from the votes (``docs/proofs/votes.md``). Any estimator and scorer is
+    allowed, because nothing that ``fit`` raises, prints or stores is released. A block does not vote if some
+    candidate cannot be fitted there, for example because the block has too few rows or only one class.
 
     The guarantee covers only the name of the winner. ``best_estimator_`` is not fitted: fitting it on the
-    same rows is another release, which costs what a private ``fit`` costs. A vote shows what is best *at the
-    size of a block*: with few rows simple models win. Each row is one person, unless ``fit`` is given
-    ``groups``.
+    same rows is another release, with the cost of a private ``fit``. A vote shows which candidate is best *on
+    as many rows as a block has*; with few rows, simple models win. Each row is one person, unless ``fit``
+    gets ``groups``.
 
-    Before any budget is spent, the candidates are cross-validated on invented rows with as many columns and
-    with the labels in ``classes`` (two by default); errors are shown at this point.
+    Before any budget is spent, the candidates are cross-validated on invented rows with the same number of
+    columns and with the labels in ``classes`` (two by default). Errors in this rehearsal are shown.
 
     Args:
-        estimators: the candidates by their names, or one estimator with ``param_grid``.
+        estimators: the candidates by name, or one estimator with ``param_grid``.
         param_grid: for one estimator: the settings, as for ``GridSearchCV``.
         epsilon: ε of the choice.
-        blocks: how many blocks vote; the default depends on ε and the number of candidates.
+        blocks: the number of blocks; the default depends on ε and the number of candidates.
         scoring: a scorer's name, or a function of estimator, X and y; None for the estimator's own score.
-        cv: how many folds a block makes; people stay in one fold.
+        cv: the number of folds in each block; all rows of a person are in the same fold.
         classes: the public labels of a classifier; None for the labels 0 and 1, or if the target is numeric.
-        people: about how many people there are, if that is public.
-        seconds: how many seconds of processor time a block may use.
-        gigabytes: how many gigabytes of memory a block may use.
+        people: the approximate number of people, if that is public.
+        seconds: the processor time that a block may use, in seconds.
+        gigabytes: the memory that a block may use, in gigabytes.
         neighbours: ``"add-remove"`` one person, or ``"replace"`` one.
         ledger: the ledger that counts the budget of ``dataset``, or its address.
         dataset: the data set's name in the ledger.
@@ -70,8 +70,8 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         best_name_: the name of the winner; for a grid, its settings as text.
         best_estimator_: a copy of the winner, not fitted.
         best_params_: the winner's settings; only for a grid.
-        guarantee_: what the choice cost.
-        entry_: the ledger's entry; None if no ledger counted it.
+        guarantee_: the cost of the choice.
+        entry_: the ledger's entry; None without a ledger.
 
     Example:
         >>> from sklearn.datasets import load_iris
@@ -84,7 +84,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         'bayes'
     """
 
-    # Groups are handled by this estimator itself: nothing is routed, and no request method is made.
+    # This estimator handles groups itself, so nothing is routed and no request method is created.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"groups": UNUSED}
 
     def __init__(
@@ -119,7 +119,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         self.dataset = dataset
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:  # noqa: N803 - scikit-learn's own name
-        """Spend the budget, let the blocks vote, and keep the winner's name.
+        """Spend the budget, let the blocks vote, and store the winner's name.
 
         Args:
             X: the rows.
@@ -138,10 +138,10 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         return self
 
     def plan(self, X: Any, y: Any, groups: Any = None) -> Any:  # noqa: N803 - as above
-        """Return the cost of a ``fit`` and how reliable it would be; read no row and spend nothing.
+        """Return the cost and the expected reliability of a ``fit``; read no row and spend nothing.
 
         Args:
-            X: the rows, of which only the number of columns is used.
+            X: the rows; only the number of columns is used.
             y: the target of each row.
             groups: the person each row belongs to; by default every row is a different person.
         """
@@ -187,7 +187,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         )
 
     def _table(self, X: Any, y: Any, groups: Any) -> Any:  # noqa: N803 - as above
-        """Return the rows as a frame with numbered columns, together with their target and their people."""
+        """Return the rows as a frame with numbered columns, plus the target and the person of each row."""
         pa = _arrow()
         if y is None:
             raise ParameterError("requires y to be passed, but the target y is None")
@@ -228,7 +228,7 @@ def _arrow() -> Any:
 
 
 def _invented(X: Any, classes: Any, groups: Any) -> Any:  # noqa: N803 - as above
-    """Return public rows to rehearse on: meaningless numbers, with every class equally often."""
+    """Return public rows for the rehearsal: meaningless numbers, with every class equally often."""
     pa = _arrow()
     labels = list(classes) if classes is not None else [0, 1]
     cells = as_array("X", X, dimensions=2)
@@ -244,7 +244,7 @@ def _invented(X: Any, classes: Any, groups: Any) -> Any:  # noqa: N803 - as abov
 
 
 def _texts(values: Any) -> list[str]:
-    """Return values as texts that Arrow can hold, whatever their content."""
+    """Return values as texts that Arrow accepts, whatever they contain."""
     return [str(e).encode("utf-8", "backslashreplace").decode() for e in values.tolist()]
 
 

@@ -1,8 +1,8 @@
-"""Read a table of features and a target row by row, so that no value in a row ever raises an error.
+"""Read a table of features and a target row by row, so no value in a row can raise an error.
 
-A row's cells and label are read by rules that look at that row only, so neighbouring tables stay
-neighbours: a cell is read as the number that it is or spells, else as NaN; a row is dropped if its label is
-missing, or neither text nor a whole number. Tables are refused only for their declared types and shapes.
+The rules for a row's cells and label look only at that row, so neighbouring tables stay neighbours. A cell
+becomes the number that it is or spells, else NaN. A row is dropped if its label is missing, or is neither
+text nor a whole number. Tables are refused only for their declared types and shapes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DECLARED = re.compile(
     r"u?int\d|float|double|half|bool|str|large_string|object|cat|enum|decimal|sparse|dictionary|null",
     re.IGNORECASE,
 )
-"""The prefixes of the declared column types that hold numbers, booleans or text."""
+"""Prefixes of the declared column types that are accepted: numbers, booleans and text."""
 
 _CONTINUOUS = re.compile(r"float|double|half|decimal", re.IGNORECASE)
 
@@ -33,9 +33,9 @@ _LABELS = frozenset({str, bytes, bool, int, float})
 
 
 def as_array(name: str, data: Any, *, dimensions: int) -> NDArray[Any]:
-    """Return ``data`` as an array of its cells as given; refuse it by declared type and shape only.
+    """Return ``data`` as an array of unchanged cells; refuse it only by declared type and shape.
 
-    A list declares no type, so its cells become objects: a text among numbers does not change other cells.
+    A list declares no type, so its cells become objects: text in one cell does not change other cells.
     """
     if isinstance(data, list | tuple):
         return _listed(name, data, dimensions)
@@ -50,7 +50,7 @@ def as_array(name: str, data: Any, *, dimensions: int) -> NDArray[Any]:
 
 
 def require_table(table: Any, *, dimensions: set[int], sparse: bool) -> None:
-    """Raise unless ``table`` is a table of features by its shape and declared type; read no cell."""
+    """Raise if ``table`` is not a table of features by its shape and declared type; read no cell."""
     if hasattr(table, "tocsr") and not sparse:
         raise ParameterError("X: a sparse table is not allowed, because the estimator takes none")
     shape = table.shape if hasattr(table, "shape") else as_array("X", table, dimensions=2).shape
@@ -111,7 +111,7 @@ def numbers(cells: NDArray[Any]) -> NDArray[Any]:
 def _number(cell: object) -> float:
     try:
         return float(cell)  # type: ignore[arg-type]  # anything else is NaN below
-    except Exception:  # a cell may be of any class, and its error may quote it
+    except Exception:  # a cell may have any type, and its error message may contain the cell
         return np.nan
 
 
@@ -123,7 +123,7 @@ def is_continuous(target: Any) -> bool:
 
 
 def classes_between(target: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[Any]:
-    """Return how many of the public edges each value reaches; None for a value that is not a number.
+    """Return the number of public edges at or below each value; None for a value that is not a number.
 
     Example:
         >>> classes_between(np.array([1.0, 2.0, np.nan, 9.5]), np.array([2.0, 5.0])).tolist()
@@ -136,9 +136,9 @@ def classes_between(target: NDArray[Any], edges: NDArray[np.float64]) -> NDArray
 
 
 def classes_of(labels: NDArray[Any], *, fractions: bool = False) -> NDArray[np.int64]:
-    """Return each label's class number; −1 for a label that is missing or neither text nor whole number.
+    """Return each label's class number; −1 if the label is missing or neither text nor a whole number.
 
-    With ``fractions`` a number with a fraction is a label too; this is for a user's own score function.
+    With ``fractions``, numbers with a fraction are labels too; this is for a user's own score function.
 
     Example:
         >>> classes_of(np.array(["a", None, 1, "a", 1.0, float("nan"), ["a"], 0.5], dtype=object)).tolist()
@@ -158,10 +158,10 @@ def classes_of(labels: NDArray[Any], *, fractions: bool = False) -> NDArray[np.i
 
 
 def said_yes(table: Any, cut: NDArray[np.float64]) -> Any:
-    """Return which cells lie above the public ``cut``; NaN does not.
+    """Return a mask of the cells above the public ``cut``; NaN is not above it.
 
-    For a sparse table, return a sparse matrix of the cells on the other side of the cut than 0. A feature
-    and its negation have the same ``rows_told_right``, so this is equivalent and stays sparse.
+    For a sparse table, return a sparse matrix of the cells that are not on the same side of the cut as 0. A
+    feature and its negation have the same ``rows_told_right``, so this is equivalent and stays sparse.
     """
     with np.errstate(invalid="ignore"):
         if isinstance(table, np.ndarray):
@@ -174,13 +174,13 @@ def said_yes(table: Any, cut: NDArray[np.float64]) -> Any:
 
 
 def rows_told_right(features: Any, target: NDArray[Any]) -> NDArray[np.int64]:
-    """Count the rows that the best rule "yes means this, no means that" gets right, for each feature.
+    """Count, for each feature, the rows that the best rule "yes means this, no means that" gets right.
 
-    The count is Σ over yes and no of the size of the largest class; ``features`` is a boolean array or a
-    sparse matrix of yes-or-no features. A row whose label is missing, or a number with a fraction, does not
-    count. Adding a row raises each score by 0 or 1, so Δ = 1 and the scores are monotonic under adding or
-    removing a row; replacing a row changes each by at most 1. The time taken is proportional to the cells
-    (those stored, if sparse) and to classes times features.
+    The count is Σ over yes and no of the size of the largest class. ``features`` is a boolean array or a
+    sparse matrix of yes-or-no features. A row does not count if its label is missing or a number with a
+    fraction. Adding a row raises each score by 0 or 1, so Δ = 1 and the scores are monotonic under adding or
+    removing a row; replacing a row changes each score by at most 1. The time is proportional to the number of
+    cells (stored cells, if sparse) plus classes times features.
 
     Example:
         >>> features = np.array([[True, True], [True, False], [False, True], [False, False]])
@@ -194,7 +194,7 @@ def rows_told_right(features: Any, target: NDArray[Any]) -> NDArray[np.int64]:
     ends = missing + np.cumsum(sizes)
     most_yes = np.zeros(features.shape[1], dtype=np.int64)
     most_no = np.zeros(features.shape[1], dtype=np.int64)
-    # Classes are processed one at a time, so that memory does not grow with their number.
+    # Process one class at a time, so memory does not grow with the number of classes.
     for start, end in zip(ends - sizes, ends, strict=True):
         some = features[order[start:end]]
         if isinstance(some, np.ndarray):
@@ -219,7 +219,7 @@ def finite(table: Any) -> Any:
 def people_told_right(
     model: Any, rows: Any, labels: NDArray[Any], told_right: Callable[[Any, Any], Any]
 ) -> int:
-    """Return how many people are predicted correctly; one person changes it by at most one."""
+    """Return the number of people predicted correctly; one person changes it by at most one."""
     predicted = _predictions(model, rows, len(labels))
     return sum(
         _says_yes(told_right, label, guess)
@@ -231,12 +231,12 @@ def people_told_right(
 def _says_yes(told_right: Callable[[Any, Any], Any], label: Any, guess: Any) -> bool:
     try:
         return bool(told_right(label, guess))
-    except Exception:  # a label may be of any kind, and its error may quote it
+    except Exception:  # a label may have any type, and its error message may contain it
         return False
 
 
 def _predictions(model: Any, rows: Any, people: int) -> list[Any]:
-    """Predict all rows at once; if that fails, one by one, so that one person's row affects no other."""
+    """Predict all rows at once, or one by one if that fails; one person's row must not affect another's."""
     try:
         found: list[Any] = as_array("predictions", model.predict(rows), dimensions=1).tolist()
         if len(found) == people:

@@ -1,4 +1,4 @@
-"""``PrivateSearchCV``: scikit-learn's search for parameters, around an estimator that is itself private."""
+"""``PrivateSearchCV``: a parameter search like scikit-learn's, for estimators that are themselves private."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ACCURACY = "accuracy"
 
 
 class NotPrivateWarning(UserWarning):
-    """A search was given one of scikit-learn's own estimators, whose ``fit`` is not private.
+    """The estimator of a search is one of scikit-learn's own, whose ``fit`` is not private.
 
     Example:
         >>> import warnings
@@ -45,7 +45,7 @@ class NotPrivateWarning(UserWarning):
 
 
 def _of_the_winner(name: str, words: str) -> Any:
-    """Return a method that exists if the estimator has it and that calls the winner's method."""
+    """Return a method that calls the winner's method; it exists only if the estimator has it."""
 
     def method(self: PrivateSearchCV, X: Any) -> Any:  # noqa: N803 - scikit-learn's own name
         return getattr(self._winner(), name)(X)
@@ -58,33 +58,34 @@ def _of_the_winner(name: str, words: str) -> Any:
 class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Random search over parameters at its true privacy cost. Each row is one person.
 
-    Use it where you would use ``RandomizedSearchCV``, around an estimator whose ``fit`` is itself private.
-    People are split once, each by their own coin, into a training part and a held-out part: there are no
-    folds. Every run draws parameters, fits on the first part and counts how many people in the second it
-    predicts correctly, with exact noise. As each person is in only one part, a run costs the more expensive
-    of the two, not both. The best of a random number of runs is kept, at the cost of
-    ``discreet.tuning.cost_of_tuning``; nothing is refitted, which would cost again.
+    Use it where you would use ``RandomizedSearchCV``, with an estimator whose ``fit`` is itself private.
+    People are split once into a training part and a held-out part, by an independent coin for each person.
+    There are no folds. Every run draws parameters, fits on the training part, and counts with exact noise how
+    many held-out people it predicts correctly. Each person is in only one part, so a run costs the more
+    expensive of the two, not both. The best of a random number of runs is kept, at the cost of
+    ``discreet.tuning.cost_of_tuning``. Nothing is refitted, because that would cost more.
 
     One person changes a count of people by at most one, so ``scoring`` must be "accuracy", or a function of
     one person's label and prediction that returns yes or no. Any other scorer is refused.
 
-    The caller promises that ``fit`` costs ``cost``, including through what it raises, and that ``predict``
-    treats every row by itself. The estimators and scalers of scikit-learn itself do not; ``fit`` then warns
-    (``NotPrivateWarning``), and ``guarantee_`` is not true. A row that cannot be predicted counts as wrong.
-    ``X`` and ``y`` are refused only by shape and declared type, before anything is spent.
+    The caller promises that the cost of ``fit``, including its error messages, is at most ``cost``, and that
+    ``predict`` treats every row by itself. scikit-learn's own estimators and scalers break this promise:
+    ``fit`` then warns (``NotPrivateWarning``), and ``guarantee_`` does not hold. A row that cannot be
+    predicted counts as wrong. ``X`` and ``y`` are refused only by shape and declared type, before anything is
+    spent.
 
-    It is a classifier if the estimator is one, and works in pipelines, ensembles, calibration and
-    cross-validation. Each of their fits is a separate search and costs again: five folds on one data set
+    It is a classifier if the estimator is one. It works in pipelines, ensembles, calibration and
+    cross-validation, but each of their fits is a separate search and costs again: five folds on one data set
     cost five searches. Copies and other processes find the ledger by its address.
 
     Args:
         estimator: the estimator, private at ``cost`` for every parameter that may be drawn.
         param_distributions: for each parameter a list, or an object with ``rvs``; or a list of settings.
-        cost: what one fit costs: a guarantee, a list of releases, or an event of dp-accounting.
-        runs: the law of the number of runs.
+        cost: the cost of one fit: a guarantee, a list of releases, or an event of dp-accounting.
+        runs: the distribution of the number of runs.
         scoring: "accuracy", or a function of a label and a prediction.
         score_epsilon: ε of the noisy count of each run.
-        held_out: the chance that a person is held out; None to score the training people and pay for both.
+        held_out: the chance that a person is held out; None to score on the training people and pay for both.
         delta: the δ allowed, for fits that are not purely private.
         neighbours: ``"add-remove"`` one row, or ``"replace"`` one.
         ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
@@ -92,12 +93,12 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         dataset: the data set's name in the ledger.
 
     Attributes:
-        best_estimator_: the winner as it was fitted; None if every run failed or there were no runs.
-        best_params_: its parameters.
-        best_score_: how many held-out people it predicted correctly, with noise; it may be negative.
-        guarantee_: what the search cost.
-        entry_: the ledger's entry; None if no ledger counted this search.
-        n_features_in_: how many columns ``X`` had, and ``feature_names_in_`` their names.
+        best_estimator_: the fitted winner; None if every run failed or there were no runs.
+        best_params_: the winner's parameters.
+        best_score_: the noisy number of held-out people that it predicted correctly; it may be negative.
+        guarantee_: the cost of the search.
+        entry_: the ledger's entry; None without a ledger.
+        n_features_in_: the number of columns of ``X``; ``feature_names_in_`` has their names.
 
     Example:
         >>> import numpy as np
@@ -129,7 +130,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         score_epsilon: object = 1.0,
         held_out: object = 0.25,
         delta: object = None,
-        neighbours: str = ADD_REMOVE.value,  # scikit-learn wants plain text
+        neighbours: str = ADD_REMOVE.value,  # scikit-learn expects plain text
         ledger: AnyLedger | None = None,
         dataset: str | None = None,
     ) -> None:
@@ -154,7 +155,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's own name
-        """Spend the budget, split the people, do the runs, and keep only the best."""
+        """Spend the budget, split the people, make the runs, and keep only the best."""
         told_right = _rule(self.scoring)
         epsilon = positive("score_epsilon", self.score_epsilon)
         cost = self._cost_of_a_run(epsilon)
@@ -189,7 +190,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         return self
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any, NDArray[Any]]:  # noqa: N803 - as above
-        """Check X and y by shape and declared type only; return them with the labels as given."""
+        """Check X and y by shape and declared type only; return them with the unchanged labels."""
         if y is None:
             raise ParameterError("requires y to be passed, but the target y is None")
         X, y = indexable(X, y)  # noqa: N806 - as above
@@ -212,14 +213,14 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
                 return [self.cost, score.to(ZCDP)]
             return [*(self.cost if isinstance(self.cost, Iterable) else [self.cost]), score]
         if isinstance(self.cost, PureDP):
-            # Each person is in only one part, so the larger guarantee is enough; it is simple to state.
+            # Each person is in only one part, so the larger of the two guarantees is enough.
             return max(self.cost, score)
         if isinstance(self.runs, Fixed):
             raise refuse("runs", self.runs, "random, for fits that are not stated as PureDP")
         return in_parallel(profile_of(self.cost), profile_of(score))
 
     def _parts(self, people: int, bits: Bits) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Split people into training and held out, by an independent coin for each."""
+        """Split people into training and held-out parts, by an independent coin for each."""
         everyone = np.arange(people)
         if self.held_out is None:
             return everyone, everyone
@@ -233,7 +234,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         return share
 
     def _drawer(self) -> Callable[[Bits], dict[str, Any]]:
-        """Return a function that draws a setting; try it once, so that errors come before any spending."""
+        """Return a function that draws a setting. Try it once, so errors come before any spending."""
         if self.held_out is not None:
             self._share()
         draw = _draws(self.param_distributions)
@@ -252,7 +253,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
     def score(self, X: Any, y: Any) -> float:  # noqa: N803 - as above
         """Return the share of rows that the winner predicts correctly, by ``scoring``. **Not private**.
 
-        It reads the rows without noise and spends no budget: use it only on public rows.
+        It reads the rows without noise and spends no budget, so use it only on public rows.
         """
         told_right, labels = (
             _rule(self.scoring),
@@ -317,7 +318,7 @@ def _column(name: str, values: Any) -> Callable[[Bits], Any]:
 
 
 def _further_dimensions(estimator: Any) -> set[int]:
-    """Return the other dimensions X may have: one, if the estimator or first step takes texts."""
+    """Return the other dimensions that X may have: 1, if the estimator or its first step takes texts."""
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[0][1]
     tags = get_tags(estimator).input_tags

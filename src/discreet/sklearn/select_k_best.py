@@ -1,7 +1,7 @@
 """``PrivateSelectKBest``: a private version of scikit-learn's ``SelectKBest``.
 
-The features are chosen by private top-k over a score that one row moves by at most a stated amount. The
-scores are not kept.
+The features are chosen by private top-k. One row changes a feature's score by at most a stated amount. The
+scores are not stored.
 """
 
 from __future__ import annotations
@@ -51,42 +51,42 @@ ALL = "all"
 
 
 class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Choose k features by a score of bounded sensitivity, privately. Each row is one person.
+    """Choose k features privately, by a score with bounded sensitivity. Each row is one person.
 
-    A feature is cut at a public ``threshold`` into yes and no, and its score is the number of rows that the
+    Each feature is cut at a public ``threshold`` into yes and no. Its score is the number of rows that the
     best rule on this feature alone gets right (``rows_told_right``). The threshold must lie inside the
-    feature's range: if all rows are on one side of it, features are chosen at random. With ``score_func``
-    the scores are the user's own, ``score_func(X, y)``, one for each feature, and ``sensitivity`` and
-    ``monotonic`` describe how one row moves them.
+    feature's range: if all rows are on one side, features are chosen at random. With ``score_func`` the user
+    provides the scores as ``score_func(X, y)``, one for each feature. ``sensitivity`` and ``monotonic`` then
+    describe how one row changes them.
 
     The noise is fresh for every fit and takes no seed, so two fits may differ (the tag
-    ``non_deterministic``). Neither the scores nor anything else about the rows is kept: only which features
-    were chosen.
+    ``non_deterministic``). Only the choice of features is stored, not the scores or anything else about the
+    rows.
 
-    No value in a row raises an error; declared types and shapes may. A cell that is not a number and does
-    not spell one counts as NaN, which is "no"; ±∞ are numbers. A row whose label is missing (None, NaN), or
-    is neither text nor a whole number, does not count. A table without rows gives an answer like any other.
-    ``score_func`` sees 0 for every cell that is not a finite number, and only rows with a label; the user
-    promises that it never raises and that one row moves it by at most ``sensitivity``. A sparse table stays
+    No value in a row raises an error, but declared types and shapes may. A cell that is not a number and does
+    not spell one counts as NaN, which is "no"; ±∞ are numbers. A row does not count if its label is missing
+    (None, NaN) or is neither text nor a whole number. A table without rows gives an answer like any other.
+    ``score_func`` gets only rows with a label, and 0 for every cell that is not a finite number. The user
+    promises that it never raises and that one row changes it by at most ``sensitivity``. A sparse table stays
     sparse and costs the same ε.
 
-    A target that is declared as floats is refused, unless ``target_edges`` cut it into classes at public
-    numbers. In a list, which declares nothing, a number with a fraction is a missing label.
+    A target declared as floats is refused, unless ``target_edges`` cut it into classes at public numbers. A
+    list declares no type, so a number with a fraction in a list is a missing label.
 
-    Steps before it in a pipeline, such as a scaler or an imputer, read the rows too: those of scikit-learn
+    Earlier steps of a pipeline, such as a scaler or an imputer, also read the rows. scikit-learn's own steps
     are not private, and nothing counts what they reveal. Scale by public numbers, with
-    ``FunctionTransformer``, or set ``threshold`` in the units of the data.
+    ``FunctionTransformer``, or give ``threshold`` in the units of the data.
 
     Args:
-        k: how many features; ``"all"``, or at least as many as there are, keeps all and costs nothing.
-        epsilon: what one fit costs.
+        k: the number of features; ``"all"``, or at least as many as there are, keeps all and costs nothing.
+        epsilon: the cost of one fit.
         threshold: the public cut of each feature: one number, or one for each. It has no default, because
             no number lies inside every feature's range.
-        target_edges: public numbers in rising order that cut a continuous ``y`` into classes; a value belongs
-            to the class above an edge that it reaches.
+        target_edges: public numbers in ascending order that cut a continuous ``y`` into classes; a value
+            equal to an edge belongs to the class above it.
         score_func: your own score function.
-        sensitivity: for ``score_func``: Δ, the most by which one row changes any one score.
-        monotonic: for ``score_func``: whether one row moves all scores the same way when added.
+        sensitivity: for ``score_func``: Δ, the most by which one row changes any score.
+        monotonic: for ``score_func``: whether adding a row changes all scores in the same direction.
         neighbours: ``"add-remove"`` one row, or ``"replace"`` one.
         mechanism: for peeling: a registered name or a mechanism; permute-and-flip by default.
         method: ``"peeling"`` or ``"one-shot"``.
@@ -95,8 +95,8 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         dataset: the data set's name in the ledger.
 
     Attributes:
-        guarantee_: what the fit cost.
-        entry_: the ledger's entry; None if no ledger counted this fit.
+        guarantee_: the cost of the fit.
+        entry_: the ledger's entry; None without a ledger.
 
     Example:
         >>> rows = np.arange(400)
@@ -116,7 +116,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         score_func: Callable[[Any, Any], Any] | None = None,
         sensitivity: object = None,
         monotonic: bool = False,
-        neighbours: str = ADD_REMOVE.value,  # scikit-learn wants plain text
+        neighbours: str = ADD_REMOVE.value,  # scikit-learn expects plain text
         mechanism: object = None,
         method: str = PEELING,
         ledger: AnyLedger | None = None,
@@ -144,7 +144,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's own name
-        """Spend the budget, score and choose; keep only which features were chosen."""
+        """Spend the budget, compute the scores and choose; store only the choice of features."""
         wanted = None if self.k == ALL else whole("k", self.k)
         epsilon = positive("epsilon", self.epsilon)
         neighbours = Neighbours.named(self.neighbours)
@@ -154,7 +154,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         X, y = self._table(X, y)  # noqa: N806 - as above
         features = X.shape[1]
         if wanted is None or wanted >= features:
-            # All features are chosen whatever the rows contain: nothing is released and nothing is spent.
+            # All features are chosen whatever the rows contain, so nothing is released and nothing is spent.
             self.guarantee_, self.entry_ = PureDP(0), None
             self._support = np.ones(features, dtype=bool)
             return self
@@ -230,7 +230,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         return edges
 
     def _table(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803 - as above
-        """Return features and labels in one shape, with names and shapes checked and no cell read."""
+        """Return features and labels as arrays (X may be sparse); check names and shapes, read no cell."""
         validate_data(self, X, y, skip_check_array=True)
         if y is None:
             raise ParameterError("requires y to be passed, but the target y is None")

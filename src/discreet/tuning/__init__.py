@@ -1,4 +1,4 @@
-"""Honest tuning: the best of several private runs, and what choosing it really costs.
+"""Private tuning: release the best of several private runs, and count the true cost of choosing it.
 
 Example:
     >>> from discreet import PureDP

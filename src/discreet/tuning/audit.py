@@ -1,7 +1,7 @@
-"""An exact audit of tuning: small base mechanisms, the winner's law, and the largest loss found.
+"""An exact audit of tuning: find the largest privacy loss of the best of K small private runs.
 
-The law of the best of K runs is explicit for a run with a few outcomes (``docs/proofs/tuning.md``), so a pair
-of such runs that is ε-private by construction is a witness: any claim below its loss is refuted.
+For a run with a few outcomes, the distribution of the best of K runs is explicit (``docs/proofs/tuning.md``).
+Each pair of runs tried is ε-private by construction, so its loss refutes every smaller claim.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ class TuningVerdict:
     """The result of the audit.
 
     Attributes:
-        holds: whether no witness beats the claim.
+        holds: whether no pair of runs exceeds the claim.
         found: the largest loss found, rounded down.
-        claimed: the ε that was claimed.
-        run: probabilities of one run's outcomes, from the worst quality up.
-        neighbour: the same for the neighbour; each probability is within a factor e^ε of that in ``run``.
-        outcome: the index of the outcome with this loss; the number of outcomes stands for "none".
+        claimed: the claimed ε.
+        run: the probabilities of one run's outcomes, ordered from worst to best quality.
+        neighbour: the same on the neighbouring data; each probability is within a factor e^ε of that in
+            ``run``.
+        outcome: the index of the outcome with this loss; the number of outcomes means "none".
 
     Example:
         >>> from discreet.tuning import Fixed
@@ -57,9 +58,9 @@ class TuningVerdict:
 
 
 def law_of_best(runs: RunCount, masses: Sequence[Any], *, target: int | None = None) -> list[Any]:
-    """Return the winner's law for a run with these outcomes, worst first; the last entry is "none".
+    """Return the winner's distribution for a run with these outcomes, worst first; the last entry is "none".
 
-    With ``target`` the winner is the first run whose outcome is at least that one (geometric laws only).
+    With ``target`` the winner is the first run whose outcome is at least that one (geometric runs only).
     """
     if target is not None:
         assert isinstance(runs, NegativeBinomial)
@@ -80,12 +81,12 @@ def law_of_best(runs: RunCount, masses: Sequence[Any], *, target: int | None = N
 def audit_tuning(
     claim: PureDP, *, epsilon: object, runs: RunCount, outcomes: int = 3, target: bool = False
 ) -> TuningVerdict:
-    """Search ε-private runs of two or three outcomes for one whose best of K has a loss above the claim.
+    """Search ε-private runs with two or three outcomes for a best-of-K loss above the claim.
 
     Args:
-        claim: the guarantee claimed for the whole.
-        epsilon: what one run costs.
-        runs: the law of the number of runs; use ``Fixed(k)`` also for a number that is published.
+        claim: the guarantee claimed for the whole search.
+        epsilon: the cost of one run.
+        runs: the distribution of the number of runs; use ``Fixed(k)`` also if the number is published.
         outcomes: 2 or 3.
         target: audit the first run to reach a target instead of the best run.
 
@@ -137,7 +138,7 @@ class _Found:
 
 
 def _largest(runs: RunCount, masses: Masses, epsilon: Fraction, target: int | None) -> _Found:
-    """Return a lower bound on the largest loss over the extreme ε-neighbours of a law, in both orders."""
+    """Return a lower bound on the largest loss between a run and its extreme ε-neighbours, in both orders."""
     second: Masses = (*masses, 1 - sum(masses, Fraction(0)))
     best = _Found(-math.inf, (), second, 0)
     with precision(_BITS):
@@ -155,9 +156,9 @@ def _largest(runs: RunCount, masses: Masses, epsilon: Fraction, target: int | No
 
 
 def _neighbours(second: Masses, epsilon: Fraction) -> Iterator[Masses]:
-    """Yield laws within a factor e^ε of one: all outcomes but one at an extreme, that one with the rest.
+    """Yield the extreme distributions within a factor e^ε: all outcomes but one are scaled by e^ε or e^−ε.
 
-    e^ε is rounded down, so that each pair is certainly ε-private.
+    The remaining outcome gets the rest. e^ε is rounded down, so each pair is certainly ε-private.
     """
     factor = -Fraction(upper_end(-ball_of(epsilon).exp()))
     rounded = Fraction(float_down(factor))

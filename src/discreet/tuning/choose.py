@@ -1,4 +1,4 @@
-"""``choose_run``: pay, run several times, and release only the best run."""
+"""``choose_run``: spend the budget, run several times, and release only the best run."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from discreet.tuning.cost import cost_of_tuning
 from discreet.tuning.laws import Geometric, RunCount
 
 Run: TypeAlias = Callable[[Any], tuple[Any, Any]]
-"""A function from a setting to (quality, result); it costs at most ``cost`` and sees no other run."""
+"""A function from a setting to (quality, result). It costs at most ``cost`` and does not see other runs."""
 
 Settings: TypeAlias = Sequence[Any] | Callable[[], Any]
-"""A list, from which each run draws one uniformly, or a function that draws one without reading the data."""
+"""A list from which each run draws uniformly, or a function that draws a setting without reading the data."""
 
 STOP_AFTER = 1_000
 """The default mean number of runs after which a search for a target gives up."""
@@ -42,12 +42,12 @@ NONE = "none: no run succeeded, or there was none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenRun(Release):
-    """The chosen run: its setting (``answer``) and its result, and nothing about the other runs.
+    """The chosen run: its setting (``answer``) and its result, without anything about the other runs.
 
     Attributes:
-        result: what the run returned besides its quality; None if no run was chosen.
-        found: whether a run was chosen at all.
-        rules: what was assumed, in sentences.
+        result: the run's return value without its quality; None if no run was chosen.
+        found: whether any run was chosen.
+        rules: the assumptions of the guarantee, one sentence each.
 
     Example:
         >>> from discreet import PureDP
@@ -91,29 +91,29 @@ def choose_run(
 ) -> ChosenRun:
     """Release the best of a random number of private runs, at the true cost of choosing it.
 
-    Each run gets a setting, drawn independently from ``settings``, and returns ``(quality, result)``. The
-    run of highest quality is released, with ties broken at random; nothing about the others is, not even
-    how many there were. The whole cost is spent before the first run. The guarantee rests on two things
-    that only the caller can know: every run costs at most ``cost``, its quality included (a score on the
-    same people is not free), and no run sees another one's outcome.
+    Each run gets a setting, drawn independently from ``settings``, and returns ``(quality, result)``. The run
+    with the highest quality is released; ties are broken at random. Nothing else is released, not even the
+    number of runs. The whole cost is spent before the first run. The guarantee relies on two promises by the
+    caller: every run costs at most ``cost``, including its quality (a score on the same people is not free),
+    and no run sees the outcome of another.
 
     With a ``target``, the first run of at least that quality is released, which costs at most twice one run.
-    The search ends with the answer "none" after a geometric number of runs if none reaches the target: the
-    guarantee covers that answer, and without such a stop the search might never end.
+    If no run reaches the target, the search ends after a geometric number of runs with the answer "none". The
+    guarantee covers that answer; without such a stop, the search might never end.
 
-    A run that raises, or whose quality is not a number, counts as the worst. If all runs do, or a Poisson
-    number of runs is zero, the answer is "none". Errors of runs are not shown, because their messages may
-    quote the data: try a run on invented data first. If the search is interrupted, the budget stays spent.
+    A run that raises, or whose quality is not a number, counts as the worst. If all runs fail like this, or a
+    Poisson number of runs is zero, the answer is "none". Errors of runs are not shown, because their messages
+    may contain data; try a run on invented data first. If the search is interrupted, the budget stays spent.
 
     Args:
         run: one private run.
         settings: a list, or a function that draws a setting without reading the data.
-        cost: what one run costs: a guarantee, an ``Event``, a list of them fixed in advance, or an event of
+        cost: the cost of one run: a guarantee, an ``Event``, a list of them fixed in advance, or an event of
             dp-accounting.
-        runs: the law of the number of runs; needed unless there is a target.
-        target: stop at the first run of this quality, a public number.
+        runs: the distribution of the number of runs; required unless there is a target.
+        target: stop at the first run with at least this quality, a public number.
         delta: the δ allowed, for runs that are not purely private.
-        neighbours: the relation for which ``cost`` holds.
+        neighbours: the neighbour relation for which ``cost`` holds.
         ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
             counted, and the answer says so.
         progress: show the elapsed time on a terminal, and nothing else.
@@ -172,7 +172,7 @@ class _Best:
 def _search(
     run: Run, draw: Callable[[Bits], Any], runs: RunCount, target: Any, bits: Bits
 ) -> _Best:
-    """Do all runs one after the other; return the best so far, or the first that reaches the target."""
+    """Make all runs one after the other; return the best, or the first that reaches the target."""
     best, equals = _Best(), 0
     for _ in range(runs.draw(bits)):
         attempt = _attempt(run, draw, bits)
@@ -184,7 +184,7 @@ def _search(
         elif best.quality is None or attempt.quality > best.quality:
             best, equals = attempt, 1
         elif attempt.quality == best.quality:
-            # Each of several equal runs is kept with the same chance, whatever their order.
+            # This keeps each of several equal runs with the same probability, whatever their order.
             equals += 1
             if uniform_below(bits, equals) == 0:
                 best = attempt
@@ -192,12 +192,12 @@ def _search(
 
 
 def _attempt(run: Run, draw: Callable[[Bits], Any], bits: Bits) -> _Best:
-    """Do one run; if it raises, it has no quality, and its error is not kept."""
+    """Make one run; if it raises, it has no quality, and its error is dropped."""
     try:
         setting = draw(bits)
         quality, result = run(setting)
         return _Best(_comparable(quality), setting, result)
-    except Exception:  # any error may depend on the data, and its message may quote them
+    except Exception:  # any error may depend on the data, and its message may contain them
         return _Best()
 
 
@@ -231,7 +231,7 @@ def _drawer(settings: Settings) -> Callable[[Bits], Any]:
 
 
 def _under(cost: object, relation: Neighbours) -> object:
-    """Return the cost under the neighbour relation of the whole; raise if it does not follow."""
+    """Return the cost under the neighbour relation of the whole search; raise if it is not implied."""
     if isinstance(cost, Event):
         return cost.under(relation)
     if isinstance(cost, Guarantee):
@@ -253,7 +253,7 @@ def _under(cost: object, relation: Neighbours) -> object:
 
 @contextmanager
 def _clock(*, shown: bool) -> Iterator[None]:
-    """Show the elapsed time on stderr, from a separate clock: an update per run would show how many."""
+    """Show the elapsed time on stderr, updated by a clock; updates per run would reveal their number."""
     if not shown or not sys.stderr.isatty():
         yield
         return

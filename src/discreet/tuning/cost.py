@@ -1,6 +1,6 @@
 """The cost of the best of several private runs: exact for pure runs, the least proved bound for others.
 
-Every result is the upper end of a ball. Proofs: ``docs/proofs/tuning.md``.
+Every result is rounded up by interval arithmetic. Proofs: ``docs/proofs/tuning.md``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RENYI = "the Rényi divergence of one run (Papernot and Steinke)"
 _BITS = 128
 _PRECISION = 1e-10
 _FARTHEST = 4_096.0
-_DEAREST = 500  # above this e^ε is not a float, and no bound is worth computing
+_DEAREST = 500  # above this, e^ε overflows a float and no bound is useful
 _STEPS = 60
 
 
@@ -46,12 +46,12 @@ def cost_of_tuning(
     """Return the cost of releasing only the best of several runs that each cost ``cost``.
 
     Args:
-        cost: what one run costs: a guarantee, an ``Event``, a list of releases fixed in advance, or an event
+        cost: the cost of one run: a guarantee, an ``Event``, a list of releases fixed in advance, or an event
             or a loss distribution of dp-accounting.
-        runs: the law of the number of runs.
+        runs: the distribution of the number of runs.
         delta: the δ allowed. Pure runs need none; for (ε, δ) runs the default is the mean number of runs
             times δ.
-        target: whether the first run that reaches a public target is released instead of the best run.
+        target: whether to release the first run that reaches a public target, instead of the best run.
 
     Example:
         >>> from discreet.tuning import Fixed, Geometric, Poisson
@@ -108,7 +108,7 @@ def _pure(epsilon: Fraction, runs: RandomRunCount, *, target: bool) -> Exact:
 
 
 def _allowed(profile: Profile, runs: RandomRunCount, delta: object) -> Fraction:
-    """Return the δ of the whole: as requested; else 0 for pure runs, or the mean number of runs times δ."""
+    """Return the whole search's δ: as requested, else 0 for pure runs or the mean number of runs times δ."""
     if delta is not None:
         allowed = probability("delta", delta)
         if allowed > 0 or profile.pure != math.inf:
@@ -124,7 +124,7 @@ def _allowed(profile: Profile, runs: RandomRunCount, delta: object) -> Fraction:
 
 
 def _all_of_them(cost: object, runs: Fixed, delta: object, *, target: bool) -> Guarantee:
-    """Return the cost of a known number of runs: that of all of them; nothing less holds (theorem 4)."""
+    """Return the cost of a publicly known number of runs: all of them count (theorem 4)."""
     if target:
         raise ParameterError(
             "⟨runs⟩ must be Geometric with ⟨target⟩: a known number costs all the runs"
@@ -167,7 +167,7 @@ def _by_ratio(
             found = upper_bound(
                 lambda e, d, o: d - e.expm1() * o, epsilon, profile.at(epsilon), odds
             )
-            # Far below zero only the sign matters, and the value may not fit a float.
+            # For a very negative value only the sign matters, and the value may overflow a float.
             return float_up(max(Fraction(-1), found))
 
         ratio = _least(excess, profile.reach)
@@ -177,7 +177,7 @@ def _by_ratio(
 
 
 def _least(excess: object, reach: Fraction) -> Fraction | None:
-    """Return the least ε ≥ 0 found at which a decreasing function, rounded up, is at most 0."""
+    """Return the least ε ≥ 0 found where a decreasing function, rounded up, is at most 0."""
     high = min(float_up(reach), _FARTHEST)
     found = root_between(lambda x: excess(Fraction(x)), 0.0, high, precision=_PRECISION)  # type: ignore[operator]
     return None if found is None else Fraction(found)
@@ -200,7 +200,7 @@ def _by_weights(profile: Profile, runs: RandomRunCount, delta: Fraction) -> Exac
 
 
 def _by_renyi(profile: Profile, runs: Poisson, delta: Fraction) -> Exact:
-    """D(λ) + μ·δ(ln(λ/(λ − 1))) + (ln(μ/(λδ)))/(λ − 1) + ln(1 − 1/λ), at its best order: theorem 6."""
+    """Return D(λ) + μ·δ(ln(λ/(λ − 1))) + (ln(μ/(λδ)))/(λ − 1) + ln(1 − 1/λ), least over λ: theorem 6."""
     assert profile.renyi is not None
     renyi = profile.renyi
 
@@ -209,7 +209,7 @@ def _by_renyi(profile: Profile, runs: Poisson, delta: Fraction) -> Exact:
         if not isinstance(divergence, Fraction):
             return math.inf
         with precision(_BITS):
-            # Rounded down, so that the corresponding δ is not too small.
+            # Round down, so the corresponding δ is not too small.
             lower = -upper_end(-(1 + 1 / ball_of(order - 1)).log())
         tail = profile.at(max(Fraction(0), Fraction(lower)))
         return upper_bound(

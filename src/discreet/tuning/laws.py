@@ -1,7 +1,7 @@
-"""Laws of the number of runs, which determine what the best of them costs.
+"""Distributions of the number of runs, which determine the cost of the best run.
 
-A law is represented by its generating function f(x) = E[x^K]: the best of K runs has f′(F) times the
-density of one run, where F is the chance that one run is worse (``docs/proofs/tuning.md``).
+A distribution is represented by its generating function f(x) = E[x^K]. The best of K runs has f′(F) times the
+density of one run, where F is the probability that one run is worse (``docs/proofs/tuning.md``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BITS = 128
 
 
 class RunCount(ABC):
-    """The law of the number of runs K: drawn exactly, represented by f(x) = E[x^K].
+    """The distribution of the number of runs K. Draws are exact; it is represented by f(x) = E[x^K].
 
     Example:
         >>> isinstance(Geometric(mean=20), RunCount)
@@ -35,27 +35,27 @@ class RunCount(ABC):
     __slots__ = ()
 
     published = "-"
-    """The published bound for pure runs, as a formula; empty if there is none."""
+    """The published bound for pure runs, as a formula; empty if none is published."""
 
     @property
     @abstractmethod
     def words(self) -> str:
-        """The law in words, for a ledger and for people."""
+        """The distribution in words, for ledgers and readers."""
 
     @abstractmethod
     def draw(self, bits: Bits) -> int:
-        """Draw a number of runs exactly from this law."""
+        """Draw a number of runs exactly."""
 
     @abstractmethod
     def generating(self, x: Any) -> Any:
-        """f(x), as a ball, for a ball x in [0, 1]."""
+        """Return f(x) as an interval, for an interval x in [0, 1]."""
 
     @abstractmethod
     def slope(self, x: Any) -> Any:
-        """f′(x); f′(1) is the mean."""
+        """Return f′(x); f′(1) is the mean."""
 
     def share(self, formula: Any) -> float:
-        """Return a float close to a formula of balls, for display only."""
+        """Return a float close to a formula in interval arithmetic, for display only."""
         with precision(_BITS):
             return float(formula().mid())
 
@@ -86,13 +86,13 @@ class RunCount(ABC):
 
 
 class RandomRunCount(RunCount):
-    """A law for which the cost of the best of K runs does not grow with K."""
+    """A distribution for which the cost of the best of K runs does not grow with K."""
 
     __slots__ = ()
 
     @abstractmethod
     def bend(self, x: Any) -> Any:
-        """f″(x)."""
+        """Return f″(x)."""
 
     @abstractmethod
     def pure(self, epsilon: Fraction) -> Exact:
@@ -100,10 +100,10 @@ class RandomRunCount(RunCount):
 
 
 class NegativeBinomial(RandomRunCount):
-    """Truncated negative binomial: Pr[K = k] in proportion to (1 − γ)^k Π_{l<k} (l + η)/(l + 1), k ≥ 1.
+    """Truncated negative binomial: Pr[K = k] is proportional to (1 − γ)^k Π_{l<k} (l + η)/(l + 1), k ≥ 1.
 
-    The law is logarithmic for a ``shape`` η of 0 and geometric for 1. The nearer η is to −1, the less the
-    best of many runs costs, and the more often there is only one run. γ is fixed by the mean.
+    A ``shape`` η of 0 gives the logarithmic distribution, 1 the geometric. As η approaches −1, the best run
+    costs less, and it becomes more likely that there is only one run. γ follows from the mean.
 
     Args:
         mean: the mean number of runs, above 1.
@@ -127,7 +127,7 @@ class NegativeBinomial(RandomRunCount):
             )
 
     def _halting(self) -> Fraction:
-        """Return the γ whose mean is the nearest one not above the requested mean."""
+        """Return the γ that gives the requested mean, or the nearest smaller one."""
         wanted = self._mean
 
         def few_enough(halting: float) -> bool:
@@ -146,7 +146,7 @@ class NegativeBinomial(RandomRunCount):
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         if self.shape in (0, 1):
             return f"{'geometric' if self.shape else 'logarithmic'} number of runs, mean {shown(self._mean)}"
         return (
@@ -156,32 +156,32 @@ class NegativeBinomial(RandomRunCount):
 
     @property
     def published(self) -> str:  # type: ignore[override]  # it depends on the shape
-        """(2 + η)ε, Papernot and Steinke 2022."""
+        """(2 + η)ε, from Papernot and Steinke 2022."""
         return f"{_plain(2 + self.shape)}ε"
 
     @property
     def mean_above(self) -> Fraction:
-        """The mean number of runs: exactly 1/γ for the geometric law, else rounded up."""
+        """The mean number of runs: exactly 1/γ for the geometric distribution, else rounded up."""
         return (
             1 / self.halting if self.shape == 1 else Fraction(upper_bound(self.slope, Fraction(1)))
         )
 
     def draw(self, bits: Bits) -> int:
-        """Draw by inversion, decided in balls."""
+        """Draw by inversion; interval arithmetic makes it exact."""
         return truncated_negative_binomial(bits, self.shape, self.halting)
 
     def _left(self, x: Any) -> Any:
         return 1 - ball_of(1 - self.halting) * x
 
     def generating(self, x: Any) -> Any:
-        """((1 − (1 − γ)x)^−η − 1)/(γ^−η − 1); ln(1 − (1 − γ)x)/ln γ for η = 0."""
+        """Return ((1 − (1 − γ)x)^−η − 1)/(γ^−η − 1); ln(1 − (1 − γ)x)/ln γ for η = 0."""
         lost, eta = -ball_of(self.halting).log(), ball_of(self.shape)
         if self.shape == 0:
             return -self._left(x).log() / lost
         return (-eta * self._left(x).log()).expm1() / (eta * lost).expm1()
 
     def slope(self, x: Any) -> Any:
-        """E[K]·(γ/(1 − (1 − γ)x))^(1 + η)."""
+        """Return E[K]·(γ/(1 − (1 − γ)x))^(1 + η)."""
         halting = ball_of(self.halting)
         return (
             self._mean_at(halting)
@@ -189,11 +189,11 @@ class NegativeBinomial(RandomRunCount):
         )
 
     def bend(self, x: Any) -> Any:
-        """f′(x)·(1 + η)(1 − γ)/(1 − (1 − γ)x)."""
+        """Return f′(x)·(1 + η)(1 − γ)/(1 − (1 − γ)x)."""
         return self.slope(x) * ball_of((1 + self.shape) * (1 - self.halting)) / self._left(x)
 
     def pure(self, epsilon: Fraction) -> Exact:
-        """ε + (1 + η) ln((e^ε + γ)/(1 + γe^ε)), which is below (2 + η)ε."""
+        """Return ε + (1 + η) ln((e^ε + γ)/(1 + γe^ε)), which is below (2 + η)ε."""
         return cost_of_halting(epsilon, self.halting, 1 + self.shape)
 
 
@@ -215,7 +215,7 @@ class Geometric(NegativeBinomial):
 
 
 class Poisson(RandomRunCount):
-    """A Poisson number of runs: close to the requested number, and zero with probability e^−mean.
+    """A Poisson number of runs: close to its mean, and zero with probability e^−mean.
 
     Example:
         >>> Poisson(mean=40)
@@ -233,7 +233,7 @@ class Poisson(RandomRunCount):
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         return f"Poisson number of runs, mean {shown(self.rate)}"
 
     @property
@@ -242,28 +242,28 @@ class Poisson(RandomRunCount):
         return self.rate
 
     def draw(self, bits: Bits) -> int:
-        """Draw by inversion, decided in balls."""
+        """Draw by inversion; interval arithmetic makes it exact."""
         return poisson(bits, self.rate)
 
     def generating(self, x: Any) -> Any:
-        """e^(μ(x − 1))."""
+        """Return e^(μ(x − 1))."""
         return (ball_of(self.rate) * (x - 1)).exp()
 
     def slope(self, x: Any) -> Any:
-        """μ·e^(μ(x − 1))."""
+        """Return μ·e^(μ(x − 1))."""
         return ball_of(self.rate) * self.generating(x)
 
     def bend(self, x: Any) -> Any:
-        """μ²·e^(μ(x − 1))."""
+        """Return μ²·e^(μ(x − 1))."""
         return ball_of(self.rate) * self.slope(x)
 
     def pure(self, epsilon: Fraction) -> Exact:
-        """ε + μ·tanh(ε/2)."""
+        """Return ε + μ·tanh(ε/2)."""
         return upper_bound(lambda e, rate: e + rate * (e / 2).tanh(), epsilon, self.rate)
 
 
 class Fixed(RunCount):
-    """A publicly known number of runs, the usual choice: the best run costs as much as all runs together.
+    """A publicly known number of runs, as in ordinary tuning. The best run costs as much as all of them.
 
     Example:
         >>> Fixed(40)
@@ -277,27 +277,27 @@ class Fixed(RunCount):
 
     @property
     def words(self) -> str:
-        """The law in words."""
+        """The distribution in words."""
         return f"fixed number of {counted(self.count, 'run')}"
 
-    def draw(self, bits: Bits) -> int:  # noqa: ARG002 - a law draws from bits, this one needs none
+    def draw(self, bits: Bits) -> int:  # noqa: ARG002 - the interface passes bits, not needed here
         """Return the fixed number."""
         return self.count
 
     def generating(self, x: Any) -> Any:
-        """x^k."""
+        """Return x^k."""
         return x**self.count
 
     def slope(self, x: Any) -> Any:
-        """k·x^(k − 1)."""
+        """Return k·x^(k − 1)."""
         return self.count * x ** (self.count - 1)
 
 
 def cost_of_halting(epsilon: Fraction, halting: Fraction, power: Fraction) -> Exact:
-    """ε + p·ln((e^ε + γ)/(1 + γe^ε)), rounded up: theorems 1 and 5 of ``docs/proofs/tuning.md``."""
+    """Return ε + p·ln((e^ε + γ)/(1 + γe^ε)), rounded up: theorems 1 and 5 of ``docs/proofs/tuning.md``."""
 
     def formula(e: Any, gamma: Any, p: Any) -> Any:
-        # Numerator and denominator are multiplied by e^−ε, so that a large ε does not overflow.
+        # Numerator and denominator are multiplied by e^−ε, so a large ε does not overflow.
         small = (-e).exp()
         return e + p * ((1 + gamma * small) / (small + gamma)).log()
 
@@ -305,5 +305,5 @@ def cost_of_halting(epsilon: Fraction, halting: Fraction, power: Fraction) -> Ex
 
 
 def _plain(value: Fraction) -> str:
-    """Return a number, possibly negative, in its fewest exact digits."""
+    """Return a number, possibly negative, as text with the fewest exact digits."""
     return f"-{shown(-value)}" if value < 0 else shown(value)

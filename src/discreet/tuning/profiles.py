@@ -1,8 +1,8 @@
 """The cost of one run as a privacy profile: an upper bound on δ for every ε.
 
-A profile describes one run; it is made from a guarantee, a list of releases fixed in advance, or an event of
-dp-accounting. The setting may be drawn at random: a profile that holds for every setting holds for the
-mixture.
+A profile describes one run. It is made from a guarantee, a list of releases fixed in advance, or an event of
+dp-accounting. The setting may be drawn at random: if the profile holds for every setting, it also holds for
+a random one.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Profile:
     Attributes:
         divergence: an upper bound on δ at any ε ≥ 0.
         pure: the ε beyond which δ is zero; infinite if there is none.
-        lost: the δ that remains at every ε, however large.
-        renyi: the Rényi divergence of an order, rounded up, if known.
+        lost: the δ that remains even as ε goes to infinity.
+        renyi: the Rényi divergence as a function of the order, rounded up; None if unknown.
         orders: the orders to try; empty if every order is known.
     """
 
@@ -55,7 +55,7 @@ class Profile:
     orders: tuple[Fraction, ...] = ()
 
     def at(self, epsilon: Fraction) -> Fraction:
-        """Return δ at any real ε; a negative ε exchanges the two neighbours: 1 − e^ε + e^ε·δ(−ε)."""
+        """Return δ at any real ε. A negative ε exchanges the two neighbours: 1 − e^ε + e^ε·δ(−ε)."""
         if epsilon >= 0:
             return min(Fraction(1), self.divergence(epsilon))
         other = self.divergence(-epsilon)
@@ -64,14 +64,14 @@ class Profile:
 
     @cached_property
     def reach(self) -> Fraction:
-        """An ε up to which the profile needs to be evaluated."""
+        """The largest ε at which the profile needs to be evaluated."""
         if isinstance(self.pure, Fraction):
             return self.pure
         found, lost = Fraction(1, 16), self.at(Fraction(1, 16))
         while found < _LARGEST and lost > self.lost + _NOTHING:
             further = self.at(found * 3 / 2)
             if further == lost < _FEW:
-                # The other library's values do not fall any further.
+                # The values from the other library do not decrease any further.
                 break
             found, lost = found * 3 / 2, further
         return found
@@ -103,11 +103,11 @@ def profile_of(cost: object) -> Profile:
 
 
 def in_parallel(first: Profile, second: Profile) -> Profile:
-    """Return the cost of two releases on disjoint people: the larger of the two everywhere."""
+    """Return the profile of two releases on disjoint sets of people: the larger of the two at every ε."""
     renyi: Renyi | None = None
     if first.renyi is not None and isinstance(second.pure, Fraction):
         one, rho = first.renyi, zcdp_of_pure(second.pure)
-        renyi = lambda order: max(one(order), order * Fraction(rho))  # noqa: E731 - as short as it is
+        renyi = lambda order: max(one(order), order * Fraction(rho))  # noqa: E731 - a one-line function
     return Profile(
         lambda epsilon: max(first.divergence(epsilon), second.divergence(epsilon)),
         pure=max(first.pure, second.pure),
@@ -142,7 +142,7 @@ def _of_list(events: Sequence[Event]) -> Profile:
     return _with_lost(losses.delta_at, pure, 1 - kept)
 
 
-@lru_cache(maxsize=16)  # a chart needs dozens of laws of the same run
+@lru_cache(maxsize=16)  # a chart asks dozens of times about the same run
 def _of_guarantee(promise: Guarantee) -> Profile:
     if isinstance(promise, ZCDP):
         return _of_zcdp(promise)
@@ -164,7 +164,7 @@ def _of_guarantee(promise: Guarantee) -> Profile:
 def _with_lost(
     divergence: Callable[[Fraction], Fraction], epsilon: Fraction, lost: Fraction
 ) -> Profile:
-    """Return the profile of a run that loses everything with probability δ: δ + (1 − δ)·divergence."""
+    """Return the profile of a run that reveals everything with probability δ: δ + (1 − δ)·divergence."""
     if lost == 1:
         raise ParameterError("⟨cost⟩ promises nothing: its δ is 1")
     if lost == 0:
@@ -190,7 +190,8 @@ def _of_zcdp(promise: ZCDP) -> Profile:
 def _best_log_excess(rho: float, epsilon: float) -> float:
     """Return ln(λ − 1) near the best order λ, where the bound's slope ρ(2λ − 1) − ε + ln(1 − 1/λ) is 0.
 
-    This uses Newton's method within a bracket. Floats only guide the search: any order gives a valid bound.
+    This is Newton's method within a bracket. Floats only guide the search, because any order gives a valid
+    bound.
     """
     low, high = -6.0, math.log(max(epsilon / rho, 1.0)) + 6.0
     at = high - 6.0
@@ -215,13 +216,13 @@ def divergence_at_order(order: Fraction, renyi: Fraction, epsilon: Fraction) -> 
 
 
 def total_variation(divergence: Fraction) -> Fraction:
-    """The largest total variation at this Kullback–Leibler divergence: Pinsker, Bretagnolle and Huber."""
+    """Return the largest total variation at this Kullback–Leibler divergence (Pinsker, Bretagnolle–Huber)."""
     found = upper_bound(lambda d: (d / 2).sqrt().min((-(-d).expm1()).sqrt()), divergence)
     return min(Fraction(1), Fraction(found))
 
 
 def chords(points: Sequence[tuple[Fraction, Fraction]]) -> Callable[[Fraction], Fraction]:
-    """Return a profile through points (ε, δ) from ε = 0: δ is convex in e^ε, so chords lie above it."""
+    """Return a profile through points (ε, δ) from ε = 0. δ is convex in e^ε, so chords are upper bounds."""
     places = [epsilon for epsilon, _ in points]
     with precision(_BITS):
         ratios = [ball_of(epsilon).exp() for epsilon in places]
@@ -243,12 +244,12 @@ def chords(points: Sequence[tuple[Fraction, Fraction]]) -> Callable[[Fraction], 
 def sampled(
     found: Callable[[list[float]], Iterable[float]], reach: float
 ) -> list[tuple[Fraction, Fraction]]:
-    """Sample another library's profile, which is known only as floats."""
+    """Sample another library's profile, which is only available in floats."""
     places = [reach * place / _POINTS for place in range(_POINTS + 1)]
     deltas = [float(delta) for delta in found(places)]
     if len(deltas) != len(places) or not all(0 <= delta <= 1 for delta in deltas):
         raise DiscreetError("the accountant of this run gives no usable δ: the cost is not known")
-    # A float slightly too low between two others must not make the profile increase.
+    # A float slightly too low between two others must not make the profile increase with ε.
     falling = list(accumulate(reversed(deltas), max))[::-1]
     return [
         (Fraction(place), Fraction(delta)) for place, delta in zip(places, falling, strict=True)

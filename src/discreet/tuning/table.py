@@ -1,4 +1,4 @@
-"""The cost of each law of the number of runs, and how good its winner is: a table and a chart. Data-free."""
+"""The cost of each distribution of the number of runs, and the quality of its winner. Data-free."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _TOO_DEAR = 2.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningOffer:
-    """One law of the number of runs: its cost and how good its winner is.
+    """One distribution of the number of runs: its cost and the quality of its winner.
 
     Attributes:
-        runs: the law.
-        guarantee: the cost of the whole.
+        runs: the distribution.
+        guarantee: the cost of the whole search.
         published: the published bound for pure runs, as a formula.
         top_tenth: the chance that the winner is among the best tenth of all settings; None with a target.
         top_hundredth: the same for the best hundredth.
@@ -45,12 +45,12 @@ class TuningOffer:
 
     @property
     def epsilon(self) -> float:
-        """ε of the whole, rounded up."""
+        """ε of the whole search, rounded up."""
         return float_up(self.guarantee.figures["epsilon"])
 
 
 def law_named(name: str, mean: object) -> RunCount:
-    """Return the law for a name on the command line.
+    """Return the distribution with this name on the command line.
 
     Example:
         >>> law_named("negative-binomial:0.5", 40)
@@ -67,7 +67,7 @@ def law_named(name: str, mean: object) -> RunCount:
         return NegativeBinomial(mean=mean, shape=0)
     if kind == "poisson":
         return Poisson(mean=mean)
-    # There are no half runs: take the next larger number.
+    # The number of runs must be whole: round up.
     return Fixed(-(-above("mean", mean, 0) // 1))
 
 
@@ -79,7 +79,7 @@ def tuning_table(
     delta: object = None,
     target: bool = False,
 ) -> list[TuningOffer]:
-    """Return what the best of this many runs costs under each law, and how good the winner is.
+    """Return, for each distribution, the cost of the best of this many runs and the quality of the winner.
 
     Example:
         >>> offers = tuning_table(PureDP(1), mean=40)
@@ -107,7 +107,7 @@ def _offer(cost: object, runs: RunCount, delta: object, *, target: bool = False)
 
 
 def advice(offers: Sequence[TuningOffer]) -> list[str]:
-    """Return sentences: which law to use, what a fixed number of runs costs in comparison, and why.
+    """Return sentences that recommend a distribution, with reasons and the cost of a fixed number of runs.
 
     Example:
         >>> use, *why = advice(tuning_table(PureDP(1), mean=40))
@@ -144,7 +144,7 @@ def tuning_chart(
     distributions: Sequence[str] = OTHERS,
     delta: object = None,
 ) -> Any:
-    """Draw how good the winner is against the search's cost: a line for each law, a mark for each mean.
+    """Chart the winner's quality against cost: a line for each distribution, a mark for each mean.
 
     Example:
         >>> chart = tuning_chart(PureDP(1), means=[2, 10, 40])
@@ -156,7 +156,7 @@ def tuning_chart(
     asked = list(dict.fromkeys(distributions))
     usual = [name for name in asked if name in ("geometric", "logarithmic")] or asked
     records = [record for name in usual for record in _records(cost, means, name, delta)]
-    # A fixed number soon costs more than fits on an axis with the others, and takes long to compute.
+    # A fixed number of runs soon costs more than fits on the same axis, and takes long to compute.
     dearest = _TOO_DEAR * max(record["epsilon"] for record in records)
     for name in asked:
         if name not in usual:
@@ -190,7 +190,7 @@ def _records(
 
 
 def cost_stated(epsilon: Fraction | None, rho: Fraction | None, delta: object) -> Guarantee:
-    """Return one run's cost from the stated ε, (ε, δ) or ρ."""
+    """Return one run's cost from ε, (ε, δ) or ρ."""
     from discreet.guarantees import ZCDP
 
     if (epsilon is None) == (rho is None) or (delta is not None and epsilon is None):

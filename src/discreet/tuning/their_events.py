@@ -1,7 +1,7 @@
-"""The cost of a run as stated by Google's dp-accounting: an event, or a loss distribution.
+"""The cost of a run from Google's dp-accounting: an event, or a loss distribution.
 
-Its numbers are floats without an error bound and are taken as they are: the result for the best of several
-runs is as trustworthy as the number for one.
+Its numbers are floats without an error bound, and are used unchanged. The result for the best of several
+runs is only as reliable as these numbers.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def profile_of_theirs(cost: Any) -> Profile:
     by_losses = pld.PLDAccountant()
     if by_losses.supports(cost):
         by_losses.compose(cost)
-        # The distribution alone is not enough: the accountant records non-private events separately.
+        # The distribution alone is not enough, because the accountant records non-private events separately.
         if by_losses.get_delta(0.0) < 1:
             ways.append(_by_losses(by_losses.get_delta))
     if not ways:

@@ -1,8 +1,9 @@
-"""How much the best of several runs can amplify each privacy loss of one run (theorem 3).
+"""A bound on how much the best of several runs amplifies each privacy loss of one run (theorem 3).
 
-With r(u) the largest probability that a set of probability u under one data set has under a neighbour, the
-best of K runs turns a likelihood ratio L into at most g(L) = max over u of f′(r(u))·L − τ·f′(u). Here r is
-replaced by a polygon above it, and g by a polygon above that: its corners, and the rise of its slope at each.
+Among sets with probability u under one data set, r(u) is the largest probability under a neighbour. The best
+of K runs turns a likelihood ratio L into at most g(L) = max over u of f′(r(u))·L − τ·f′(u). Here r is
+replaced by a polygon above it, and g by a polygon above that. The latter is stored as its corners, with the
+rise of the slope at each.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Point = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Corners of a polygon as natural logarithms, lowest first, and the rise of the slope at each."""
+    """The corners of a polygon as natural logarithms, lowest first, with the rise of the slope at each."""
 
     corners: tuple[Fraction, ...]
     rises: tuple[Fraction, ...]
@@ -45,7 +46,7 @@ class Weights:
 
 
 def divergence_of_best(profile: Profile, weights: Weights, epsilon: Fraction) -> Fraction:
-    """Return δ of the whole at ε: Σ rise · δ(ε + corner), with the profile of one run."""
+    """Return the whole search's δ at ε: Σ rise · δ(ε + corner), with the profile of one run."""
     total = Fraction(0)
     for corner, rise in zip(weights.corners, weights.rises, strict=True):
         total += rise * Fraction(float_up(profile.at(epsilon + corner)))
@@ -53,7 +54,7 @@ def divergence_of_best(profile: Profile, weights: Weights, epsilon: Fraction) ->
 
 
 def weights_of(profile: Profile, runs: RandomRunCount, delta: Fraction) -> Weights:
-    """Return the polygon above g(L)/τ as a function of L/τ; coarse where f′(r(u)) ≤ δ/10000."""
+    """Return a polygon above g(L)/τ as a function of L/τ; it is coarse where f′(r(u)) ≤ δ/10000."""
     lines = list(_lines(_polygon_above(profile), runs, delta * _NEGLIGIBLE))
     return _corners(lines)
 
@@ -64,7 +65,7 @@ def _polygon_above(profile: Profile) -> list[Point]:
 
 
 def _tangents(profile: Profile) -> list[Line]:
-    """Lines slope·u + height, each above r: e^t·u + δ(t), and 1 − e^−t(1 − u − δ(t)) from the other side."""
+    """Return lines slope·u + height above r: e^t·u + δ(t), and on the other side 1 − e^−t(1 − u − δ(t))."""
     reach = profile.reach
     places = [reach * place / _TANGENTS for place in range(_TANGENTS + 1)]
     lines = [(Fraction(0), Fraction(1))]
@@ -90,14 +91,14 @@ def _polygon(lines: Sequence[Line]) -> list[Point]:
 
 
 def _envelope(lines: Iterable[tuple[Number, Number]]) -> list[tuple[Number, Number]]:
-    """Return the lines a·x − c that lie above all others somewhere, ordered by slope."""
+    """Return the lines a·x − c that lie above all others for some x, ordered by slope."""
     kept: list[tuple[Number, Number]] = []
     for slope, cut in sorted(lines):
         if kept and slope == kept[-1][0]:
-            continue  # the first of equal slopes is the highest
+            continue  # among lines with equal slope, the first is the highest
         while len(kept) > 1:
             (a, c), (b, d) = kept[-2:]
-            # The middle line is nowhere on top if the new one meets the first before the middle one does.
+            # The middle line is nowhere on top if the new line crosses the first before the middle one does.
             if (cut - c) * (b - a) > (d - c) * (slope - a):
                 break
             kept.pop()
@@ -106,9 +107,9 @@ def _envelope(lines: Iterable[tuple[Number, Number]]) -> list[tuple[Number, Numb
 
 
 def _lines(vertices: Sequence[Point], runs: RandomRunCount, negligible: Fraction) -> Iterator[Line]:
-    """Yield lines φ·x − c, two for each piece, such that f′(r(u))·x − f′(u) is below one of them.
+    """Yield two lines φ·x − c for each piece; f′(r(u))·x − f′(u) is below one of them.
 
-    On a piece f′(r(u)) is below its chord and f′(u) above its tangent, because f′ is convex.
+    Within a piece f′(r(u)) is below its chord and f′(u) above its tangent, because f′ is convex.
     """
     with precision(_BITS):
         floor = ball_of(negligible)
@@ -131,7 +132,7 @@ def _up(ball: Any) -> Fraction:
 
 
 def _pieces(vertices: Sequence[Point], runs: RandomRunCount) -> Iterator[tuple[Point, Point]]:
-    """Cut the sides of the polygon so that f′ changes by a small factor on each piece."""
+    """Cut the sides of the polygon into pieces on which f′ changes by a small factor."""
     for (start, low), (end, high) in pairwise(vertices):
         if end <= start:
             continue
@@ -169,7 +170,7 @@ def _log_change(runs: RandomRunCount, low: Fraction, high: Fraction) -> float:
 def _corners(lines: Sequence[Line]) -> Weights:
     """Return the corners of the upper envelope of lines a·x − c and of zero, over x ≥ 0.
 
-    Computed in fixed point, with slopes rounded up and c rounded down.
+    The computation is in fixed point, with slopes rounded up and c rounded down.
     """
     unit = 1 << _FIXED_POINT
     scaled = {(-(-slope * unit // 1), cut * unit // 1) for slope, cut in lines}
@@ -188,4 +189,4 @@ def _corners(lines: Sequence[Line]) -> Weights:
 
 
 _LARGEST = 10_000
-"""A corner at zero gets minus this as its logarithm; the profile is 1 there."""
+"""A corner at zero gets minus this as its logarithm. The profile is 1 there."""

@@ -1,17 +1,16 @@
 """Probability mass functions of selection mechanisms, as functions of the gaps alone.
 
 A gap is γ_r = (q* − q_r)/s ≥ 0: how far candidate r is behind the best, in units of the noise scale. Every
-function takes the gaps as float64 (the least is exactly 0; infinity means "never chosen") and, optionally,
-a ``correction``: the low-order part of each gap, so that the true gap is ``gaps + correction``. A gap near
-700 rounded to float64 is off by up to 6·10⁻¹⁴, and exp(−γ) would have the same relative error; the
-correction restores those digits. ``log=True`` returns natural logarithms, which stay finite even if the
-probability itself underflows.
+function takes the gaps as float64. The least gap is exactly 0; infinity means "never chosen". An optional
+``correction`` is the low-order part of each gap: the true gap is ``gaps + correction``. A gap near 700
+rounded to float64 is off by up to 6·10⁻¹⁴, and exp(−γ) would have the same relative error; the correction
+restores those digits. ``log=True`` returns natural logarithms, which stay finite even if the probability
+itself underflows.
 
-These functions read the scores without spending any privacy budget. What they return is not
-private.
+These functions read the scores without spending any privacy budget. Their results are not private.
 
-The bounds behind every cut and every node count are proved in ``docs/proofs/probabilities.md``;
-slow but rigorous versions of the same distributions, in ball arithmetic, are in
+``docs/proofs/probabilities.md`` proves the bounds behind every cut and every node count. Slow but rigorous
+versions of the same distributions, in interval arithmetic, are in
 :mod:`discreet._exact.distribution.reference`.
 """
 

@@ -1,4 +1,4 @@
-"""Checks of the gaps given to a distribution, and their coin probabilities exp(−γ)."""
+"""Check the gaps given to a distribution, and compute their coin probabilities exp(−γ)."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from discreet.errors import ScoresError
 Floats: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.intp]
 
-# This many numbers at a time stay in the second-level cache.
+# This many numbers fit in the second-level cache.
 _AT_ONCE = 1 << 14
 
 
 def checked(gaps: npt.ArrayLike, correction: npt.ArrayLike | None) -> tuple[Floats, Floats | None]:
     """Return the gaps and their correction as float64 arrays; raise an error that names the broken rule.
 
-    A matrix holds the gaps of one selection in each row.
+    A matrix has the gaps of one selection in each row.
     """
     values = np.asarray(gaps, dtype=np.float64)
     if values.ndim not in (1, 2) or values.size == 0:
         raise ScoresError("gaps must be a row, or rows, with at least one entry")
-    # NaN compares unequal to everything and propagates through min, so this one test is complete.
+    # NaN propagates through min and compares unequal to everything, so this test also catches NaN.
     if np.any(values.min(axis=-1) != 0.0):
         raise ScoresError("gaps must be numbers, none negative, and the least exactly zero")
     if correction is None:
@@ -33,7 +33,7 @@ def checked(gaps: npt.ArrayLike, correction: npt.ArrayLike | None) -> tuple[Floa
     if low.shape != values.shape:
         raise ScoresError("the correction must have one entry for each gap")
     if np.isinf(values.max()):
-        # An infinite gap has no low-order part; the subtraction may have left NaN there.
+        # An infinite gap has no low-order part, and the subtraction may have left NaN there.
         low = np.where(np.isinf(values), 0.0, low)
     if not np.isfinite(low.sum()):
         raise ScoresError("the correction must be finite")
@@ -59,17 +59,17 @@ def coins(gaps: Floats, correction: Floats | None) -> Floats:
 
 
 def log_times_coins(ratio: Floats, gaps: Floats, correction: Floats | None) -> Floats:
-    """Write ``log(ratio · exp(−γ))`` over ``ratio``, correct even if the product underflows."""
+    """Overwrite ``ratio`` with ``log(ratio · exp(−γ))``, correct even if the product underflows."""
     np.log(ratio, out=ratio)
     if correction is not None:
         ratio -= correction
     ratio -= gaps
-    # Rounding may lift a certain outcome a little above probability one.
+    # Rounding may put a certain outcome slightly above probability one.
     return np.minimum(ratio, 0.0, out=ratio)
 
 
 def times_coins(ratio: Floats, heads: Floats) -> Floats:
-    """Write ``ratio · exp(−γ)`` over ``ratio``; never above one."""
+    """Overwrite ``ratio`` with ``ratio · exp(−γ)``, capped at one."""
     with np.errstate(under="ignore"):
         ratio *= heads
     return np.minimum(ratio, 1.0, out=ratio)

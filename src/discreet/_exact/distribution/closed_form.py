@@ -1,7 +1,7 @@
-"""Closed forms: the exponential mechanism, and the hardest scores.
+"""Closed forms: the exponential mechanism, and the chance of a miss on the hardest scores.
 
 Scores (0, −c, …, −c) with γ = c/s are the hardest case for most mechanisms
-(``docs/proofs/worst-case-error.md``): there the chance of missing the best candidate has a closed form.
+(``docs/proofs/worst-case-error.md``). For these scores, the chance of missing the best has a closed form.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from discreet._exact.distribution.arguments import Floats, checked, coins
 def exponential(
     gaps: npt.ArrayLike, correction: npt.ArrayLike | None = None, *, log: bool = False
 ) -> Floats:
-    """Return the probability p_r / Σp, p = exp(−γ), that the exponential mechanism chooses each candidate.
+    """Return each candidate's probability p_r / Σp, p = exp(−γ), under the exponential mechanism.
 
     Example:
         >>> exponential([0.0, np.log(3)]).round(12).tolist()
@@ -39,12 +39,12 @@ def exponential(
 
 
 Chance = Callable[[float], float]
-"""A function from γ to the probability that the choice is not the best candidate."""
+"""A function from γ to the probability of missing the best candidate."""
 
 
 @cache
 def twenty_nodes() -> tuple[Floats, Floats]:
-    """Return Gauss's rule on [−1, 1] in floats; NumPy loads it on first use."""
+    """Return Gauss's rule on [−1, 1] in floats; NumPy is loaded on first use."""
     return np.polynomial.legendre.leggauss(20)
 
 
@@ -88,10 +88,11 @@ def _missed_by_coins(n: int, p: float) -> float:
 
 
 def laplace_missed(n: int, gamma: float) -> float:
-    """Return the chance of a miss by noisy max with Laplace noise (Appendix F), to about 10⁻¹⁴.
+    """Return the chance that noisy max with Laplace noise misses the best (Appendix F), to about 10⁻¹⁴.
 
-    With w = e^(−x−γ)/2 the integral over the best candidate's noise x has three pieces: x below −γ and
-    x above zero have closed forms; between them it is ∫ (p/4) w⁻² (1 − (1−w)^(n−1)) dw, smooth in ln w.
+    With w = e^(−x−γ)/2 the integral over the best candidate's noise x has three pieces. The pieces with x
+    below −γ and x above zero have closed forms. The middle one is ∫ (p/4) w⁻² (1 − (1−w)^(n−1)) dw, smooth in
+    ln w.
 
     Example:
         >>> laplace_missed(2, 0.0)
@@ -105,6 +106,6 @@ def laplace_missed(n: int, gamma: float) -> float:
     width = gamma / panels
     nodes, weights = twenty_nodes()
     logs = (-math.log(2) - gamma) + width * (np.arange(panels)[:, None] + (nodes + 1) / 2)
-    # p·e^−z stays of order one at most, so the product is formed in the exponent.
+    # p·e^−z is at most of order one, so the product is computed in the exponent.
     heights = np.exp(-gamma - logs) * -np.expm1((n - 1) * np.log1p(-np.exp(logs)))
     return outside + float((heights @ weights).sum()) * width / 8

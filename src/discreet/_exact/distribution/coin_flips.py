@@ -1,8 +1,8 @@
-"""Permute-and-flip: candidates in random order each toss a coin, and the first heads is chosen.
+"""Permute-and-flip: candidates flip coins in random order, and the first heads is chosen.
 
-The probability of r is c_r · ∫₀¹ Π_{t≠r} (1 − u·c_t) du: the time u at which r comes up is uniform, and
-every candidate that came up earlier (each with probability u) must have tossed tails. All terms are
-positive, so nothing cancels; the integral is computed once for all r from shared nodes.
+The probability of r is c_r · ∫₀¹ Π_{t≠r} (1 − u·c_t) du. Each candidate gets a uniform time, and r's is u.
+Every candidate with an earlier time, which has probability u, must get tails. All terms are positive, so
+nothing cancels. The integral is computed once for all r, with shared nodes.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ from discreet._exact.distribution.quadrature import (
     reciprocal_sum,
 )
 
-# The integrand has fallen below exp(−41) of its integral at u = 42/Σc (Theorem 1 of the proof
-# page).
+# At u = 42/Σc the integrand is below exp(−41) of its integral (Theorem 1 of the proof page).
 _REACH = 42.0
-# Up to this many coins, each is treated by itself; splitting them into large and small would cost more.
+# Up to this many coins are handled one by one, because splitting them into large and small would be slower.
 _FEW = 256
 
 
@@ -41,8 +40,8 @@ def permute_and_flip(
 ) -> Floats:
     """Return the probability that permute-and-flip chooses each candidate.
 
-    It is p_r · ∫₀¹ Π_{t≠r} (1 − u·p_t) du with p = exp(−γ), which is Lemma 2 of the permute-and-flip
-    paper with 1/(|S|+1) written as an integral.
+    The probability is p_r · ∫₀¹ Π_{t≠r} (1 − u·p_t) du with p = exp(−γ). This is Lemma 2 of the
+    permute-and-flip paper with 1/(|S|+1) written as an integral.
 
     Example:
         >>> permute_and_flip([0.0, 0.0, np.log(2)]).round(12).tolist()
@@ -57,7 +56,7 @@ def permute_and_flip(
 
 
 def unbeaten(heads: Floats, tails: Callable[[Any], Floats]) -> Floats:
-    """Return ∫₀¹ Π_{t≠r} (1 − u·c_t) du for every r: the chance that no candidate before r tosses heads.
+    """Return ∫₀¹ Π_{t≠r} (1 − u·c_t) du for every r: the chance that no candidate before r gets heads.
 
     Args:
         heads: the coins c, at least one of them 1/2 or more; in a matrix, this holds for each row.
@@ -75,7 +74,7 @@ def unbeaten(heads: Floats, tails: Callable[[Any], Floats]) -> Floats:
     remaining = (1 - cut) + cut * rule.complements
     weights = cut * rule.weights
     with np.errstate(under="ignore"):
-        # Few coins can be large, because cut · Σc ≤ 42; the others enter through their power sums.
+        # Few coins can be large, because cut · Σc ≤ 42. The others contribute through their power sums.
         largest = LARGEST / cut
         large = np.flatnonzero(heads > largest) if largest < 1 else np.empty(0, np.intp)
         sums = power_sums(heads, largest if large.size else None)
@@ -101,8 +100,8 @@ def _one_by_one(heads: Floats, tails: Floats) -> Floats:
 def _factors(times: Floats, remaining: Floats, heads: Floats, tails: Floats) -> Floats:
     """Return 1 − u·c for every time and coin, without cancellation.
 
-    For late times, near u = c = 1, it is computed as (1 − c) + (1 − u)·c. For early times it is not: the
-    rounding error of 1 − u would be the same for all coins and accumulate, while that of u is relative to u.
+    Late times, near u = c = 1, use (1 − c) + (1 − u)·c. Early times use 1 − u·c, because the rounding error
+    of 1 − u would be the same for all coins and accumulate, while that of u is relative to u.
     """
     heads, tails = heads[..., None, :], tails[..., None, :]
     factors = times[..., None] * heads

@@ -1,8 +1,8 @@
-"""The exact law of answers to "does this value cross?" at a threshold whose noise is drawn once.
+"""The exact distribution of answers to "does this value cross?", if the threshold's noise is drawn once.
 
-Given the threshold's noise x the answers are independent, so a sequence has the probability
-∫ f(x) Π gᵢ(x) dx. Between the points where a value meets the threshold, f and every gᵢ are exponentials:
-balls use closed forms, and floats use Gauss panels between those points (docs/proofs/above-threshold.md).
+Given the threshold's noise x, the answers are independent, so a sequence has the probability
+∫ f(x) Π gᵢ(x) dx. Between the points where a value equals the threshold, f and every gᵢ are exponentials.
+Interval arithmetic uses closed forms there, and floats use Gauss panels (docs/proofs/above-threshold.md).
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ Floats = NDArray[np.float64]
 _MOST_BITS = 1 << 16
 _AT_ONCE = 256
 _REACH = 46.0
-"""Integrating over this many scales of the slowest decay leaves out 10⁻²⁰ of the integral."""
+"""Integrating over this many scales of the slowest decay omits 10⁻²⁰ of the integral."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Equal values asked one after the other with equal answers.
+    """Equal values asked one after the other, with equal answers.
 
     Attributes:
         offset: the value minus the threshold.
         above: the answer.
-        times: how many such values there are.
+        times: the number of such values.
     """
 
     offset: Fraction
@@ -44,7 +44,7 @@ class Block:
     times: int = 1
 
 
-# ---- in balls ----------------------------------------------------------------------------------
+# ---- in interval arithmetic --------------------------------------------------------------------
 
 
 def sequence_ball(
@@ -55,9 +55,9 @@ def sequence_ball(
     most: Fraction | None = None,
     bits: int = 100,
 ) -> Any:
-    """Return a ball around the probability of all these answers together with ``least`` ≤ X ≤ ``most``.
+    """Return an interval with the probability of all these answers and ``least`` ≤ X ≤ ``most``.
 
-    The ball encloses the probability to about ``bits`` bits; a probability of zero is exactly zero.
+    The interval has about ``bits`` correct bits; a probability of zero is exactly zero.
 
     Example:
         >>> half = NoiseScales(Fraction(1), Fraction(1), two_sided=True)
@@ -76,7 +76,7 @@ def sequence_ball(
 def _integral(
     blocks: Sequence[Block], scales: NoiseScales, least: Fraction | None, most: Fraction | None
 ) -> Any:
-    """Return the integral over X, piece by piece between the points where a factor changes."""
+    """Return the integral over X, computed piece by piece between the points where a factor changes."""
     low = least if scales.two_sided else max(Fraction(0), least or Fraction(0))
     turns = {block.offset for block in blocks} | {Fraction(0)}
     inside = sorted(x for x in turns if (low is None or x > low) and (most is None or x < most))
@@ -93,7 +93,7 @@ def _integral(
 def _piece(
     blocks: Sequence[Block], scales: NoiseScales, start: Fraction | None, end: Fraction | None
 ) -> Any:
-    """Return the integral over a piece on which no value meets the threshold."""
+    """Return the integral over a piece on which no value equals the threshold."""
     from flint import arb_poly
 
     # The product of all answers' chances, as y^lowest·p(y) with y = e^(−(x − x₀)/b₂).
@@ -143,9 +143,9 @@ def _exponential(
 class Panels:
     """Points of the threshold's noise and their weights, for values at given offsets.
 
-    Every integrand is smooth between neighbouring offsets, so Gauss panels that end there are as
-    accurate as floats allow. ``longest`` is the length of the longest sequence of answers to be evaluated;
-    ``steepest`` is the largest number of equal values with equal answers in it.
+    Every integrand is smooth between neighbouring offsets, so Gauss panels that end there are as accurate as
+    floats allow. ``longest`` is the length of the longest sequence of answers to evaluate. ``steepest`` is
+    the largest number of equal values with equal answers in it.
 
     Example:
         >>> panels = Panels(NoiseScales(Fraction(2), Fraction(2)), [0.0])
@@ -161,7 +161,8 @@ class Panels:
         turns = {0.0, *offsets}
         if not scales.two_sided:
             turns = {x for x in turns if x >= 0.0}
-        # Many equal answers move the bulk this far from a turn: by b₂ ln n, or by n b₁ if b₁ is small.
+        # Many equal answers move the bulk of the integral away from an offset: by b₂ ln n, or n b₁ if b₁ is
+        # small.
         self._crowd = min(
             self._second * math.log1p(longest), self._first * (longest + 10 * math.sqrt(longest))
         )
@@ -178,13 +179,11 @@ class Panels:
         nodes, heavy = twenty_nodes()
         self.points: Floats = (bounds[:-1, None] + half * (1 + nodes)).ravel()
         weights = (half * heavy).ravel() / (self._first * (2 if scales.two_sided else 1))
-        with np.errstate(
-            divide="ignore"
-        ):  # a panel between two turns that are nearly equal may be empty
+        with np.errstate(divide="ignore"):  # a panel between two nearly equal offsets may be empty
             self.log_weights: Floats = np.log(weights) - np.abs(self.points) / self._first
 
     def _cut(self, start: float, end: float, steepest: int) -> list[float]:
-        """Return the cuts of a stretch, from its end nearer the bulk, or from both for two-sided noise."""
+        """Return cuts of an interval, from its end nearer the bulk, or from both ends for two-sided noise."""
         length = end - start
         cuts = self._ladder(length / 2 if self._two_sided else length)
         fine = min(self._first, self._second) * 2.0 ** -np.arange(1, 1 + steepest.bit_length())
@@ -197,7 +196,7 @@ class Panels:
         return [float(x) for x in ends]
 
     def _ladder(self, length: float) -> Floats:
-        """Return distances from a turn: small steps through the bulk, then ever larger ones."""
+        """Return distances from an offset: small steps through the bulk, then larger and larger ones."""
         first, second = self._first, self._second
         reached, step, rungs = 0.0, min(first, second), [0.0]
         while reached + step < length:
@@ -232,15 +231,15 @@ class Panels:
 
 
 def first_crossing(offsets: Floats, scales: NoiseScales) -> Floats:
-    """Return the probability that each value is the first to cross; the last entry is for none.
+    """Return each value's probability of being the first to cross; the last entry is for no crossing.
 
     Example:
         >>> chances = first_crossing(np.array([-9.0, 9.0]), NoiseScales(Fraction(1), Fraction(1)))
         >>> np.allclose(chances.sum(), 1), int(chances.argmax())
         (True, 1)
     """
-    # One-sided noise turns only at values larger than all before them. Two-sided noise turns at every value,
-    # but mildly: if there are many values, only the same turns are used and the panels handle the rest.
+    # With one-sided noise, the integrand changes only at values larger than all before them. With two-sided
+    # noise it changes at every value, but mildly: for many values, the same points are enough.
     turns = np.unique(np.maximum.accumulate(offsets))
     if scales.two_sided and len(offsets) <= _AT_ONCE:
         turns = np.unique(offsets)

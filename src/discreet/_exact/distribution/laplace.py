@@ -1,15 +1,14 @@
 """Noisy max with Laplace noise of unit scale: every score gets noise, and the largest sum is chosen.
 
-The probability of r is ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy. Put the best score at 0, and y = −z.
+The probability of r is ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy. Set the best score to 0, and y = −z.
 
 * Above the best score (z < 0) every F is 1 − u·p_t/2 with u = e^z, and the integral is
   permute-and-flip's with halved coins.
 * Below it F has a kink at every score. Relative to p_r = exp(−γ_r) the integrand is at most
-  exp(−ψ(z)), where ψ grows by log 2 with every score that is passed and by the weight of those
-  still below, so the rest is negligible once the few dozen best scores are passed.
-  Between two scores the integrand, as a function of 1 − e^{z−b}, has positive Taylor coefficients,
-  which bounds the error of a Gauss rule relative to the integral itself (Theorems 4 and 5 of the
-  proof page).
+  exp(−ψ(z)), where ψ grows by log 2 with every score above the point and by the weight of those below. So
+  the rest is negligible below the few dozen best scores. Between two scores the integrand, as a function of
+  1 − e^{z−b}, has positive Taylor coefficients. This bounds the error of a Gauss rule relative to the
+  integral itself (Theorems 4 and 5 of the proof page).
 
 Everything is computed relative to p_r, so the smallest probabilities are as precise as the largest.
 """
@@ -42,9 +41,9 @@ from discreet._exact.distribution.quadrature import (
 _LOG_EIGHT = math.log(8.0)
 # exp(−39) is below 2⁻⁵⁶.
 _DEPTH = 39.0
-# Nodes handled at a time: with at most about a thousand near candidates, a few megabytes.
+# Nodes handled at a time. With at most about a thousand near candidates, this takes a few megabytes.
 _BLOCK = 256
-# Rows of a matrix with at most this many candidates are computed together, about this many entries at a time.
+# Rows with at most this many candidates are computed together, about this many entries at a time.
 _FEW = 32
 _AT_ONCE = 512
 
@@ -55,7 +54,7 @@ def noisy_max_laplace(
     """Return the probability that noisy max with Laplace noise chooses each candidate.
 
     Example:
-        Two candidates a gap g apart: the worse one wins with probability e^{−g}(1/2 + g/4).
+        For two candidates with gap g, the worse one wins with probability e^{−g}(1/2 + g/4).
 
         >>> noisy_max_laplace([0.0, 2.0]).round(12).tolist()
         [0.864664716763, 0.135335283237]
@@ -76,7 +75,7 @@ def noisy_max_laplace(
     total = 2.0 * float(halves.sum())
     result = unbeaten(halves, lambda which: 1.0 - halves[which])
     result *= 0.5
-    # Once ψ exceeds this, what is left is below 2⁻⁵⁶ of any probability (Theorem 5).
+    # Once ψ exceeds this, the remainder is below 2⁻⁵⁶ of any probability (Theorem 5).
     depth = _DEPTH + math.log(2.0 + total)
     if gaps.size == 1:
         result += 0.5
@@ -89,7 +88,7 @@ def noisy_max_laplace(
 
 
 def _of_rows(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
-    """Return the probabilities for each row of a matrix; with few candidates, several rows at a time."""
+    """Return the probabilities for each row of a matrix; rows with few candidates are computed together."""
     result = np.empty_like(gaps)
     at_once = 1
     if 1 < gaps.shape[1] <= _FEW and np.isfinite(gaps.max()):
@@ -106,7 +105,7 @@ def _of_rows(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
 
 
 def _of_few(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
-    """Return the probabilities of several rows, each with so few candidates that all of them are near."""
+    """Return the probabilities of several rows in which all candidates are near."""
     halves = coins(gaps, correction)
     with np.errstate(under="ignore"):
         halves *= 0.5
@@ -121,7 +120,7 @@ def _of_few(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
     depth = _DEPTH + np.log(2.0 + 2.0 * halves.sum(axis=1))
     below = nodes_below(Field(np.sort(distances, axis=1), 0.0, origin, gaps.shape[1]), depth)
     row, many = below.rows, len(gaps)
-    # A candidate so far behind that its x is zero has F = 1; the branch that divides by x is discarded.
+    # A candidate whose x underflows to zero has F = 1; the branch that divides by x is not used.
     with np.errstate(under="ignore", over="ignore", divide="ignore"):
         weights = 0.5 * below.weights
         kernel = _kernel(weights, below.heights, distances[row])
@@ -140,9 +139,9 @@ def _of_few(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
 
 
 def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: float) -> None:
-    """Add to ``result``, which is relative to p_r, the contribution of the region below the best score."""
-    # Each candidate with exp(z − γ)/2 above 1/16 adds at least 1/16 to ψ, so this many
-    # nearest candidates include all of them.
+    """Add the part below the best score to ``result``, which is relative to p_r."""
+    # Each candidate with exp(z − γ)/2 above 1/16 adds at least 1/16 to ψ, so all of them are among this many
+    # nearest candidates.
     most = math.ceil(16 * depth) + 2
     nearest = np.arange(gaps.size)
     if gaps.size > most:
@@ -156,14 +155,14 @@ def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: f
     beyond = 0.0
     if gaps.size > most:
         with np.errstate(under="ignore"):
-            # Each of the nearest adds one to this sum and is subtracted again; only the cut and the node
-            # counts depend on it.
+            # Each of the nearest adds one to this sum and is subtracted again. The sum affects only the cut
+            # and the numbers of nodes.
             beyond = float(np.exp(np.minimum(gaps[nearest[-1]] - gaps, 0.0)).sum()) - nearest.size
     field = Field(np.sort(distance)[None], max(beyond, 0.0), np.array([origin]), gaps.size)
     below = nodes_below(field, np.array([depth]))
     deepest, flat = float(below.deepest[0]), float(below.flat[0])
 
-    # Near candidates are handled one by one, the rest through power sums of x = exp(z − γ)/2.
+    # Near candidates are handled one by one, the others through power sums of x = exp(z − γ)/2.
     is_near = gaps - origin <= deepest + _LOG_EIGHT
     is_near[best] = False
     near = np.flatnonzero(is_near)
@@ -189,10 +188,10 @@ def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: f
 
 
 def _gather(weights: Floats, heights: Floats, distances: Floats) -> Floats:
-    """Multiply every candidate's F into ``weights``; return Σ weight · f/F over exp(−γ) for each.
+    """Multiply every candidate's F into ``weights``; return Σ weight · f/F over exp(−γ) for each candidate.
 
-    With x = exp(ζ − δ), F is 1/(2x) for a score above the node and 1 − x/2 for one below; relative
-    to p_r, and with the best candidate's exp(−z) taken out, f/F is 1/x and 1/(2 − x). Both
+    With x = exp(ζ − δ), F is 1/(2x) for a score above the node and 1 − x/2 for a score below it. Relative to
+    p_r, and without the best candidate's factor exp(−z), f/F is 1/x above and 1/(2 − x) below. The two
     branches agree at the score itself.
     """
     result = np.zeros_like(distances)
@@ -203,7 +202,7 @@ def _gather(weights: Floats, heights: Floats, distances: Floats) -> Floats:
 
 
 def _kernel(weights: Floats, heights: Floats, distances: Floats) -> Floats:
-    """Return the terms of that sum, one row for each node."""
+    """Return the terms of ``_gather``'s sum, one row for each node."""
     ratio = np.exp(heights)[:, None] * np.exp(-distances)
     above = ratio > 1.0
     factor = np.where(above, 0.5 / ratio, 1.0 - 0.5 * ratio)
@@ -214,14 +213,14 @@ def _kernel(weights: Floats, heights: Floats, distances: Floats) -> Floats:
 
 
 def _distances(gaps: Floats, correction: Floats | None, which: Indices, origin: int) -> Floats:
-    """Return γ_t − γ_origin, corrections included."""
+    """Return γ_t − γ_origin, including corrections."""
     distance: Floats = gaps[which] - gaps[origin]
     if correction is not None:
         distance += correction[which] - correction[origin]
     return distance
 
 
-# ---- where to look below the best score: panels between the scores, and the nodes on them --------------
+# ---- below the best score: panels between the scores, and their nodes --------------
 #
 # Heights ζ are measured downwards from the second best score (ζ = z − γ_2), so the best score is at −origin
 # and the candidates, apart from the best, are at their distances δ_t ≥ 0 from the second.
@@ -238,7 +237,7 @@ _HEAVIEST = 12.0
 class Field:
     """The candidates other than the best: the nearest one by one, the others as one weight.
 
-    Each row is one selection. ``beyond`` is Σ exp(δ_last − δ_t) over the candidates behind the last of
+    Each row is one selection. ``beyond`` is Σ exp(δ_last − δ_t) over the candidates after the last of
     ``distances``.
     """
 
@@ -252,11 +251,11 @@ class Field:
         return Field(self.distances[rows], self.beyond, self.origin[rows], self.size)
 
     def weight(self, heights: Floats) -> Floats:
-        """Return W at each height: Σ exp(ζ − δ_t) over the candidates whose score is not above it."""
+        """Return W at each height: Σ exp(ζ − δ_t) over the candidates whose score is not above the height."""
         return self._weight(heights, heights[..., None] - self.distances[:, None])
 
     def decay(self, heights: Floats) -> Floats:
-        """Return ψ at each height: minus the log of a bound on the integrand over p_r (Theorem 5)."""
+        """Return ψ at each height: minus the log of a bound on the integrand divided by p_r (Theorem 5)."""
         above = heights[..., None] - self.distances[:, None]
         passed = np.count_nonzero(above > 0.0, axis=-1)
         result: Floats = 0.5 * self._weight(heights, above) + (1 + passed) * _LOG_TWO
@@ -273,8 +272,8 @@ class Field:
 class Nodes:
     """Heights and weights of the nodes, and the row of each; no node is below the row's ``deepest``.
 
-    ``flat`` is the length, starting at the best score, on which the integrand over p_r is constant for all
-    candidates but the best, and which therefore needs no nodes.
+    ``flat`` is a length that needs no nodes: below the best score, the integrand divided by p_r is constant
+    on this length, for all candidates but the best.
     """
 
     heights: Floats
@@ -285,7 +284,7 @@ class Nodes:
 
 
 def nodes_below(field: Field, depth: Floats) -> Nodes:
-    """Return nodes from the best score down to where ψ has reached ``depth``."""
+    """Return nodes from the best score down to where ψ reaches ``depth``."""
     last = field.distances[:, -1:]
     with np.errstate(under="ignore"):
         passed = np.zeros(len(last), dtype=bool)
@@ -309,7 +308,7 @@ def nodes_below(field: Field, depth: Floats) -> Nodes:
 
 
 def _deepest(field: Field, depth: Floats) -> Floats:
-    """Return a height at which ψ ≥ depth, little deeper than needed: ψ increases, and ψ(depth) > depth."""
+    """Return a height, not much deeper than needed, with ψ ≥ depth: ψ increases, and ψ(depth) > depth."""
     shallow = np.maximum(-field.origin, -math.log(field.size) - 1.0)
     deep = depth
     every = np.arange(len(depth))
@@ -323,7 +322,7 @@ def _deepest(field: Field, depth: Floats) -> Floats:
 def _nodes_between(
     field: Field, start: Floats, stop: Floats
 ) -> tuple[list[Floats], list[Floats], list[Indices]]:
-    """Return panels from score to score, split until a modest rule is enough, and their nodes."""
+    """Return nodes on panels from score to score, split until a rule with few nodes is enough."""
     start, stop = start[:, None], stop[:, None]
     inside = np.minimum(np.maximum(field.distances, start), stop)
     edges = np.concatenate([start, inside, stop], axis=1)
@@ -338,7 +337,7 @@ def _nodes_between(
     rows = np.repeat(rows, _whole(parts))
     upper, lower = _split(upper, lower, parts)
     ahead = np.count_nonzero(field.distances[rows] <= upper[:, None], axis=1) + 1.0
-    # W is largest at the lower end of a panel, and so it also bounds W on every part of the panel.
+    # W is largest at the lower end of a panel, so its value there bounds W on the whole panel.
     weight = field.of(rows).weight(lower[:, None])[:, 0]
     parts = (1.0 + ahead + weight) * (lower - upper) / _HEAVIEST
     repeats = _whole(parts)
@@ -362,7 +361,7 @@ def _split(upper: Floats, lower: Floats, parts: Floats) -> tuple[Floats, Floats]
     place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     step = np.repeat((lower - upper) / counts, counts)
     first = np.repeat(upper, counts) + step * place
-    # The last part ends exactly where the panel does.
+    # The last part ends exactly at the end of the panel.
     ends = np.where(place + 1 == np.repeat(counts, counts), np.repeat(lower, counts), first + step)
     return first, ends
 

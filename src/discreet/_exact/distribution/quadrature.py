@@ -1,6 +1,6 @@
-"""Gauss–Legendre rules correct to the last digit, provably sufficient node counts, and long products.
+"""Gauss–Legendre rules correct to the last digit, sufficient numbers of nodes, and long products.
 
-NumPy's own nodes and weights are off by up to 10⁻¹²; these come from ball arithmetic.
+NumPy's own nodes and weights are off by up to 10⁻¹². These are computed in interval arithmetic.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from discreet._exact.distribution.arguments import Floats, Indices
 from discreet._exact.numbers.balls import precision
 
-_TARGET = -57 * math.log(2)  # the relative error that a rule may have: 2⁻⁵⁷
+_TARGET = -57 * math.log(2)  # the allowed relative error of a rule: 2⁻⁵⁷
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def gauss_legendre(count: int) -> Rule:
         roots = [arb.legendre_p_root(count, k, weight=True) for k in range(count)]
         nodes = np.array([float((1 - root) / 2) for root, _ in roots])
         weights = np.array([float(weight / 2) for _, weight in roots])
-    # The roots are symmetric about 0, so 1 − ν is the same table read backwards.
+    # The roots are symmetric about 0, so 1 − ν is the same table in reverse.
     rule = Rule(nodes, nodes[::-1].copy(), weights)
     for table in (rule.nodes, rule.complements, rule.weights):
         table.flags.writeable = False
@@ -49,10 +49,10 @@ def gauss_legendre(count: int) -> Rule:
 
 
 def nodes_for_coins(mean: float, factors: int) -> int:
-    """Return enough nodes for ∫ Π(1 − u·c) du if the coins c on the interval sum to at most ``mean``.
+    """Return enough nodes for ∫ Π(1 − u·c) du, if the coins c on the interval sum to at most ``mean``.
 
-    Either the product of ``factors − 1`` terms is integrated exactly, or Theorem 2 of the proof
-    page bounds the relative error by 2⁻⁵⁷.
+    Either the product of ``factors − 1`` terms is integrated exactly, or the relative error is at most 2⁻⁵⁷
+    by Theorem 2 of the proof page.
 
     Example:
         >>> nodes_for_coins(42.0, 10**6), nodes_for_coins(1.0, 3)
@@ -86,27 +86,27 @@ def nodes_for_panels(width: Floats, ahead: Floats, weight: Floats) -> Indices:
     Args:
         width: Y = 1 − exp(−length of the panel).
         ahead: k, the number of candidates whose score lies above the panel.
-        weight: W, the sum of exp(z − γ) at the panel's lower end over those whose score lies below.
+        weight: W, the sum of exp(z − γ) at the panel's lower end over the candidates with a score below.
     """
-    # s = c·Y is the rightmost point of the ellipse, somewhere between Y and the pole at 1.
+    # s = c·Y is the rightmost point of the ellipse, between Y and the pole at 1.
     part = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85])
     reach = width[:, None] + (1 - width[:, None]) * part
-    # A smaller ellipse is also valid; the least width keeps tiny panels from overflowing.
+    # A smaller ellipse is also valid. The minimum width prevents overflow for tiny panels.
     middle = 2 * reach / np.maximum(width[:, None], 1e-100) - 1
     rho = middle + np.sqrt(middle * middle - 1)
     growth = (ahead[:, None] + 1) * np.log((1 - width[:, None] / 2) / (1 - reach))
     growth += weight[:, None] * (reach - width[:, None] / 2)
     needed = (growth + np.log(32 / 15 / (1 - rho**-2.0)) - _TARGET) / (2 * np.log(rho))
-    # The constant 32/15 of Lemma 2 holds from two nodes on.
+    # The constant 32/15 of Lemma 2 holds for two or more nodes.
     counts: Indices = np.maximum(np.ceil(needed.min(axis=1)), 2.0).astype(np.intp)
     return counts
 
 
 # ---- products of many factors 1 − u·c with u·c ≤ 1/16 ------------------------------------------------
 #
-# On [0, 1/16] the polynomial R(x) = Σ a_j x^j below is 1/(1 − x) to within 1.1·10⁻¹⁷ (its Chebyshev
+# On [0, 1/16] the polynomial R(x) = Σ a_j x^j below equals 1/(1 − x) to within 1.1·10⁻¹⁷ (its Chebyshev
 # expansion cut after degree 9; the power series would need degree 13). Then −∫₀ˣ R is log(1 − x) to
-# within 1.1·10⁻¹⁷·x, so an error in a product of a million factors is bounded by Σ u·c and not by
+# within 1.1·10⁻¹⁷·x. So the error of a product of a million factors is bounded by Σ u·c, not by
 # their number (Theorem 3 of the proof page).
 
 LARGEST = 1 / 16
@@ -128,12 +128,12 @@ _RECIPROCAL = np.array(
     ]
 )
 _TERMS = _RECIPROCAL.size
-# Five arrays of this length stay in the second-level cache.
+# Five arrays of this length fit in the second-level cache.
 _CHUNK = 8192
 
 
 def power_sums(coins: Floats, largest: float | None = None) -> Floats:
-    """Return Σ c^j for j = 1 to 10, over the coins not above ``largest`` (over all of them if None)."""
+    """Return Σ c^j for j = 1 to 10, over the coins not above ``largest``, or over all of them if None."""
     chunks = range(0, coins.size, _CHUNK)
     sums = np.empty((len(chunks), _TERMS))
     powers = np.empty((4, min(_CHUNK, coins.size)))
@@ -146,7 +146,7 @@ def power_sums(coins: Floats, largest: float | None = None) -> Floats:
         np.multiply(first, second, out=third)
         np.multiply(second, second, out=fourth)
         np.multiply(second, third, out=fifth)
-        # Σ c^(i+j) is one inner product, so only half of the powers have to be multiplied out.
+        # Σ c^(i+j) is one inner product, so only half of the powers are computed.
         sums[row] = (
             first.sum(),
             second.sum(),
@@ -173,7 +173,7 @@ def log_product(sums: Floats, times: Floats) -> Floats:
 
 
 def reciprocal_sum(coins: Floats, weights: Floats, times: Floats) -> Floats:
-    """Return Σ_i w_i / (1 − u_i·c) for every coin c; meaningless for coins that are not small."""
+    """Return Σ_i w_i / (1 − u_i·c) for every coin c; valid only for small coins."""
     moments = _RECIPROCAL * (weights @ times[:, None] ** np.arange(_TERMS))
     result = np.empty_like(coins)
     for start in range(0, coins.size, _CHUNK):

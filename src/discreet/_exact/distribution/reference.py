@@ -1,9 +1,9 @@
-"""The distributions in ball arithmetic (flint ``arb``): rigorous enclosures, for tests and audits.
+"""The distributions in interval arithmetic (flint ``arb``): rigorous enclosures, for tests and audits.
 
-A product of n − 1 factors is a polynomial of degree n − 1, so a Gauss–Legendre rule with ⌈n/2⌉
-nodes integrates it exactly, and the ball of the sum is an enclosure of the integral. Below the best
-score the noisy-max integrand is not a polynomial; there the remainder of the rule is bounded by
-Theorem 4 of ``docs/proofs/probabilities.md`` and added to the radius.
+A product of n − 1 factors is a polynomial of degree n − 1, so a Gauss–Legendre rule with ⌈n/2⌉ nodes
+integrates it exactly, and the interval of the sum contains the integral. Below the best score the noisy-max
+integrand is not a polynomial. There the remainder of the rule is bounded by Theorem 4 of
+``docs/proofs/probabilities.md`` and added to the radius.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import Any
 from discreet._exact.numbers.balls import ball_of, bits_at_work, precision
 from discreet.errors import ParameterError, ScoresError
 
-# With more candidates than this on few levels, an adaptive rule replaces the one exact for the degree.
+# With more candidates than this on few different gaps, use an adaptive rule instead of the exact one.
 _MANY, _FEW_LEVELS = 64, 12
 
 
 def permute_and_flip_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
-    """Return balls around permute-and-flip's probabilities; a thousand different gaps take about a second.
+    """Return intervals with permute-and-flip's probabilities; a thousand different gaps take about a second.
 
-    Equal gaps are evaluated once, so the time depends on the number of different gaps, not of candidates.
+    Equal gaps are evaluated once, so the time depends on the number of different gaps.
 
     Example:
         >>> best, other = permute_and_flip_ball([Fraction(0), Fraction(1)])
@@ -41,7 +41,7 @@ def permute_and_flip_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[A
 
 
 def exponential_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
-    """Return balls around the exponential mechanism's probabilities.
+    """Return intervals with the exponential mechanism's probabilities.
 
     Example:
         >>> [float(ball) for ball in exponential_ball([Fraction(0), Fraction(0)])]
@@ -56,10 +56,10 @@ def exponential_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
 
 
 def noisy_max_laplace_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
-    """Return balls around the probabilities of noisy max with Laplace noise of unit scale.
+    """Return intervals with the probabilities of noisy max with Laplace noise of unit scale.
 
-    The relative radius is about 2^−(bits − 40). The part below the scores that matter at this
-    precision is not integrated but enclosed by its bound (Theorem 5).
+    The relative radius is about 2^−(bits − 40). The part below the scores that matter at this precision is
+    not integrated; a bound encloses it (Theorem 5).
 
     Example:
         >>> noisy_max_laplace_ball([Fraction(0), Fraction(2)])[1]  # e⁻²(1/2 + 2/4)
@@ -69,15 +69,15 @@ def noisy_max_laplace_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[
     with precision(_precision(bits)):
         above = _unbeaten(crowd, [coin / 2 for coin in crowd.coins])
         parts = zip(crowd.coins, above, _below(crowd, bits), strict=True)
-        # Both parts are relative to p_r, so tiny probabilities keep narrow balls.
+        # Both parts are relative to p_r, so tiny probabilities also get narrow intervals.
         return crowd.spread([coin * (one / 2 + two) for coin, one, two in parts])
 
 
 class _Crowd:
-    """The distinct gaps in order, with the number of candidates that have each."""
+    """The distinct gaps (levels) in order, with the number of candidates at each."""
 
     def __init__(self, gammas: Sequence[Fraction]) -> None:
-        # Pairs of integers hash and compare several times as fast as Fractions.
+        # Pairs of integers hash and compare several times faster than Fractions.
         self._ratios = [gamma.as_integer_ratio() for gamma in gammas]
         tally = Counter(self._ratios)
         self.levels = sorted(Fraction(*ratio) for ratio in tally)
@@ -88,17 +88,17 @@ class _Crowd:
 
     @cached_property
     def coins(self) -> list[Any]:
-        """Return the coin exp(−γ) of each level, at the precision of the first request."""
+        """Return the coin exp(−γ) of each level, at the precision of the first call."""
         return [(-ball_of(level)).exp() for level in self.levels]
 
     def weight(self, height: Fraction, first: int) -> Any:
-        """Return Σ exp(height − γ) over the candidates from a level on."""
+        """Return Σ exp(height − γ) over the candidates at level ``first`` and later."""
         from flint import arb
 
         return sum((m * ball_of(height - gamma).exp() for gamma, m in self.pairs[first:]), arb(0))
 
     def spread(self, balls: Sequence[Any]) -> list[Any]:
-        """Expand one ball per level into one per candidate."""
+        """Expand one interval per level into one per candidate."""
         ratios = (level.as_integer_ratio() for level in self.levels)
         found = dict(zip(ratios, balls, strict=True))
         return [found[ratio] for ratio in self._ratios]
@@ -111,7 +111,7 @@ def _precision(bits: int) -> int:
 
 
 def _rule(count: int) -> list[tuple[Any, Any]]:
-    """Return nodes and weights on [0, 1] as balls, at the current precision."""
+    """Return nodes and weights on [0, 1] as intervals, at the current precision."""
     return _rule_in(count, bits_at_work())
 
 
@@ -154,7 +154,7 @@ def _others(coins: Sequence[Any], counts: Sequence[int], left_out: int) -> Any:
 
 
 def _below(crowd: _Crowd, bits: int) -> list[Any]:
-    """Return the contribution, over p_r, of the region below the best score; one for each level."""
+    """Return, for each level, the part of the integral below the best score, divided by p_r."""
     from flint import arb
 
     gammas, counts = crowd.levels, crowd.counts
@@ -162,19 +162,19 @@ def _below(crowd: _Crowd, bits: int) -> list[Any]:
     for levels, (score, following) in enumerate(pairwise(gammas), start=1):
         upper = max(score, flat)
         ahead = sum(counts[:levels])
-        # Past the second best ψ grows by 1 per unit, so ψ > bits holds within ``bits`` units.
+        # Below the second best score, ψ grows by 1 per unit, so ψ > bits holds within ``bits`` units.
         lower = following if ahead == 1 else min(following, upper + bits)
         panels = _panels(crowd, levels, upper, lower)
         if lower < following:
-            panels.append((lower, following))  # never integrated: ψ > bits at its start
+            panels.append((lower, following))  # not integrated, because ψ > bits at its start
         for panel in panels:
             decay = _decay(crowd, levels, panel[0])
             if decay > bits:
-                # ψ grows by at least 1 per unit, so the rest is at most exp(−ψ).
+                # ψ grows by at least 1 per unit, so the remainder is at most exp(−ψ).
                 left = arb(0, float(arb(-decay).exp().upper()))
                 return [total + left for total in result]
             _add_panel(result, crowd, levels, panel, bits)
-    # Below every score the integrand is exp(−n·z): its integral is its value at the last score, divided by n.
+    # Below every score the integrand is exp(−n·z), so its integral is its value at the last score over n.
     last = gammas[-1]
     shift = last + sum((m * (gamma - last) for gamma, m in crowd.pairs), Fraction(0))
     heads = ball_of(shift).exp() / arb(2) ** sum(counts) / sum(counts)
@@ -185,9 +185,9 @@ def _below(crowd: _Crowd, bits: int) -> list[Any]:
 
 
 def _flat_part(crowd: _Crowd, bits: int) -> tuple[Fraction, list[Any]]:
-    """Return the length below the best score on which the others do not matter, and what it contributes.
+    """Return a length below the best score on which the others do not matter, and its part of the integral.
 
-    On it Π (1 − x_t) over any of the others is in [1 − Σx_t, 1], and Σx_t is below 2^−bits.
+    On it the product Π (1 − x_t) over any of the others is in [1 − Σx_t, 1], and Σx_t is below 2^−bits.
     """
     from flint import arb
 
@@ -213,7 +213,7 @@ def _decay(crowd: _Crowd, levels: int, height: Fraction) -> float:
 def _panels(
     crowd: _Crowd, levels: int, upper: Fraction, lower: Fraction
 ) -> list[tuple[Fraction, Fraction]]:
-    """Cut the stretch between two scores so that (1 + k + W) · length stays moderate."""
+    """Cut the interval between two scores so that (1 + k + W) · length stays moderate."""
     panels = []
     stop, ahead = lower, sum(crowd.counts[:levels])
     while stop > upper:
@@ -252,7 +252,7 @@ def _add_panel(
 
 
 def _remainder(width: Any, ahead: int, weight: Any, bits: int) -> tuple[int, float]:
-    """Return enough nodes for a relative remainder below 2^−bits, and that remainder."""
+    """Return a number of nodes with a relative remainder below 2^−bits, and that remainder."""
     from flint import arb
 
     best: tuple[int, float] | None = None

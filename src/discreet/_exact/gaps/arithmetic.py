@@ -1,10 +1,10 @@
 """Arithmetic for the gap between two scores, with one class for each kind of number.
 
-A gap is γ = (q* − q)/s with an exact rational scale s, or γ = (q − q*)/s if the least score is best. Four
-operations are provided, each with the bound that the samplers rely on (docs/proofs/sampling.md):
+A gap is γ = (q* − q)/s with an exact rational scale s, or γ = (q − q*)/s if the least score is best. There
+are four operations, each with the bound that the samplers rely on (docs/proofs/sampling.md):
 
 * ``gammas``: float64 within 2⁻⁵¹·γ + 2⁻⁹⁰ of γ, clipped at ``FARTHEST_GAP`` (lemma 4);
-* ``within``: whether γ is at most a bound, correct unless they differ by less than 2⁻⁴⁸ of it (lemma 4);
+* ``within``: whether γ is at most a bound, correct if they differ by more than 2⁻⁴⁸ of the bound (lemma 4);
 * ``pairs``: two float64 whose sum is within about 2⁻¹⁰⁰·γ of γ, clipped at ``PAIR_LIMIT``;
 * ``threshold``: a number t of the scores' own type such that every score worse than t has
   exp(−γ) < 2^−level (lemma 5).
@@ -32,7 +32,7 @@ FARTHEST_GAP = 600.0
 """Larger gaps are clipped to this; exp(−600) is below 2⁻⁸⁶⁵."""
 
 STEADY_LIMIT = 150.0
-"""The steady sampler's limit for gaps: exp(−150) is below 2⁻²¹⁶, and no later step leaves the normal range.
+"""The steady sampler's limit for gaps: exp(−150) is below 2⁻²¹⁶, and later steps stay in the normal range.
 """
 
 _STEADY_LEAST = 2.0**-100
@@ -44,12 +44,12 @@ PAIR_LIMIT = 2.0**900
 _LN2_ABOVE = Fraction(0x162E42FEFA39F0, 1 << 53)
 _WIDEN = 1 + 2.0**-48
 _SPLIT = 2.0**27 + 1
-# If the best score is no larger than this, its difference from any float64 is finite.
+# If the magnitude of the best score is at most this, its difference from any float64 is finite.
 _NO_OVERFLOW = 2.0**960
 
 
 class Arithmetic(Protocol):
-    """Gaps of one kind of number at one scale and in one direction."""
+    """Gaps for one type of number, at one scale and in one direction."""
 
     def gammas(self, values: Values, best: Scalar) -> Floats:
         """Return γ as float64, in a new array."""
@@ -60,11 +60,11 @@ class Arithmetic(Protocol):
         ...
 
     def gamma(self, value: Scalar, best: Scalar) -> float:
-        """Return γ of one score, given as a Python number, as ``gammas`` computes it."""
+        """Return γ of one score, given as a Python number, exactly as ``gammas`` computes it."""
         ...
 
     def within(self, values: Values, best: Scalar, bounds: Floats, places: NDArray[Any]) -> Flags:
-        """Return whether γ of each score is at most ``bounds[place]``."""
+        """Return whether γ of score i is at most ``bounds[places[i]]``, for every i."""
         ...
 
     def pairs(self, values: Values, best: Scalar) -> tuple[Floats, Floats]:
@@ -80,7 +80,7 @@ class Arithmetic(Protocol):
 def arithmetic_for(
     dtype: np.dtype[Any], numerator: int, denominator: int, largest_is_best: bool
 ) -> Arithmetic:
-    """Return the arithmetic for scores of this type; the scale is passed as two integers, which hash fast."""
+    """Return the arithmetic for this type of score; the scale is two integers, because they hash fast."""
     scale = Fraction(numerator, denominator)
     if dtype.kind == "f":
         return FloatArithmetic(dtype, scale, largest_is_best)
@@ -95,12 +95,12 @@ def _power_near(scale: Fraction) -> int:
 
 
 def _inverse(scale: Fraction, power: int) -> float:
-    """Return 2ᵉ/scale, correctly rounded, as any quotient of Python integers is."""
+    """Return 2ᵉ/scale, correctly rounded, because Python rounds quotients of integers correctly."""
     return (scale.denominator << max(power, 0)) / (scale.numerator << max(-power, 0))
 
 
 class _Quotient:
-    """Pairs of floats divided by a scale, with cached constants for Dekker's product."""
+    """Division of pairs of floats by a scale, with cached constants for Dekker's product."""
 
     __slots__ = ("_bottom", "_lead", "_power", "_rest", "_shift", "_top")
 
@@ -115,20 +115,20 @@ class _Quotient:
         self._power = math.ldexp(1.0, shift) if abs(shift) <= 1000 else None
 
     def __call__(self, high: Floats, low: Floats) -> tuple[Floats, Floats]:
-        """Return (high + low)·2^shift·2ᵉ/scale as a pair, for a 2ᵉ near the scale; overwrites both."""
+        """Return (high + low)·2^shift·2ᵉ/scale as a pair, with 2ᵉ near the scale; overwrites the inputs."""
         if self._power is None:
             np.ldexp(high, self._shift, out=high)
             np.ldexp(low, self._shift, out=low)
         elif self._power != 1.0:
-            # Gives the same numbers as ldexp, several times as fast.
+            # Gives the same numbers as ldexp, several times faster.
             high *= self._power
             low *= self._power
         if not high.max() <= PAIR_LIMIT:
             np.copyto(low, 0.0, where=~(high <= PAIR_LIMIT))
             np.minimum(high, PAIR_LIMIT, out=high)
         if self._lead == 1.0 and not self._rest:
-            return high, low  # a scale that is a power of two
-        # Dekker's product, with no fused operation assumed.
+            return high, low  # the scale is a power of two
+        # Dekker's product, without fused multiply-add.
         product = high * self._lead
         top = high * _SPLIT
         bottom = top - high
@@ -177,13 +177,13 @@ class FloatArithmetic:
         self._scale = scale
         self._direction = 1.0 if largest_is_best else -1.0
         power = _power_near(scale)
-        # Scores are divided by 16 first, so that a difference of finite scores is finite.
+        # Scores are divided by 16 first, so the difference of two finite scores is finite.
         down = 4 if power > -500 else 0
         self._signed = self._direction * 2.0**-down
         self._shift = down - power
         self._quotient: _Quotient | None = None
-        # Powers of two that keep every step inside float64's range: ``before`` the subtraction for
-        # huge scales, ``lift`` after it for tiny ones.
+        # Powers of two that keep every step inside float64's range: ``before`` is applied before the
+        # subtraction for huge scales, ``lift`` after it for tiny ones.
         self._before = 2.0**-200 if power > 900 else 1.0
         self._lift = 2.0**200 if power < -900 else 1.0
         shift = -200 if power > 900 else 200 if power < -900 else 0
@@ -215,7 +215,7 @@ class FloatArithmetic:
 
     def from_differences(self, differences: Floats) -> Floats:
         """Return γ from differences to the best score, at an ordinary scale; overwrites its argument."""
-        # Clip before multiplying, so that nothing can overflow, whatever the scores.
+        # Clip before multiplying, so nothing can overflow.
         np.minimum(differences, self._limit, out=differences)
         differences *= self._factor
         return differences
@@ -250,7 +250,7 @@ class FloatArithmetic:
         return min(gap, self._limit) * self._factor
 
     def within(self, values: Values, best: float, bounds: Floats, places: NDArray[Any]) -> Flags:
-        """Return whether γ of each score is at most ``bounds[place]``."""
+        """Return whether γ of score i is at most ``bounds[places[i]]``, for every i."""
         if not self._double or self._reach is None or abs(best) > _NO_OVERFLOW:
             return self.gammas(values, best) <= bounds.take(places)
         gaps = best - values if self._direction > 0 else values - best
@@ -268,7 +268,7 @@ class FloatArithmetic:
 
     def pairs(self, values: Values, best: float) -> tuple[Floats, Floats]:
         """Return γ as the sum of two float64."""
-        # Knuth's sum: high + low is one − other exactly, unless high overflows.
+        # Knuth's sum: high + low equals one − other exactly, unless high overflows.
         one = best * self._signed
         other = values.astype(np.float64, copy=False) * self._signed
         high: Floats = one - other
@@ -294,7 +294,7 @@ class FloatArithmetic:
         return self._in_type(math.nextafter(bound, direction * math.inf))
 
     def _in_type(self, bound: float) -> float:
-        """Round ``bound`` outward to the scores' type; an infinite one becomes the farthest finite number."""
+        """Round ``bound`` outward to the scores' type; infinity becomes the farthest finite number."""
         if not self._double:
             with np.errstate(all="ignore"):
                 rounded = self._dtype.type(bound)
@@ -330,7 +330,7 @@ class IntegerArithmetic:
         self._wide = dtype.itemsize == 8
         power = _power_near(scale)
         self._shift = -power
-        # The last shared bounds, and the same limits as whole numbers.
+        # The most recently used bounds, and the same bounds as integer limits.
         self._limits: tuple[Floats, NDArray[np.uint64]] = np.empty(0), np.empty(0, np.uint64)
         self._quotient: _Quotient | None = None
         self._factor = math.ldexp(_inverse(scale, power), -min(max(power, -900), 1000))
@@ -355,7 +355,7 @@ class IntegerArithmetic:
         return gaps
 
     def steady_gammas(self, values: Values, best: int) -> Floats:
-        """Like ``gammas``, which performs the same steps for any scores."""
+        """Like ``gammas``, which takes the same steps for any scores."""
         gaps = self.gammas(values, best)
         np.minimum(gaps, STEADY_LIMIT, out=gaps)
         return np.maximum(gaps, _STEADY_LEAST, out=gaps)
@@ -366,10 +366,10 @@ class IntegerArithmetic:
         return min(float(gap) * self._factor, FARTHEST_GAP)
 
     def within(self, values: Values, best: int, bounds: Floats, places: NDArray[Any]) -> Flags:
-        """Return whether γ of each score is at most ``bounds[place]``."""
+        """Return whether γ of score i is at most ``bounds[places[i]]``, for every i."""
         if not self._wide:
             return self.gammas(values, best) <= bounds.take(places)
-        # Whole limits, rounded down, give the same answers without a float for every difference.
+        # Integer limits, rounded down, give the same answers without converting every difference to float.
         known, limits = self._limits
         if known is not bounds:
             wide = bounds * self._unit
@@ -381,8 +381,7 @@ class IntegerArithmetic:
         return flags
 
     def _differences(self, values: Values, best: int) -> NDArray[np.uint64]:
-        # Modulo 2⁶⁴, a non-negative difference of two 64-bit integers is exact, whether they are signed
-        # or not.
+        # Modulo 2⁶⁴, a non-negative difference of two 64-bit integers is exact, whether signed or unsigned.
         unsigned = values.view(np.uint64)
         top = np.uint64(best & (2**64 - 1))
         return top - unsigned if self._largest_is_best else unsigned - top
@@ -425,7 +424,7 @@ class ExactArithmetic:
         return np.array([self.gamma(value, best) for value in values.tolist()], dtype=np.float64)
 
     def steady_gammas(self, values: Values, best: int | Fraction) -> NoReturn:  # noqa: ARG002
-        """Refuse: the running time of this arithmetic depends on the numbers."""
+        """Raise an error, because the running time of this arithmetic depends on the numbers."""
         raise ParameterError(
             "steady selection needs scores of a machine integer or float type: arithmetic on "
             "integers beyond 64 bits and on Fractions takes a time that depends on their values"
@@ -438,7 +437,7 @@ class ExactArithmetic:
     def within(
         self, values: Values, best: int | Fraction, bounds: Floats, places: NDArray[Any]
     ) -> Flags:
-        """Return whether γ of each score is at most ``bounds[place]``."""
+        """Return whether γ of score i is at most ``bounds[places[i]]``, for every i."""
         return self.gammas(values, best) <= bounds.take(places)
 
     def pairs(self, values: Values, best: int | Fraction) -> tuple[Floats, Floats]:

@@ -1,8 +1,8 @@
-"""The gaps to the best score, all that a mechanism sees: exact, and evaluated on demand.
+"""The gaps to the best score, which are a mechanism's only input: exact, and computed on demand.
 
-Every mechanism here depends on the scores q only through γ_r = (q* − q_r)/s, where q* is the best score and
-s the noise scale. :class:`Gaps` borrows the scores, reads them once to find the best (and the best of every
-block), and afterwards computes only the gaps that a sampler requests.
+Every mechanism depends on the scores q only through γ_r = (q* − q_r)/s, where q* is the best score and s the
+noise scale. :class:`Gaps` refers to the scores without a copy. It reads them once to find the best score
+overall and in every block, and then computes only the gaps that a sampler requests.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _ROWS_AT_ONCE = 256
 def best_of_rows(rows: Values, *, largest_is_best: bool) -> Values:
     """Return the best number of each row of a two-dimensional array; refuse NaN and an infinite best.
 
-    An infinite worst score is allowed here, because it is never chosen; ``require_finite`` refuses it when
-    the scores are handed over.
+    An infinite worst score is allowed here, because it is never chosen. ``require_finite`` refuses it when
+    the scores are passed in.
 
     Example:
         >>> best_of_rows(np.array([[1.0, 3.0], [-2.0, -1.0]]), largest_is_best=True)
         array([ 3., -1.])
     """
-    # A NaN in a row is the row's maximum and minimum.
+    # If a row contains NaN, its maximum and minimum are NaN.
     bests: Values = (np.maximum if largest_is_best else np.minimum).reduce(rows, axis=1)
     if rows.dtype.kind == "f" and np.count_nonzero(np.isfinite(bests)) < len(bests):
         raise ScoresError("scores must be finite")
@@ -40,7 +40,7 @@ def best_of_rows(rows: Values, *, largest_is_best: bool) -> Values:
 
 
 def best_of(values: Values, *, largest_is_best: bool) -> Any:
-    """Like ``best_of_rows`` for one row, as a Python number.
+    """Return the best number of one row as a Python number; see ``best_of_rows``.
 
     Example:
         >>> best_of(np.array([1.0, 3.0]), largest_is_best=True)
@@ -55,7 +55,7 @@ def best_of(values: Values, *, largest_is_best: bool) -> Any:
 
 @np.errstate(all="ignore")
 def require_finite(values: Values) -> None:
-    """Refuse NaN and infinities among scores of any native type, in one quick pass.
+    """Refuse NaN and infinities among scores of any native type, in one fast pass.
 
     Example:
         >>> require_finite(np.array([1.0, 2.0]))
@@ -73,10 +73,10 @@ def require_finite(values: Values) -> None:
 def _refuse_infinite(rows: Values) -> None:
     """Refuse NaN and infinities in a two-dimensional array of floats.
 
-    A sum in any order is finite only if every term is: infinities and NaN never leave a sum. The converse
-    fails if finite terms overflow, so the terms of a non-finite sum are checked one by one.
+    If a sum is finite, so is every term. A non-finite sum may also come from an overflow of finite terms, so
+    its terms are then checked one by one.
     """
-    # Faster than `sum`, and runs on one thread: BLAS would wait for its threads on a busy machine.
+    # Faster than `sum`, and single-threaded: BLAS would wait for its threads on a busy machine.
     if rows.dtype.itemsize >= 4 and np.isfinite(np.einsum("ij->i", rows)).all():
         return
     if not np.isfinite(rows).all():
@@ -89,7 +89,7 @@ BLOCK = 2048
 """The number of candidates in a block; a sampler skips blocks whose best score is too far behind."""
 
 _BLOCKS_AT_ONCE = 256
-# The arrays that a pair needs stay in the second-level cache at this length.
+# Arrays of this length for computing pairs fit in the second-level cache.
 _PAIRS_AT_ONCE = 1 << 14
 _FEW_BLOCKS = 48
 _NARROW = 256
@@ -101,10 +101,10 @@ class Gaps:
 
     Args:
         values: one-dimensional array of a native integer or float type, or of Python integers and
-            Fractions (``dtype=object``). Borrowed: it must not change during a release.
+            Fractions (``dtype=object``). It is not copied, so it must not change during a release.
         scale: the noise scale s, a positive rational.
-        largest_is_best: whether the best score is the largest (or the least).
-        block: candidates in a block; tests make it small.
+        largest_is_best: whether the best score is the largest; otherwise the least.
+        block: the number of candidates in a block; tests make it small.
 
     Example:
         >>> gaps = Gaps(np.array([3, 7, 5]), scale=Fraction(2))
@@ -155,17 +155,17 @@ class Gaps:
 
     @property
     def native(self) -> bool:
-        """Whether the scores are machine numbers, so that all take the same instructions."""
+        """Whether the scores are machine numbers, which all take the same instructions."""
         return self._values.dtype.kind != "O"
 
     @property
     def best(self) -> Scalar:
-        """The best score, as a Python number; the first use reads all scores and checks them."""
+        """The best score as a Python number. The first use reads and checks all scores."""
         if self._best is None:
             self._scan()
         return self._best
 
-    # One pass over the scores.
+    # ---- one pass over the scores ----
 
     def _scan(self) -> None:
         values = self._values
@@ -174,7 +174,7 @@ class Gaps:
         self._best = best_of(values, largest_is_best=self._largest_is_best)
 
     def _bests(self, width: int) -> Values:
-        """Return the best score of every ``width`` candidates in turn, and of the remainder at the end."""
+        """Return the best score of each group of ``width`` candidates, and of the remainder at the end."""
         values, largest = self._values, self._largest_is_best
         whole = self.size // width
         bests = best_of_rows(values[: whole * width].reshape(whole, width), largest_is_best=largest)
@@ -183,7 +183,7 @@ class Gaps:
             bests = np.concatenate([bests, last])
         return bests
 
-    # Single gaps.
+    # ---- single gaps ----
 
     def exact(self, index: int) -> Fraction:
         """Return γ of one candidate, exactly."""
@@ -194,7 +194,7 @@ class Gaps:
         return (difference if self._largest_is_best else -difference) / self.scale
 
     def gamma(self, index: int) -> float:
-        """Like ``gather``, for one candidate."""
+        """Return γ of one candidate, as ``gather`` does."""
         return self._arithmetic.gamma(self._values.item(index), self.best)
 
     def gather(self, indices: Indices) -> Floats:
@@ -202,26 +202,26 @@ class Gaps:
         return self._arithmetic.gammas(self._values[indices], self.best)
 
     def stretch(self, start: int, stop: int) -> Floats:
-        """Like ``gather``, for the candidates from ``start`` up to ``stop``."""
+        """Return γ of the candidates in ``range(start, stop)``, as ``gather`` does."""
         return self._arithmetic.gammas(self._values[start:stop], self.best)
 
     def steady_stretch(self, start: int, stop: int) -> Floats:
-        """Like ``stretch``, clipped to [2⁻¹⁰⁰, 150], by steps that do not depend on the scores."""
+        """Like ``stretch``, clipped to [2⁻¹⁰⁰, 150], in steps that do not depend on the scores."""
         return self._arithmetic.steady_gammas(self._values[start:stop], self.best)
 
     def within(self, bounds: Floats, places: NDArray[Any]) -> Flags:
         """Return whether γ of each candidate is at most its bound.
 
-        A bound is from 2⁻⁸ to 500, or infinite. The result is correct unless γ is within a relative 2⁻⁴⁸ of
-        its bound.
+        A bound is from 2⁻⁸ to 500, or infinite. The result is correct if γ differs from its bound by more
+        than a relative 2⁻⁴⁸.
         """
         return self._arithmetic.within(self._values, self.best, bounds, places)
 
     def gammas(self) -> tuple[Floats, Floats]:
-        """Return all gaps as pairs (high, low): high + low is γ to about 2⁻¹⁰⁰ of itself, and to 2⁻⁵⁰⁰.
+        """Return all gaps as pairs (high, low); high + low is γ to within about a relative 2⁻¹⁰⁰, and 2⁻⁵⁰⁰.
 
         The second bound matters only if scores differ by a subnormal number. Gaps are clipped to 2⁹⁰⁰. This
-        reads every score: use it for probabilities, not for a release.
+        reads every score, so use it for probabilities, not for a release.
         """
         with np.errstate(all="ignore"):
             best = self.best
@@ -234,21 +234,22 @@ class Gaps:
                 high[part], low[part] = self._arithmetic.pairs(self._values[part], best)
             return high, low
 
-    # Thresholds: a candidate that is far at a level has exp(−γ) < 2^−level.
+    # ---- thresholds: a candidate that is far at a level has exp(−γ) < 2^−level ----
 
     def threshold(self, level: int) -> Scalar:
         """Return a score such that every worse one has exp(−γ) < 2^−level."""
         return self._arithmetic.threshold(self.best, level)
 
     def is_far(self, indices: Indices, level: int) -> Flags:
-        """Return which of these candidates are far at this level."""
+        """Return a mask of the candidates that are far at this level."""
         worse = np.less if self._largest_is_best else np.greater
         return worse(self._values[indices], self.threshold(level))
 
     def blocks(self, *, narrow: bool = False) -> tuple[int, Indices, Floats]:
-        """Return the block width, and each block's start and γ of its best; the last block may pass the end.
+        """Return the block width, and each block's start and γ of its best; the last may exceed the end.
 
-        Narrow blocks take another pass over the scores, unless there are so few that all blocks are narrow.
+        Narrow blocks take another pass over the scores, unless there are so few scores that all blocks are
+        narrow.
         """
         width, bests = self._block_size, self._block_bests
         if bests is None or narrow:
@@ -258,7 +259,7 @@ class Gaps:
         return width, starts, self._arithmetic.gammas(bests, self.best)
 
     def parts(self, starts: Indices, width: int, count: int) -> Floats:
-        """Cut the stretch at each start into ``count`` equal parts; return γ of the best of each part."""
+        """Cut the block at each start into ``count`` equal parts; return γ of the best of each part."""
         stretches = [self._values[start : start + width] for start in starts.tolist()]
         rows = np.concatenate(stretches).reshape(-1, width // count)
         bests = best_of_rows(rows, largest_is_best=self._largest_is_best)
@@ -277,7 +278,7 @@ class Gaps:
         return found if len(found) <= most else None
 
     def some_near(self, level: int, *, count: int) -> bool:
-        """Return whether one of about ``count`` candidates at fixed places is not far at this level."""
+        """Return whether any of about ``count`` candidates at fixed positions is not far at this level."""
         some = self._values[:: max(1, self.size // count)]
         return bool(self._is_near(some, self.threshold(level)).any())
 
@@ -296,7 +297,7 @@ class Gaps:
         size = self._block_size
         first, last = int(blocks[0]), int(blocks[-1]) + 1
         if last - first <= _CLOSE * len(blocks):
-            # The blocks are close together, so reading those between them costs less than skipping them.
+            # The blocks are close together, so reading the ones between them is faster than skipping them.
             found: Indices = test(self._values[first * size : last * size], threshold).nonzero()[0]
             found += first * size
             return found

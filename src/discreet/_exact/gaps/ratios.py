@@ -1,8 +1,9 @@
-"""Scores that move by different amounts, as ratios that all move by at most one.
+"""Scores with different sensitivities, as ratios that all change by at most one.
 
-With a_i = q_i − tΔ_i the ratio of candidate i is min_{j≠i} (a_i − a_j)/(Δ_i + Δ_j): its smallest lead over
-another candidate, in units of the most that one person can change it. If one person moves all scores the same
-way, the unit is max(Δ_i, Δ_j). Everything is exact (``docs/proofs/unequal-sensitivities.md``).
+With a_i = q_i − tΔ_i, the ratio of candidate i is min_{j≠i} (a_i − a_j)/(Δ_i + Δ_j): its smallest lead over
+another candidate, divided by the most that one person can change that lead. If one person moves all scores in
+the same direction, the divisor is max(Δ_i, Δ_j). The results are exact
+(``docs/proofs/unequal-sensitivities.md``).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import accumulate
 
 Point = tuple[int, int]
 Slope = tuple[int, int]
-"""The rise of a line and its run, which is above zero."""
+"""The rise of a line and its run; the run is above zero."""
 
 
 def ratios(
@@ -34,7 +35,7 @@ def ratios(
     """
     if len(values) == 1:
         return [Fraction(0)]
-    # Use whole numbers, with one denominator per axis: fractions are slow, and the search compares often.
+    # Use integers with one denominator per axis, because Fractions are slow and the search compares often.
     given = [each.as_integer_ratio() for each in values]
     steps = [each.as_integer_ratio() for each in sensitivities]
     across = math.lcm(*{whole for _, whole in steps})
@@ -53,12 +54,12 @@ def ratios(
 
 
 def _any_way(points: list[Point]) -> list[Slope]:
-    """Return the largest slope from each (−x_i, y_i) to another point (x_j, y_j), points from the left."""
+    """Return the largest slope from each (−x_i, y_i) to another point (x_j, y_j); points go left to right."""
     hull = _upper_hull(points[1:])
     first = _steepest(hull, -points[0][0], points[0][1])
     _add(hull, points[0])
     slopes = [first, *(_steepest(hull, -x, y) for x, y in points[1:])]
-    # Each point also finds itself, at slope 0. That matters only for the highest, which is left out here.
+    # Each point also finds itself, at slope 0. This matters only for the highest point, which is excluded.
     top = max(range(len(points)), key=lambda place: points[place][1])
     others = points[:top] + points[top + 1 :]
     slopes[top] = _steepest(_upper_hull(others), -points[top][0], points[top][1])
@@ -66,7 +67,7 @@ def _any_way(points: list[Point]) -> list[Slope]:
 
 
 def _one_way(points: list[Point]) -> list[Slope]:
-    """Return the largest (y_j − y_i)/max(x_i, x_j) over j ≠ i for each i, points from the left."""
+    """Return the largest (y_j − y_i)/max(x_i, x_j) over j ≠ i for each i; points go left to right."""
     hull = _upper_hull(points[-1:])
     # To the right, take the largest slope from (0, y_i); to the left, take the highest point.
     right = []
@@ -80,7 +81,7 @@ def _one_way(points: list[Point]) -> list[Slope]:
 
 
 def _upper_hull(points: Iterable[Point]) -> list[Point]:
-    """Return the corners of the upper hull from right to left, for points from left to right."""
+    """Return the corners of the upper hull from right to left, for points ordered from left to right."""
     hull: list[Point] = []
     for point in reversed(list(points)):
         _add(hull, point)
@@ -88,9 +89,9 @@ def _upper_hull(points: Iterable[Point]) -> list[Point]:
 
 
 def _add(hull: list[Point], point: Point) -> None:
-    """Add a point to the left of the hull; skip a point straight below the last corner."""
+    """Add a point at the left of the hull; skip a point directly below the last corner."""
     if hull and hull[-1][0] == point[0]:
-        return  # points with the same x come from the highest down
+        return  # points with the same x come highest first
     while len(hull) > 1 and _turn(point, hull[-1], hull[-2]) >= 0:
         hull.pop()
     hull.append(point)

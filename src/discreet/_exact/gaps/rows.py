@@ -17,7 +17,7 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 class Scratch:
-    """Memory that one block after another reuses, because newly cleared pages are slow to get."""
+    """Buffers that consecutive blocks reuse, because allocating cleared pages is slow."""
 
     __slots__ = ("_buffers",)
 
@@ -32,17 +32,17 @@ class Scratch:
 
 
 class RowGaps:
-    """The gaps γ ≥ 0 of every score to the best of its row, as ``Gaps`` gives them for one row.
+    """The gaps γ ≥ 0 of every score to the best of its row, like ``Gaps`` for one row.
 
-    A place is a position in the array of all scores.
+    A *place* is a position in the array of all scores.
 
     Args:
         values: the scores of all rows, one row after another, in a type that ``Gaps`` accepts.
         starts: where each row begins; no row is empty.
         width: the length of the rows if all are equally long, else None.
         scale: the noise scale s, a positive rational.
-        largest_is_best: whether the best score of a row is the largest (or the least).
-        scratch: memory to work in, shared with the blocks before and after this one.
+        largest_is_best: whether the best score of a row is the largest; otherwise the least.
+        scratch: working memory, shared with other blocks.
 
     Example:
         >>> rows = RowGaps(np.array([3, 7, 5, 9]), starts=np.array([0, 3]), width=None, scale=Fraction(2))
@@ -91,7 +91,7 @@ class RowGaps:
         return np.diff(self.starts, append=self.size)
 
     def _best_of_each(self, better: np.ufunc) -> Values:
-        # Both ways are faster than a reduction along the second axis.
+        # Both branches are faster than a reduction along the second axis.
         if self._width is None or self._width > _FEW_COLUMNS:
             found: Values = better.reduceat(self._values, self.starts)
             return found
@@ -103,7 +103,7 @@ class RowGaps:
 
     @property
     def ordinary(self) -> bool:
-        """Whether floats can be trusted; otherwise every row goes to ``Gaps``."""
+        """Whether floats can be trusted; otherwise every row is handled by ``Gaps``."""
         kind = self._values.dtype.kind
         if kind == "f" and not self._arithmetic.cannot_overflow(float(np.abs(self.bests).max())):
             return False
@@ -125,7 +125,7 @@ class RowGaps:
         return found
 
     def places_of(self, rows: Indices) -> Indices:
-        """Return all places of some rows, row after row."""
+        """Return all places of some rows, one row after another."""
         lengths = self.lengths[rows]
         ends = np.cumsum(lengths)
         places: Indices = np.arange(int(ends[-1]) if len(ends) else 0)
@@ -147,18 +147,18 @@ class RowGaps:
         return self._arithmetic.from_differences(found)
 
     def gammas(self) -> Floats:
-        """Like ``gather``, for all scores, in memory that the next call overwrites."""
+        """Return γ of all scores, as ``gather`` does, in memory that the next call overwrites."""
         return self._arithmetic.from_differences(self._all_behind())
 
     def within(self, bounds: Floats, words: NDArray[Any]) -> tuple[Indices, Floats]:
         """Return the places whose γ is at most ``bounds[word]``, and γ there as ``gather`` returns it.
 
-        Bounds decrease: the first is infinite, the others go from 500 down to 2⁻⁸. The result is correct
-        unless γ is within a relative 2⁻⁴⁸ of its bound (lemma 4).
+        Bounds decrease: the first is infinite, the others go from 500 down to 2⁻⁸. The result is correct if γ
+        differs from its bound by more than a relative 2⁻⁴⁸ (lemma 4).
         """
         behind = self._all_behind()
         limits = self._arithmetic.as_differences(bounds)
-        # Most scores lie beyond every bound but the first; only the others are compared with their own bound.
+        # Most scores exceed every bound but the first; only the others are compared with their own bound.
         near: Flags = behind <= limits[1]
         near |= words == 0
         places = near.nonzero()[0]
@@ -200,7 +200,7 @@ class RowGaps:
 
 
 def in_blocks(starts: Indices, size: int, most: int) -> Sequence[tuple[int, int]]:
-    """Return ranges of rows, each of at most ``most`` scores, or a single longer row.
+    """Return ranges of rows with at most ``most`` scores each; a longer row is a range of its own.
 
     Example:
         >>> in_blocks(np.array([0, 3, 6, 20]), 22, 7)

@@ -1,1 +1,1 @@
-"""Numbers: exact rationals for parameters, ball arithmetic, printing, and one-dimensional searches."""
+"""Numbers: exact rationals for parameters, interval arithmetic, printing, and one-dimensional searches."""

@@ -1,6 +1,7 @@
-"""Ball arithmetic: the only place that sets flint's precision, and formulas rounded up.
+"""Interval arithmetic with flint's ``arb``, called a ball: a midpoint and a radius.
 
-A formula evaluated here and rounded up never reports a cost that is too small.
+Only this module sets flint's precision. A formula evaluated here is rounded up, so a reported cost is never
+too small.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ _LARGEST_EXPONENT = 20_000
 class _Precision:
     """The lock for flint's precision, which is shared by the whole process.
 
-    Every computation with balls takes it, so that no thread sees a precision set by another. The thread
-    that holds it may take it again.
+    Every computation with ``arb`` holds it, so no thread sees a precision set by another. The lock is
+    reentrant.
     """
 
     lock = threading.RLock()
 
     @classmethod
     def renew(cls) -> None:
-        """Replace the lock in a forked child, where a thread that no longer exists may hold it."""
+        """Replace the lock in a forked child, because a thread that no longer exists may hold the old one."""
         cls.lock = threading.RLock()
 
 
@@ -42,7 +43,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Run ball arithmetic exclusively at this many bits."""
+    """Run interval arithmetic with this many bits, holding the lock."""
     from flint import ctx
 
     with _Precision.lock, ctx.workprec(bits):
@@ -50,26 +51,26 @@ def precision(bits: int) -> Iterator[None]:
 
 
 def bits_at_work() -> int:
-    """Return the current precision of balls."""
+    """Return the current precision in bits."""
     from flint import ctx
 
     return int(ctx.prec)
 
 
 def ball_of(value: Fraction | int) -> Any:
-    """Return the ball (flint ``arb``) around an exact rational, at the current precision."""
+    """Return the interval (flint ``arb``) of an exact rational, at the current precision."""
     from flint import arb, fmpq
 
     return arb(fmpq(value.numerator, value.denominator))
 
 
 def upper_end(ball: Any) -> Exact:
-    """Return a rational not below any point of a finite ball; ``inf`` beyond 2^±20000."""
+    """Return a rational at or above every point of a finite interval; ``inf`` beyond 2^±20000."""
     mantissa, exponent = (int(part) for part in ball.upper().man_exp())
     if mantissa.bit_length() + exponent > _LARGEST_EXPONENT:
         return math.inf if mantissa > 0 else Fraction(0)
     if exponent < -_LARGEST_EXPONENT:
-        # Round the mantissa up to a coarser grid, so that the rational stays short.
+        # Round the mantissa up to a coarser grid, to keep the rational short.
         shift = -_LARGEST_EXPONENT - exponent
         mantissa, exponent = -(-mantissa >> shift), -_LARGEST_EXPONENT
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
@@ -78,8 +79,8 @@ def upper_end(ball: Any) -> Exact:
 def upper_bound(formula: Callable[..., Any], *arguments: Fraction) -> Exact:
     """Return an upper bound on ``formula(*arguments)``, tight to about 2⁻⁶⁴; ``inf`` if none is found.
 
-    ``formula`` takes and returns balls. The precision is doubled until the ball is narrow: expressions such
-    as ε + e^−ε − 1 cancel for small ε, and more precision restores the cancelled digits.
+    ``formula`` takes and returns ``arb``. The precision is doubled until the interval is narrow: expressions
+    such as ε + e^−ε − 1 cancel for small ε, and more precision restores the cancelled digits.
 
     Example:
         >>> float(upper_bound(lambda e: e + (-e).exp() - 1, Fraction(1)))

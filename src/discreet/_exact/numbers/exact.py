@@ -1,8 +1,8 @@
-"""Exact numbers at the interface: what a user writes becomes a rational, or an error.
+"""Exact numbers for parameters: a user's value becomes a rational, or an error.
 
 ``epsilon`` and ``scale`` given as floats mean their shortest decimal (0.1 is one tenth). A float *distance*
-(a sensitivity) means the larger of its shortest decimal and its binary value, so that no rounding can make
-it smaller than what was meant. NumPy scalars are widened to float64 first.
+(a sensitivity) means the larger of its shortest decimal and its binary value, so rounding cannot make it
+smaller than intended. NumPy scalars are first converted to float64.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Number: TypeAlias = int | float | Fraction | Decimal | str
 """The types that a user may pass for a parameter."""
 
 Exact: TypeAlias = Fraction | float
-"""A rational, or the float ``inf``: the only float that stands for itself."""
+"""A rational, or the float ``inf``; no other float is allowed."""
 
-# A decimal exponent beyond this would make a rational of megabytes, so it is refused. Python itself
-# writes and reads integers of up to 4300 digits only; twice this exponent stays below.
+# A larger decimal exponent would make a rational of megabytes, so it is refused. Python itself reads and
+# writes only integers of up to 4300 digits, which is more than twice this exponent.
 LARGEST_EXPONENT = 2_000
 _MOST_DIGITS = 2 * LARGEST_EXPONENT
 _MOST_BITS = 13_000
@@ -64,7 +64,7 @@ def _exact(value: object) -> Fraction | None:
             return None
         value = float(value)
     if isinstance(value, float):
-        # The shortest decimal. Not repr(): a subclass may print itself as something else.
+        # The shortest decimal. Not repr(), because a subclass may print something else.
         return Fraction(float.__repr__(value)) if math.isfinite(value) else None
     if isinstance(value, str):
         return _fraction_of_text(value)
@@ -80,18 +80,18 @@ def _exact(value: object) -> Fraction | None:
 
 
 def refuse(name: str, value: object, allowed: str) -> ParameterError:
-    """Return the error for a wrong public parameter: its value, and what is allowed."""
+    """Return the error for a wrong public parameter, with its value and the allowed values."""
     return ParameterError(f"⟨{name}⟩{echo(value)} is not allowed: it must be {allowed}")
 
 
 def echo(value: object) -> str:
-    """Return a parameter as the user would recognise it, whatever its ``repr`` does."""
+    """Return a parameter in a form the user recognises, whatever its ``repr`` does."""
     try:
         text = repr(value)
-    except Exception:  # a foreign repr may raise anything; a huge integer raises ValueError
+    except Exception:  # another class's repr may raise anything; a huge integer raises ValueError
         return f"<{type(value).__name__}>"
     short = text if len(text) <= 60 else text[:57] + "..."
-    # Only the message may mark parameter names with this bracket.
+    # This bracket marks parameter names, so it must not come from a value.
     return short.replace("⟨", r"\u27e8")
 
 
@@ -137,7 +137,7 @@ def _at_least_binary(value: object, exact: Fraction) -> Fraction:
 
 
 def positive_distance(name: str, value: object) -> Fraction:
-    """Return a finite distance above zero; a float means the larger of its two readings.
+    """Return a finite distance above zero; a float means the larger of its decimal and binary value.
 
     Example:
         >>> positive_distance("sensitivity", 0.3) == Fraction(3, 10)
@@ -149,7 +149,7 @@ def positive_distance(name: str, value: object) -> Fraction:
 
 
 def non_negative_distance(name: str, value: object) -> Fraction:
-    """Return a finite distance, zero or above; a float means the larger of its two readings."""
+    """Return a finite distance, zero or above; a float means the larger of its decimal and binary value."""
     return _at_least_binary(value, non_negative(name, value))
 
 
@@ -157,10 +157,10 @@ def cost(name: str, value: object) -> Exact:
     """Return a privacy cost: zero or above, infinity allowed."""
     if isinstance(value, float | np.floating) and float(value) == math.inf:
         return math.inf
-    # Our own conversions may give a longer rational than a user may write.
+    # Our own conversions may produce longer rationals than a user may write.
     exact = value if type(value) is Fraction else _exact(value)
     if exact is None or exact < 0:
-        # Infinity is a float; the text "inf" is refused like any other text that is not a number.
+        # Infinity is accepted as a float; the text "inf" is refused like any other text that is not a number.
         finite = isinstance(value, str)
         raise refuse(name, value, f"a number, 0 or above{'' if finite else ', or infinity'}")
     return exact
@@ -168,7 +168,7 @@ def cost(name: str, value: object) -> Exact:
 
 def probability(name: str, value: object) -> Fraction:
     """Return a number in [0, 1]; refuse anything else."""
-    # As for a cost: our own rounding up may give a longer number than a user may write.
+    # As for a cost, our own rounding may produce longer numbers than a user may write.
     exact = value if type(value) is Fraction else _exact(value)
     if exact is None or not 0 <= exact <= 1:
         raise refuse(name, value, "a number from 0 to 1")
@@ -185,7 +185,7 @@ def whole(name: str, value: object, *, least: int = 1) -> int:
 
 
 def float_up(value: Exact) -> float:
-    """Return the least float64 that is at least ``value``: how a cost is reported.
+    """Return the least float64 that is at least ``value``; costs are reported like this.
 
     Example:
         >>> float_up(Fraction(1, 10)), float_up(Fraction(10) ** 400)
@@ -199,7 +199,7 @@ def float_up(value: Exact) -> float:
 
 
 def shown(value: Exact) -> str:
-    """Return the shortest decimal that, read back by our rule for floats, is at least ``value``.
+    """Return the shortest decimal that is at least ``value`` when read back by our rule for floats.
 
     Example:
         >>> shown(Fraction(3, 10)), shown(Fraction(4)), shown(Fraction(1, 3))

@@ -1,6 +1,6 @@
-"""The two scales of noise behind a threshold: b₁ on the threshold, b₂ on every value, as exact rationals.
+"""The two noise scales of a threshold: b₁ for the threshold, b₂ for every value, as exact rationals.
 
-They divide ε = Δ/b₁ + k·Δ/b₂ exactly, for any share (docs/proofs/above-threshold.md, the split).
+They satisfy ε = Δ/b₁ + k·Δ/b₂ exactly, for any share (docs/proofs/above-threshold.md, the split).
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ class NoiseScales:
 
     @property
     def correction(self) -> Fraction:
-        """The mean of a value's noise minus that of the threshold's: b₂ − b₁, or 0."""
+        """The mean noise of a value minus that of the threshold: b₂ − b₁, or 0 for Laplace noise."""
         return Fraction(0) if self.two_sided else self.query - self.threshold
 
     @property
     def variance(self) -> Fraction:
-        """The variance of the difference of the two noises."""
+        """The variance of the difference of the two noise terms."""
         return (self.threshold**2 + self.query**2) * (2 if self.two_sided else 1)
 
 
 def best_share(steps: int) -> Fraction:
-    """Return the threshold's share of ε for which the difference has the least variance.
+    """Return the threshold's share of ε that gives the difference the least variance.
 
-    b₁² + b₂² is least at b₂/b₁ = k^(1/3), computed to 20 binary places: near its minimum the variance is
-    flat, so a rational close to the best share loses nothing.
+    b₁² + b₂² is least at b₂/b₁ = k^(1/3), computed to 20 binary places. The variance is flat near its
+    minimum, so a rational close to the best share is good enough.
 
     Example:
         >>> best_share(1), best_share(8), float(best_share(2))
@@ -64,7 +64,7 @@ def best_share(steps: int) -> Fraction:
     """
     cube = steps << (3 * _ROOT_BITS)
     root = 1 << -(-cube.bit_length() // 3)
-    while True:  # Newton's method from above, in integers: it ends at the floor of the root
+    while True:  # integer Newton's method from above ends at the floor of the root
         better = (2 * root + cube // (root * root)) // 3
         if better >= root:
             break

@@ -1,4 +1,4 @@
-"""Figures for people and for JSON: rounding never breaks a promise, and NaN is never shown."""
+"""Numbers for people and for JSON. Rounding never understates a cost, and NaN is never shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.errors import DiscreetError
 
 
 def rounded(value: Exact, *, up: bool, digits: int = 4) -> float:
-    """Round a figure to a few digits, up or down, starting from its shortest decimal.
+    """Round a number to a few digits, up or down, starting from its shortest decimal.
 
     Example:
         >>> rounded(0.45872, up=True), rounded(0.45872, up=False), rounded(0.5, up=True)
@@ -30,7 +30,7 @@ def rounded(value: Exact, *, up: bool, digits: int = 4) -> float:
 
 
 def figure(value: Exact, *, up: bool = True) -> str:
-    """Return a cost in at most four significant digits, rounded up, or a remaining budget, rounded down.
+    """Return a cost rounded up, or a remaining budget rounded down, with at most four significant digits.
 
     Example:
         >>> figure(Fraction(1, 3)), figure(Fraction(1, 3_000_000)), figure(math.inf)
@@ -51,7 +51,7 @@ def figure(value: Exact, *, up: bool = True) -> str:
 
 
 def measured(value: float, *, digits: int = 4) -> str:
-    """Return a figure that promises nothing (an error, a share), rounded to nearest; ∞ for infinity.
+    """Return a number that is not a guarantee (an error, a share), rounded to nearest; ∞ for infinity.
 
     Example:
         >>> measured(5.32281), measured(5.32281, digits=6), measured(-math.inf)
@@ -63,12 +63,12 @@ def measured(value: float, *, digits: int = 4) -> str:
 
 
 def written(value: object) -> str:
-    """Return a parameter as text that can be read back: a rational exactly, if Python can write it."""
+    """Return a parameter as text that can be read back; a rational is exact if Python can write it."""
     if not isinstance(value, Fraction):
         return repr(value)
     try:
         return str(value)
-    except ValueError:  # Python writes no integer of more than 4300 digits
+    except ValueError:  # Python does not write integers of more than 4300 digits
         return shown(value)
 
 
@@ -107,13 +107,13 @@ def jsonable(value: Any) -> Any:
     return str(value) if isinstance(value, float) and math.isinf(value) else value
 
 
-# ---- what a cost means for people ----
+# ---- the meaning of a cost in words ----
 
 _PEOPLE = {2: "Two people", 3: "Three people", 4: "Four people", 5: "Five people"}
 
 
 def subject(people: int) -> str:
-    """Return the subject of a sentence with its verb: one person's data, or a household together."""
+    """Return a sentence's subject and verb: one person's data, or a household together."""
     if whole("people", people) == 1:
         return "One person's data changes"
     return f"{_PEOPLE.get(people, f'{people} people')} together change"
@@ -125,7 +125,7 @@ def times(factor: int, symbol: str) -> str:
 
 
 def odds(epsilon: Exact) -> str:
-    """Return the words for the factor by which ε lets a probability change: e^ε, rounded up."""
+    """Return e^ε in words, rounded up: the factor by which a probability may change."""
     if epsilon == math.inf:
         return "without any limit"
     factor = upper_bound(lambda e: e.exp(), Fraction(epsilon)) if epsilon < 700 else math.inf

@@ -1,4 +1,4 @@
-"""Roots, thresholds and peaks: bracketed first, then refined inside the bracket."""
+"""Search for roots, thresholds and peaks: first find a bracket, then refine it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def bisected(
 ) -> tuple[float, float]:
     """Return two numbers within ``relative`` of each other: the first is not enough, the second is.
 
-    ``enough`` is false at ``low`` and true at ``high``; neither is evaluated.
+    ``enough`` must be false at ``low`` and true at ``high``; it is not called at either.
 
     Example:
         >>> low, high = bisected(lambda x: x * x >= 2, 0.0, 2.0)
@@ -38,9 +38,9 @@ def bisected(
 
 
 def least_whole(holds: Callable[[int], bool], *, most: int) -> int | None:
-    """Return the least whole number from 1 to ``most`` that ``holds``, found by doubling; None if none does.
+    """Return the least whole number from 1 to ``most`` for which ``holds`` is true, by doubling, or None.
 
-    The result is the least if ``holds`` stays true once it is true.
+    The result is the least one if ``holds`` stays true once it is true.
 
     Example:
         >>> least_whole(lambda n: n * n > 50, most=100), least_whole(lambda n: False, most=100)
@@ -58,7 +58,7 @@ def least_whole(holds: Callable[[int], bool], *, most: int) -> int | None:
 
 
 def peak(height: Callable[[float], float], low: float, high: float) -> float:
-    """Return the point at which a function with a single peak is largest on [low, high], by golden section.
+    """Return the maximum point of a function with a single peak on [low, high], by golden section.
 
     Example:
         >>> round(peak(lambda x: -((x - 3) ** 2), 0, 10), 6)
@@ -83,7 +83,7 @@ def peak(height: Callable[[float], float], low: float, high: float) -> float:
 def root_between(
     excess: Callable[[float], float], low: float, high: float, *, precision: float
 ) -> float | None:
-    """Return the least x of [low, high], to ``precision``, where a decreasing function is at most 0, or None.
+    """Return the least x in [low, high], to ``precision``, where a decreasing function is at most 0, or None.
 
     ``excess`` was evaluated at the returned x.
 
@@ -115,7 +115,7 @@ def least_root(excess: Callable[[float], float], *, farthest: float) -> float | 
 def _bracket(
     excess: Callable[[float], float], farthest: float
 ) -> tuple[float, float, float, float] | None:
-    """Return two ends, low < high, with excess(low) > 0 ≥ excess(high), and the two values."""
+    """Return low < high with excess(low) > 0 ≥ excess(high), and the two values."""
     x, value = 0.0, excess(0.0)
     step = _STRIDE if value > 0 else -_STRIDE
     while abs(x + step) <= farthest:
@@ -137,14 +137,14 @@ def _refine(
     *,
     precision: float,
 ) -> float:
-    """Refine by the Illinois form of regula falsi; bisect if three steps did not halve the bracket."""
+    """Refine by the Illinois form of regula falsi; bisect if three steps do not halve the bracket."""
     widths = [high - low]
     last = 0
     while high - low > precision:
         slow = len(widths) > 3 and widths[-1] > widths[-4] / 2
         secant = high - below * (high - low) / (below - above)
         middle = (low + high) / 2 if slow else secant
-        # Stay half the precision away from both ends, so that the far end moves closer as well.
+        # Stay half the precision away from both ends, so that both ends move closer.
         middle = min(max(middle, low + precision / 2), high - precision / 2)
         if not low < middle < high:
             break

@@ -1,6 +1,6 @@
-"""Random bits and exact draws: given uniform bits, every function has exactly the law it states.
+"""Random bits and exact draws. Given uniform bits, every function has exactly the stated distribution.
 
-Nothing in this package depends on mechanisms. Each release is a function of the gaps and a source of bits;
+This package does not depend on the mechanisms. Each draw is a function of the gaps and a source of bits;
 docs/proofs/sampling.md proves each one.
 """
 

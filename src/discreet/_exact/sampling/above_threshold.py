@@ -1,8 +1,9 @@
-"""A noisy threshold, and the values that cross it when each gets its own noise.
+"""A noisy threshold, and the values that cross it. Each value gets its own noise.
 
-A value q crosses if q + Y ≥ T + X. X is drawn once, as the first bits of a uniform number; given X a
-crossing is a coin whose chance falls with z = (T + X − q)/b₂. Floats with an error bound nearly always
-decide it; more bits of both uniform numbers and balls decide the rest (docs/proofs/above-threshold.md).
+A value q crosses if q + Y ≥ T + X. X is drawn once, as the first bits of a uniform number. Given X, a
+crossing is a coin whose chance falls with z = (T + X − q)/b₂. Floats with an error bound nearly always decide
+it. More bits of both uniform numbers and interval arithmetic decide the rest
+(docs/proofs/above-threshold.md).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Value: TypeAlias = int | float | Fraction
 _LN2 = math.log(2)
 _LN2_ABOVE = Fraction(6243314768165360, 9007199254740992)  # Thresholds.v: ln2_below
 _ROUNDING = 2.0**-49
-_UNCLEAR = 2.0**-10  # floats do not decide if z is off by more; e^x ≤ 1 + 2x holds below one
+_UNCLEAR = 2.0**-10  # floats do not decide if z has a larger error; uses e^x ≤ 1 + 2x for x < 1
 _FIRST_STRETCH, _LONGEST_STRETCH = 1 << 12, 1 << 20
 _MACHINE = 2.0**900
 _STEADIEST = 100.0
@@ -37,14 +38,14 @@ _WAITING = 64
 
 
 class NoisyThreshold:
-    """A noisy threshold: draws its noise when created, then decides which values cross it.
+    """A noisy threshold. It draws its noise when created, then decides which values cross.
 
     Args:
         threshold: T, exactly.
         noise: the scales b₁ and b₂ and the kind of noise.
         bits: the source of X and of every value's noise.
         steady: if True, the work does not depend on the values or the noise, except in the float's error
-            band; the law is the same. Only for machine numbers and exponential noise.
+            band; the distribution is the same. Only for machine numbers and exponential noise.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -90,10 +91,10 @@ class NoisyThreshold:
         self._negative = noise.two_sided and bits.integer(1) == 1
         word = tuning.word
         self._uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
-        while self._uniform.known < 1 << (word // 2):  # so that the first bits locate X well
+        while self._uniform.known < 1 << (word // 2):  # the first bits then locate X well
             self._uniform.extend()
         self._waiting: list[int] = []
-        # If floats would overflow or underflow, balls decide everything.
+        # If floats would overflow or underflow, interval arithmetic decides everything.
         sizes = (abs(threshold), noise.query, 1 / noise.query, self._ratio)
         self._machine = max(sizes) < _MACHINE
         self._rounding = _ROUNDING if self._machine and tuning.tolerance < math.inf else math.inf
@@ -112,7 +113,7 @@ class NoisyThreshold:
         return self._settle(Fraction(value), self._known(word)) if decided is None else decided
 
     def _by_floats(self, value: Value, word: int) -> bool | None:
-        """Return whether a value crosses; None if floats cannot decide. z is within ``doubt`` (lemma 1)."""
+        """Return whether a value crosses, or None if floats cannot decide (z is within ``doubt``)."""
         try:
             near = float(value)
         except OverflowError:
@@ -123,7 +124,7 @@ class NoisyThreshold:
         ) * self._rounding + self._doubt
         width = self._tuning.word
         if word and z - doubt > _LN2 * (width + 1):
-            return False  # u ≥ 2^−width, and the chance is smaller
+            return False  # the chance is below 2^−width ≤ u
         if z + doubt < 0.0 and not self._noise.two_sided:
             return True
         if doubt < _UNCLEAR:
@@ -154,7 +155,7 @@ class NoisyThreshold:
                 first, second = (ball_of(scale) for scale in scales)
                 low = (smallest * second - ball_of(behind) - most * first) / ball_of(unit)
                 high = (largest * second - ball_of(behind) - least * first) / ball_of(unit)
-                # The gap is already known to be non-negative, even if these enclosures do not show it.
+                # The gap is known to be non-negative, even if these intervals do not show it.
                 found = common_floor(low.max(ball_of(0)), high) if high.is_finite() else None
             if found is not None:
                 return max(found, 0)
@@ -164,7 +165,7 @@ class NoisyThreshold:
 
     @np.errstate(all="ignore")
     def crossings(self, values: NDArray[Any], most: int = 1) -> list[int]:
-        """Return the places of the first ``most`` values that cross, each with new noise.
+        """Return the positions of the first ``most`` values that cross, each with new noise.
 
         ``values`` are finite and of type int64 or float64, or exact numbers (``dtype=object``).
 
@@ -192,7 +193,7 @@ class NoisyThreshold:
                 yield place
 
     def _heads(self, values: NDArray[Any]) -> Indices:
-        """Return the places that cross: near values one by one, far ones thinned (sampling.md, lemma 8)."""
+        """Return the positions that cross: near values one by one, far ones by thinning (lemma 8)."""
         level = self._tuning.level
         cut = self._far_below(level, values.dtype)
         near = (values > cut).nonzero()[0]
@@ -205,7 +206,7 @@ class NoisyThreshold:
         return np.sort(np.concatenate([heads, marked[self._flips(values[marked], boost=level)]]))
 
     def _far_below(self, level: int, dtype: np.dtype[Any]) -> Any:
-        """Return a number such that every value at or below it has a chance of at most 2^−level."""
+        """Return a number such that every value at or below it crosses with a chance of at most 2^−level."""
         least = Fraction(self._shift - self._doubt) * self._noise.query
         cut = self._threshold + least - level * _LN2_ABOVE * self._noise.query
         if dtype.kind == "f":
@@ -213,7 +214,7 @@ class NoisyThreshold:
         return math.floor(cut)
 
     def _flips(self, values: NDArray[Any], boost: int = 0) -> Flags:
-        """Return whether each value crosses, when its chance is multiplied by 2^boost."""
+        """Return whether each value crosses, with chances multiplied by 2^boost."""
         z, doubt = self._measured(values)
         chances = (
             np.where(z < 0.0, 1.0 - 0.5 * np.exp(z), 0.5 * np.exp(-z))
@@ -236,7 +237,7 @@ class NoisyThreshold:
         return z, doubt * self._rounding + self._doubt
 
     def _compared(self, chances: Floats, doubt: Floats, boost: int) -> tuple[Flags, Flags, Words]:
-        """Return which coins floats find to be heads, which coins floats can decide, and the words used."""
+        """Return which coins are heads by floats, which of these results are certain, and the words used."""
         width = self._tuning.word
         words = self._bits.words(len(chances), width=width)
         drawn = words.astype(np.float64)
@@ -267,7 +268,7 @@ class NoisyThreshold:
         heads, clear, words = self._compared(chances, doubt, 0)
         certain = z + doubt < 0.0
         heads |= certain
-        # Beyond the clip the chance is below 2^−100; a word of zeros is then decided in balls.
+        # Beyond the clip the chance is below 2^−100; interval arithmetic then decides a word of zeros.
         clear |= certain | ((z - doubt > _STEADIEST) & (words > 0))
         self._settle_rest(values, heads, clear, words)
         return heads
@@ -275,7 +276,7 @@ class NoisyThreshold:
     # ---- exactly ------------------------------------------------------------------------------
 
     def _settle(self, value: Fraction, uniform: Uniform, boost: int = 0) -> bool:
-        """Return whether u is below 2^boost times the chance, by balls and as many bits as needed."""
+        """Return whether u is below 2^boost times the chance, with as many bits as needed."""
         behind = (self._threshold - value) / self._noise.query
         size = _bits_of(behind, self._ratio)
         while True:
@@ -290,7 +291,7 @@ class NoisyThreshold:
             self._more(uniform)
 
     def _noise_ends(self) -> tuple[Ball, Ball]:
-        """Return balls around the least and the largest value that X/b₁ may have."""
+        """Return intervals with the least and the largest value that X/b₁ may have."""
         low, high = self._uniform.ends()
         if self._negative:
             return low.log(), high.log()
@@ -319,7 +320,7 @@ class NoisyThreshold:
         self._locate()
 
     def _locate(self) -> None:
-        """Set X/b₂ in floats and its error bound, from the known bits."""
+        """Compute X/b₂ in floats, with its error bound, from the known bits."""
         known, width = self._uniform.known, self._uniform.width
         ratio = float(self._ratio) if self._machine else 0.0
         middle = (width + 1) * _LN2 - math.log(2 * known + 1)
@@ -334,7 +335,7 @@ class NoisyThreshold:
         return Uniform(self._bits, known=word, width=width, step=width)
 
     def _word(self) -> int:
-        """Return a new word; several are drawn at a time, except in tests, which may use a tape of bits."""
+        """Return a new word. Several are drawn at a time, except in tests with a tape of bits."""
         if not self._waiting:
             if self._tuning is not STANDARD:
                 return self._bits.integer(self._tuning.word)

@@ -1,4 +1,4 @@
-"""The candidates with exactly the best score, from which every mechanism chooses at scale zero."""
+"""The candidates with exactly the best score. At scale zero, every mechanism chooses from them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet._exact.sampling.bits import Bits, uniform_indices
 
 
 def best_indices(values: Values, *, largest_is_best: bool = True) -> Indices:
-    """Return all candidates with the best score, ascending.
+    """Return all candidates with the best score, in ascending order.
 
     Example:
         >>> best_indices(np.array([4, 9, 9]))

@@ -1,8 +1,8 @@
-"""Random bits: the only module that asks the operating system for randomness.
+"""Random bits. Only this module asks the operating system for randomness.
 
-A release creates its own :class:`SecureBits` and discards it. The kernel serves small requests; larger ones
-come from AES-256 in counter mode, under a key newly drawn from the kernel for this source alone. Uniform
-integers are made from the bits by rejection (lemmas 1 and 2 of the proof page).
+A release creates its own :class:`SecureBits` and discards it. Small requests are served by the kernel. Larger
+ones come from AES-256 in counter mode, with a new key from the kernel for each source. Uniform integers are
+made from the bits by rejection (lemmas 1 and 2 of the proof page).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from discreet._exact.numbers.exact import refuse
 from discreet.errors import DiscreetError, ParameterError
 
 Words: TypeAlias = NDArray[np.uint64]
-"""Unsigned words; a source may return words of 8 or 32 bits in a type of exactly that size."""
+"""Unsigned words; words of 8 or 32 bits may have a type of exactly that size."""
 
 KERNEL_BYTES = 8192
-"""The bytes that one source takes from the kernel before it switches to the cipher."""
+"""The number of bytes that a source takes from the kernel before it switches to the cipher."""
 
 _SHORT: dict[int, Any] = {8: np.dtype("u1"), 32: np.dtype("<u4")}
 _ZEROS = bytes(1 << 16)
@@ -38,7 +38,7 @@ class Bits(Protocol):
 
     @property
     def scripted(self) -> bool:
-        """Whether the bits can be predicted; such a source must never serve a release."""
+        """Whether the bits can be predicted. If so, the source must never be used for a release."""
         ...
 
     def words(self, count: int, *, width: int = 64) -> Words:
@@ -60,7 +60,7 @@ class _ByteBits(ABC):
         """Return the next bytes of the stream."""
 
     def words(self, count: int, *, width: int = 64) -> Words:
-        """Return ``count`` independent uniform integers below ``2**width``, in a type that holds them."""
+        """Return ``count`` independent uniform integers below ``2**width``, in a type that can hold them."""
         if width in _SHORT:
             return np.frombuffer(self._bytes(count * width >> 3), _SHORT[width])
         drawn: Words = np.frombuffer(self._bytes(8 * count), "<u8")
@@ -72,8 +72,8 @@ class _ByteBits(ABC):
 
 
 def is_generator(thing: object) -> bool:
-    """Return whether an object is a Python or NumPy generator, not a seed; it is never drawn from."""
-    # If the generator's module is not loaded, no such generator exists; loading it here would be slow.
+    """Return whether an object is a Python or NumPy generator and not a seed; nothing is drawn from it."""
+    # If the generator's module is not loaded, the object cannot be one. Loading it here would be slow.
     python, numpy = sys.modules.get("random"), sys.modules.get("numpy.random")
     known = [getattr(python, "Random", None)]
     known += [getattr(numpy, name, None) for name in ("RandomState", "Generator")]
@@ -82,7 +82,7 @@ def is_generator(thing: object) -> bool:
 
 @cache
 def _ciphers() -> tuple[Any, Any, Any]:
-    # Imported here because the import takes 30 ms, and a small selection never needs it.
+    # Imported here, because the import takes 30 ms and a small selection does not need it.
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     return Cipher, algorithms.AES, modes.CTR(_BLANK_NONCE)
@@ -99,10 +99,10 @@ def _expand(encryptor: Any, count: int) -> bytes:
 
 
 class _Family:
-    """The number of forks that led to this process, and the lock for keying sources.
+    """The number of forks that led to this process, and the lock for creating keys.
 
-    A child process gets a copy of every cipher state. Its process number distinguishes it, and the fork
-    count does so even if process numbers have wrapped around.
+    A child process gets a copy of every cipher state. Its process id distinguishes it from the parent, and
+    the fork count does so even if process ids have wrapped around.
     """
 
     forks = 0
@@ -110,9 +110,9 @@ class _Family:
 
     @classmethod
     def born(cls) -> None:
-        """Run in a child before anything else."""
+        """Run in a child process before anything else."""
         cls.forks += 1
-        # The old lock may be held by a thread that does not exist on this side of the fork.
+        # The old lock may be held by a thread that does not exist in the child.
         cls.keying = threading.Lock()
 
 
@@ -121,15 +121,15 @@ if hasattr(os, "register_at_fork"):
 
 
 def process() -> tuple[int, int]:
-    """Return numbers that distinguish this process from any other that could hold a copy of its memory."""
+    """Return numbers that distinguish this process from any other that may have a copy of its memory."""
     return os.getpid(), _Family.forks
 
 
 class SecureBits(_ByteBits):
     """New secure bits for one release.
 
-    Never repeats bits: a forked child, a copy and an unpickled source all start under a new key,
-    and threads that share a source take turns.
+    Bits are never repeated: a forked child, a copy and an unpickled source all start with a new key, and
+    threads that share a source take turns.
 
     Example:
         >>> SecureBits().words(3).shape
@@ -164,12 +164,12 @@ class SecureBits(_ByteBits):
             return _expand(self._encryptor, count)
 
     def __reduce__(self) -> tuple[type[SecureBits], tuple[()]]:
-        # A pickle or a copy is a new source, not the same stream again.
+        # A pickle or a copy is a new source, not a repetition of the same stream.
         return (SecureBits, ())
 
 
 class ScriptedBits(_ByteBits):
-    """The same bits for the same seed, on every machine: for tests and reproducible study only.
+    """The same bits for the same seed, on every machine. For tests and reproducible study only.
 
     Example:
         >>> bool((ScriptedBits(7).words(4) == ScriptedBits(7).words(4)).all())
@@ -200,8 +200,8 @@ class ScriptedBits(_ByteBits):
         return (ScriptedBits, (self.seed,))
 
 
-class TapeExhausted(DiscreetError):  # noqa: N818 - an end, which the walker expects
-    """A tape of bits has ended; ``needed`` is how many more bits the next request takes."""
+class TapeExhausted(DiscreetError):  # noqa: N818 - not a failure: the enumeration expects it
+    """A tape of bits has ended; ``needed`` is the number of bits missing for the next request."""
 
     def __init__(self, needed: int) -> None:
         super().__init__("the tape of bits has ended")
@@ -209,7 +209,7 @@ class TapeExhausted(DiscreetError):  # noqa: N818 - an end, which the walker exp
 
 
 class TapeBits:
-    """Bits read from a finite tape, so that every path of a sampler can be enumerated.
+    """Bits from a finite tape, to enumerate every path of a sampler.
 
     Example:
         >>> TapeBits([1, 0, 1]).integer(3)
@@ -256,7 +256,7 @@ class TapeBits:
 
 
 def source_of_bits(randomness: Bits | None) -> Bits:
-    """Return the source of bits for a study: by default a new secure one."""
+    """Return the source of bits for a study, by default a new secure one."""
     if randomness is None:
         return SecureBits()
     if not (hasattr(randomness, "words") and hasattr(randomness, "integer")):
@@ -299,7 +299,7 @@ def uniform_indices(bits: Bits, bound: int, *, count: int) -> Indices:
 def uniform_below_each(bits: Bits, bounds: Indices, *, width: int = 32) -> Indices:
     """Return an independent uniform integer below each of the bounds, which are at most 2^width.
 
-    Like ``some_indices``, with a bound for each word; rejected words are drawn again.
+    This works like ``some_indices``, with a bound for each word; rejected words are drawn again.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -321,9 +321,9 @@ def uniform_below_each(bits: Bits, bounds: Indices, *, width: int = 32) -> Indic
 def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indices:
     """Return at most ``count`` independent uniform integers in ``range(bound)``, rarely fewer.
 
-    A word ``v`` of ``width`` bits gives the high half of ``v * bound``; words whose low half is below
-    ``2**width % bound`` are dropped, which leaves equally many words for every integer. Bounds too large
-    for a product in 64 bits use masked rejection.
+    A word ``v`` of ``width`` bits gives the high half of ``v * bound``. Words whose low half is below
+    ``2**width % bound`` are dropped, so every integer has equally many words. Bounds too large for a product
+    in 64 bits use masked rejection.
     """
     if bound > 1 << width:
         return some_words_below(bits, bound, count=count).astype(np.int64)
@@ -339,7 +339,7 @@ def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indi
 
 
 def few_indices(bits: Bits, bound: int, *, count: int, width: int = 64) -> list[int]:
-    """Like ``some_indices``, for a few indices and bounds up to ``2**width``: plain Python is faster here."""
+    """Like ``some_indices``, in plain Python, which is faster for few; bounds go up to ``2**width``."""
     whole = 1 << width
     surplus = whole % bound
     products = [word * bound for word in bits.words(count, width=width).tolist()]

@@ -1,12 +1,12 @@
-"""Exact coins whose chance is a function of the gap: floats with a proven error band, balls inside it.
+"""Exact coins whose chance is a function of the gap.
 
 A *family* of coins gives each candidate a chance c(γ). It provides the chance as a float with a known
-relative error, as a ball, and a bound on it for all candidates beyond a level. The samplers flip only coins
-of these families.
+relative error, as an interval, and as a bound for all candidates beyond a level. The samplers flip only
+coins of these families.
 
-Only the first bits of a uniform number u are known. When a float comparison falls inside its error band, u
-is extended and the other side is enclosed in a ball (flint's ``arb``) until the two separate, which happens
-with probability one (lemma 3 of the proof page).
+Only the first bits of a uniform number u are drawn. If a float comparison falls inside its error band, more
+bits of u are drawn, and the chance is enclosed in narrower intervals (flint's ``arb``) until the two
+separate. This happens with probability one (lemma 3 of the proof page).
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ from discreet._exact.sampling.bits import Bits, Words
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """Word sizes, filter width, and the sizes at which a sampler changes its plan.
+    """Word sizes, error tolerance, and the sizes at which a sampler changes its method.
 
-    Nothing here affects a distribution. Tests shrink the numbers until every path of a sampler can be
-    enumerated, or set the tolerance to infinity so that every decision is made in ball arithmetic.
+    These numbers do not affect a distribution. Tests shrink them until every path of a sampler can be
+    enumerated, or set the tolerance to infinity, so that interval arithmetic makes every decision.
 
     Attributes:
-        word: how many bits of a uniform number are drawn first, or next if ``first_bits`` came first.
+        word: the number of bits of a uniform number drawn first, or next if ``first_bits`` came first.
         coin: the same for coins that are flipped many at a time; few of those are close calls.
-        first_bits: how many bits, at most 8 (lemma 6a), decide most coins if there are few candidates.
-        index_word: bits of the word from which a uniform index is made.
-        key: bits of the keys that choose one of several arrivals.
-        pick: bits from which a steady choice is made.
-        tolerance: relative half-width of the band in which a float comparison is not trusted;
-            at least 2⁻⁴² (lemma 6), ``inf`` sends every comparison to ball arithmetic.
+        first_bits: the number of bits, at most 8 (lemma 6a), that decide most coins for few candidates.
+        index_word: the number of bits from which a uniform index is made.
+        key: the number of bits of the keys that choose one of several arrivals.
+        pick: the number of bits from which a steady choice is made.
+        tolerance: the relative half-width of the band in which a float comparison is not trusted, at least
+            2⁻⁴² (lemma 6); ``inf`` sends every comparison to interval arithmetic.
         sparse: if fewer marks than this are expected, they are found one at a time.
-        spare: how many distances between marks are drawn beyond the expected number.
+        spare: the number of distances between marks drawn beyond the expected number.
         few: up to this many near candidates are listed and handled directly.
         first_bits_up_to: with up to this many candidates, all coins are decided by their first bits, unless
             only few are near.
         one_by_one: up to this many coins are flipped one by one, which is then fastest.
-        sampled: about how many scores at fixed places are checked before random visits are made.
-        sampled_level: visits are made if one of these scores has a coin of at least 2 to the minus this.
-        single_visits: how many random visits are made first, one at a time.
-        visits: how many more visits are made, all at once.
-        near_enough: these are made only if one of the first visits found a gap of at most this.
+        sampled: the approximate number of scores at fixed positions checked before any random visits.
+        sampled_level: visits are made if one of these scores has a coin of at least 2^−sampled_level.
+        single_visits: the number of random visits made first, one at a time.
+        visits: the number of further visits, made all at once.
+        near_enough: further visits are made only if one of the first found a gap of at most this.
         flipped_up_to: with up to this many candidates, all coins are flipped by their first bits if visits
             find no head.
-        proposals: how many proposals are made in each round; later rounds repeat the last number.
+        proposals: the number of proposals in each round; later rounds repeat the last number.
         cut_from: blocks of at least this many candidates may be cut into parts.
         heavy: a block is cut if its best weighs more than the bests of all blocks together, divided by this.
-        cells: about how many cells of equal chance proposals are drawn from, or four for each block if that
-            is more.
-        overdraw: how many proposals are made for each missing draw, when many draws are made.
-        level: the exponent a; candidates with coins under 2⁻ᵃ are thinned and never listed.
+        cells: the approximate number of cells of equal chance from which proposals are drawn, or four for
+            each block if that is more.
+        overdraw: the number of proposals for each missing draw, when many draws are made.
+        level: the exponent a; candidates with coins below 2⁻ᵃ are thinned and never listed.
     """
 
     word: int = 64
@@ -94,7 +94,7 @@ STANDARD = Tuning()
 
 
 Ball: TypeAlias = Any
-"""flint's ``arb``: a real number known to lie in an interval."""
+"""flint's ``arb``: an interval that contains a real number."""
 
 GUARD_BITS = 64
 _MOST_DOUBLINGS = 100
@@ -108,7 +108,7 @@ def scaled(value: Ball, exponent: int) -> Ball:
 
 
 class Uniform:
-    """A uniform number in [0, 1) known to ``width`` bits: from ``known / 2**width`` upward."""
+    """A uniform number in [0, 1), known to ``width`` bits: it is ``known / 2**width`` or slightly more."""
 
     __slots__ = ("_bits", "_step", "known", "width")
 
@@ -124,7 +124,7 @@ class Uniform:
         self.width += self._step
 
     def is_below(self, target: Callable[[], Ball]) -> bool:
-        """Return whether this number is below the one that ``target`` encloses at any precision."""
+        """Return whether this number is below the one that ``target`` encloses at the current precision."""
         while True:
             with precision(self.width + GUARD_BITS):
                 threshold = scaled(target(), self.width)
@@ -135,7 +135,7 @@ class Uniform:
             self.extend()
 
     def ends(self) -> tuple[Ball, Ball]:
-        """Return balls around the two ends of the interval known to contain this number."""
+        """Return the two ends of the interval that contains this number."""
         return scaled(ball_of(self.known), -self.width), scaled(
             ball_of(self.known + 1), -self.width
         )
@@ -145,7 +145,7 @@ _POWERS = 2.0 ** np.arange(128)
 
 
 class SomeGaps(Protocol):
-    """The gaps that a coin needs, of one row or of many."""
+    """The gaps that a coin needs, from one row or from many."""
 
     def gather(self, indices: Indices, /) -> Floats:
         """Return γ of some candidates as float64 (lemma 4)."""
@@ -162,8 +162,8 @@ class Coins(Protocol):
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
         """Return chances for gaps computed by ``Gaps.gather``, and a factor for the tolerance.
 
-        The relative error of a chance is at most 2⁻⁴³ times its factor, or the true chance and the
-        float are both below 2⁻²⁰⁰. The first array may be the argument, overwritten.
+        The relative error of a chance is at most 2⁻⁴³ times its factor, or the true chance and the float are
+        both below 2⁻²⁰⁰. The argument may be overwritten and returned as the first array.
         """
         ...
 
@@ -203,7 +203,7 @@ class Heads:
         return chance.min(ball_of(1)) if self.halvings < 0 else chance
 
     def exponent(self, level: int) -> int:
-        """Return the exponent: each halving counts as one."""
+        """Return the exponent; each halving adds one."""
         return max(0, level + self.halvings)
 
 
@@ -217,10 +217,10 @@ def flip(
     boost: int | Indices = 0,
     first: Words | None = None,
 ) -> Indices:
-    """Return the positions in ``candidates`` at which a coin of chance ``2**boost * c(γ)`` comes up heads.
+    """Return the positions in ``candidates`` where a coin with chance ``2**boost * c(γ)`` is heads.
 
-    The coins of different positions are independent; ``first`` holds the first bits of each uniform number,
-    if known. By lemma 6, a coin that floats decide here comes out as in exact arithmetic.
+    The coins are independent. ``first`` has the first bits of each uniform number, if known. By lemma 6, a
+    coin decided by floats here has the same result as in exact arithmetic.
     """
     chances, factor = coins.chances(gaps.gather(candidates))
     words, width = bits.words(len(candidates), width=tuning.coin), tuning.coin
@@ -252,7 +252,7 @@ def flip(
 def heads_among(
     gaps: Gaps, candidates: list[int], coins: Heads, *, bits: Bits, tuning: Tuning
 ) -> Iterator[int]:
-    """Yield the candidates, of a few, whose coins come up heads; each coin is flipped on request."""
+    """Yield those of a few candidates whose coins are heads; each coin is flipped on request."""
     words = bits.words(len(candidates), width=tuning.word).tolist()
     for candidate, word in zip(candidates, words, strict=True):
         if _is_heads(gaps, candidate, coins, (word, tuning.word), bits=bits, tuning=tuning):
@@ -262,7 +262,7 @@ def heads_among(
 def _is_heads(
     gaps: Gaps, candidate: int, coins: Heads, known: tuple[int, int], *, bits: Bits, tuning: Tuning
 ) -> bool:
-    """Return whether one coin comes up heads, given a word and its width: ``flip`` in plain Python."""
+    """Return whether one coin is heads, given a word and its width; like ``flip``, in plain Python."""
     word, width = known
     doubt = tuning.tolerance
     chance = coins.chance(gaps.gamma(candidate)) * 2.0**width
@@ -275,7 +275,7 @@ def _is_heads(
 
 
 def not_tails_yet(gaps: Gaps, *, bits: Bits, tuning: Tuning) -> tuple[Indices, Words]:
-    """Return the first bits of every uniform number, and the candidates for which they do not mean tails.
+    """Return the candidates that their first bits do not yet show to be tails, and all first bits.
 
     The first bits of u bound −ln u from above; a candidate with a larger gap has e^−γ below u (lemma 6a).
     """
@@ -287,7 +287,7 @@ def not_tails_yet(gaps: Gaps, *, bits: Bits, tuning: Tuning) -> tuple[Indices, W
 def heads_after_first_bits(
     gaps: Gaps, candidate: int, coins: Heads, first: int, *, bits: Bits, tuning: Tuning
 ) -> bool:
-    """Return whether a coin comes up heads, given the first bits of its uniform number."""
+    """Return whether a coin is heads, given the first bits of its uniform number."""
     word = (first << tuning.word) | bits.integer(tuning.word)
     known = (word, tuning.first_bits + tuning.word)
     return _is_heads(gaps, candidate, coins, known, bits=bits, tuning=tuning)
@@ -295,7 +295,7 @@ def heads_after_first_bits(
 
 @lru_cache(maxsize=16)
 def noise_bounds(width: int, tolerance: float) -> Floats:
-    """Return, for every value of the first bits of u, a number that is certainly above −ln u."""
+    """Return, for every value of the first bits of u, a number certainly above −ln u."""
     with np.errstate(divide="ignore"):
         bounds: Floats = np.log(np.arange(1 << width) * 0.5**width)
     bounds *= -(1.0 + tolerance)
@@ -321,7 +321,7 @@ def biased_coins(bits: Bits, chance: Fraction, *, count: int) -> NDArray[np.bool
     words = bits.words(count)
     floor = chance.numerator * 2**64 // chance.denominator
     heads: NDArray[np.bool_] = words < np.uint64(floor)
-    # Only the one word that contains the threshold leaves the result open.
+    # Only the one word that contains the threshold leaves the result undecided.
     for place in (words == np.uint64(floor)).nonzero()[0].tolist():
         heads[place] = Uniform(bits, known=floor, width=64).is_below(lambda: ball_of(chance))
     return heads

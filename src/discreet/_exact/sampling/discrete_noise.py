@@ -1,7 +1,7 @@
-"""Whole-number noise for counts, exactly geometric and discrete Laplace, and exact halving of counts.
+"""Exact integer noise for counts (geometric and discrete Laplace), and exact halving of counts.
 
-⌊−s·ln u⌋ is at least g with probability e^{−g/s}: a geometric variable, for any rational scale s. The
-difference of two is discrete Laplace (docs/proofs/noisy-count-and-gap.md). The floor is decided in ball
+⌊−s·ln u⌋ is at least g with probability e^{−g/s}, so it is geometric, for any rational scale s. The
+difference of two is discrete Laplace (docs/proofs/noisy-count-and-gap.md). The floor is decided in interval
 arithmetic, with more bits of u if needed.
 """
 
@@ -50,7 +50,7 @@ def discrete_laplace(bits: Bits, scale: Fraction) -> int:
 
 
 def common_floor(low: Ball, high: Ball) -> int | None:
-    """Return the floor shared by every number between two balls, if there is one."""
+    """Return the floor of every number between two intervals if it is the same, else None."""
     below, above = low.floor().unique_fmpz(), high.floor().unique_fmpz()
     return int(below) if below is not None and below == above else None
 
@@ -79,7 +79,7 @@ def halved(counts: NDArray[np.int64], bits: Bits) -> NDArray[np.int64]:
     ends = np.cumsum(full)
     start = 0
     while start < len(large):
-        # Take as many counts at once as one chunk of words serves; a larger count takes several chunks.
+        # Process as many counts together as one chunk of words allows; a larger count takes several chunks.
         before = int(ends[start] - full[start])
         stop = max(start + 1, int(np.searchsorted(ends, before + _CHUNK_WORDS, side="right")))
         if stop - start > 1:

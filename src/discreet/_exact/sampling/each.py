@@ -1,8 +1,8 @@
 """An independent choice for every row of a block of scores (theorem 6 of the proof page).
 
 A block is processed as a whole: floats with an error bound decide most of it for all rows at once. The rest
-is decided for one candidate, or one row, at a time, in ball arithmetic with more bits. Each function
-returns the chosen candidate's position in its row.
+is decided one candidate or one row at a time, in interval arithmetic with more bits. Each function returns
+the chosen candidate's position in its row.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SLACK = 2.0**-30  # far more than the error of a gap in the layers where floats
 
 @np.errstate(all="ignore")
 def head_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
-    """Choose a candidate of each row as permute-and-flip does.
+    """Choose one candidate in each row by permute-and-flip.
 
     Example:
         >>> from fractions import Fraction
@@ -59,15 +59,16 @@ def best_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Ind
 
 @np.errstate(all="ignore")
 def proportional_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
-    """Choose a candidate of each row as the exponential mechanism does: in proportion to exp(−γ).
+    """Choose one candidate in each row by the exponential mechanism: with chances proportional to exp(−γ).
 
-    The choice is the first place of a row whose cumulative share exceeds a uniform number.
+    The choice is the first position in a row whose cumulative share exceeds a uniform number.
     """
     chances, _ = _CERTAIN.chances(rows.gammas())
     ends = np.cumsum(chances)
     last = rows.starts + rows.lengths - 1
     before = ends[rows.starts] - chances[rows.starts]
-    # One sum over the whole block: its rounding is in the error bound, so blocks must be short (lemma 18).
+    # One running sum covers the whole block. Its rounding is in the error bound, so blocks must be short
+    # (lemma 18).
     totals = ends[last] - before
     words = bits.words(len(totals), width=tuning.word)
     target = np.ldexp(words.astype(np.float64) + 0.5, -tuning.word) * totals + before
@@ -77,7 +78,7 @@ def proportional_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD
     chosen: Indices = np.searchsorted(ends, target - doubt)
     np.clip(chosen, rows.starts, last, out=chosen)
     unclear = ends[chosen] <= target + doubt
-    # The last place of a row takes the remainder, wherever its end is in floats.
+    # The last position of a row takes the remainder, wherever the row ends in floats.
     unclear &= chosen < last
     for number in unclear.nonzero()[0].tolist():
         uniform = Uniform(bits, known=int(words[number]), width=tuning.word, step=tuning.word)
@@ -86,7 +87,7 @@ def proportional_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD
 
 
 def _by_balls(rows: RowGaps, number: int, uniform: Uniform) -> int:
-    """Return the first place of one row whose cumulative share exceeds the uniform number."""
+    """Return the first position in one row whose cumulative share exceeds the uniform number."""
     start = int(rows.starts[number])
     gammas = [rows.exact(start + place) for place in range(int(rows.lengths[number]))]
 
@@ -107,7 +108,7 @@ def _by_balls(rows: RowGaps, number: int, uniform: Uniform) -> int:
 
 @np.errstate(all="ignore")
 def laplace_max_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
-    """Choose a candidate of each row as noisy max with Laplace noise does."""
+    """Choose one candidate in each row by noisy max with Laplace noise."""
     heads = _heads(rows, _ABOVE, bits=bits, tuning=tuning)
     chosen = np.full(len(rows.starts), -1, dtype=np.int64)
     above, owners = _one_of_each(rows, heads, bits=bits, tuning=tuning)
@@ -128,7 +129,7 @@ def laplace_max_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD)
 def _in_layer(
     rows: RowGaps, places: Indices, layer: Layer, *, bits: Bits, tuning: Tuning
 ) -> Indices:
-    """Return which of these places are in the layer, given that they are not in a layer above it.
+    """Return which of these positions are in the layer, given that they are not in a higher layer.
 
     Their chances are at most e^(k−γ), and the first bits rule out most of them (lemma 19).
     """
@@ -143,7 +144,7 @@ def _in_layer(
 
 
 def _heads(rows: RowGaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> Indices:
-    """Return the places whose coins come up heads; the first bits rule out most of them (lemma 6a)."""
+    """Return the positions whose coins are heads; the first bits rule out most of them (lemma 6a)."""
     first = bits.words(rows.size, width=tuning.first_bits)
     left, gammas = rows.within(noise_bounds(tuning.first_bits, tuning.tolerance), first)
     first = first.take(left)
@@ -160,11 +161,11 @@ def _fallen(
     bits: Bits,
     tuning: Tuning,
 ) -> Indices:
-    """Return the places whose coins come up heads, given the first bits of each uniform number."""
+    """Return the positions whose coins are heads, given the first bits of each uniform number."""
     chances, factor = coins.chances(gammas)
     more = bits.words(len(places), width=tuning.coin)
     width = tuning.first_bits + tuning.coin
-    # Exact below 2⁵³ and rounded above it, which lemma 6 allows.
+    # Exact below 2⁵³, and rounded above it, which lemma 6 allows.
     drawn = first.astype(np.float64)
     drawn *= 2.0**tuning.coin
     drawn += more
@@ -183,7 +184,7 @@ def _fallen(
 def _one_of_each(
     rows: RowGaps, heads: Indices, *, bits: Bits, tuning: Tuning
 ) -> tuple[Indices, Indices]:
-    """Return a uniform choice among the heads of each row that has any, and those rows, ascending."""
+    """Return a uniform choice among the heads of each row that has any, and those rows in ascending order."""
     numbers = np.bincount(rows.row_of(heads), minlength=len(rows.starts))
     owners = numbers.nonzero()[0]
     numbers = numbers.take(owners)

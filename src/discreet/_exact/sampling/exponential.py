@@ -1,8 +1,8 @@
 """The exponential mechanism: choose a candidate with probability proportional to exp(−γ).
 
-This is also noisy max with Gumbel noise. If few candidates are near, their cumulative chances are inverted;
-if many are, a few random visits find one of them; in between, candidates are proposed in blocks, by a bound
-on the best of each (theorem 2 of the proof page).
+This is also noisy max with Gumbel noise. With few near candidates, their cumulative chances are inverted.
+With many, a few random visits find one. In between, candidates are proposed in blocks, using a bound on the
+best of each block (theorem 2 of the proof page).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COINS = Heads()
 
 @np.errstate(all="ignore")
 def proportional(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
-    """Draw a candidate as the exponential mechanism does: r with probability p_r / Σp.
+    """Draw a candidate by the exponential mechanism: r with probability p_r / Σp.
 
     Example:
         >>> from fractions import Fraction
@@ -40,7 +40,7 @@ def proportional(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
         >>> proportional(Gaps(np.array([0, 10**9]), scale=Fraction(2)), SecureBits())
         1
     """
-    gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
+    gaps.best  # noqa: B018 - reads all scores, and refuses NaN and infinities
     level = tuning.level
     near = gaps.few_near(level, most=tuning.few)
     if near is not None:
@@ -70,7 +70,7 @@ def _by_inversion(gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tun
         if place < len(near):
             return int(near[place])
         drawn = some_indices(bits, gaps.size, count=1, width=tuning.index_word)
-        # A near candidate is rejected here: it already has its share.
+        # A proposed near candidate is rejected, because its share is already counted.
         far = drawn[gaps.is_far(drawn, level)]
         if len(flip(gaps, far, _COINS, bits=bits, tuning=tuning, boost=level)):
             return int(far[0])
@@ -79,7 +79,7 @@ def _by_inversion(gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tun
 class Shares:
     """Draws a near candidate in proportion to exp(−γ), or none in proportion to size·2^−level.
 
-    The weight of "none" counts *every* candidate, because the proposal that follows may be any of them.
+    The weight of "none" counts *every* candidate, because the next proposal may be any of them.
     """
 
     __slots__ = ("_ends", "_gaps", "_level", "_near", "_total")
@@ -92,7 +92,7 @@ class Shares:
         self._total = float(self._ends[-1]) + gaps.size * 0.5**level
 
     def draw(self, bits: Bits, tuning: Tuning) -> int:
-        """Return a position in the list of near candidates, or its length for none."""
+        """Return a position in the list of near candidates, or the list's length if none is drawn."""
         word = tuning.word
         uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
         target = (uniform.known + 0.5) * 0.5**word * self._total
@@ -104,7 +104,7 @@ class Shares:
         return place
 
     def _settle(self, uniform: Uniform) -> int:
-        """Return the first place whose share of the total exceeds the uniform number, by balls."""
+        """Return the first position whose share of the total exceeds the uniform number."""
         gammas = [self._gaps.exact(candidate) for candidate in self._near.tolist()]
 
         def share(place: int) -> Ball:

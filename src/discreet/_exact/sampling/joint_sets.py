@@ -1,8 +1,9 @@
-"""The exponential mechanism over sets of k candidates: the k most common, without their order.
+"""The exponential mechanism over sets of k candidates: an unordered top-k.
 
-The loss of a set is max_i (c_(i) − c(S)_(i)): the i-th largest count of all minus the i-th largest of the
-set. A set is drawn in proportion to e^{−loss/scale}. The sets within a loss are counted by a pass over the
-k places, in logarithms to search for a level and in whole numbers to accept it (docs/proofs/top-k.md).
+The loss of a set is max_i (c_(i) − c(S)_(i)): the i-th largest of all counts minus the i-th largest in the
+set. A set is drawn in proportion to e^{−loss/scale}. The sets within a loss are counted in one pass over the
+k places. The counts are logarithms when searching for a level, and integers when accepting it
+(docs/proofs/top-k.md).
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from discreet._exact.sampling.loss_levels import (
     Ranked,
 )
 
-_PARTS = 60  # binary places of a bound on the number of sets
-_COLUMNS = 1 << 18  # losses times places that are counted at once
+_PARTS = 60  # binary places in the bound on the number of sets
+_COLUMNS = 1 << 18  # losses times places counted at once
 
 
 @np.errstate(all="ignore")
@@ -32,7 +33,7 @@ def joint_set(
 ) -> list[int]:
     """Draw ``k`` candidates, in ascending order, in proportion to e^{−max_i (c_(i) − c(S)_(i))/scale}.
 
-    ``counts`` are whole numbers from 0 to 2⁶². The time depends on them.
+    ``counts`` are whole numbers from 0 to 2⁶². The running time depends on them.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -43,7 +44,7 @@ def joint_set(
     levels = LossLevels(sets, scale, blocks)
     while True:
         level, last = levels.propose(bits)
-        # The block was proposed as if each of its levels had as many sets as the bound for the last one.
+        # The block was proposed as if each of its levels had the bound of the last level.
         ways = sets.ways(level)
         if _happens(ways[-1][k] << _PARTS, sets.number(last), bits, blocks.word):
             return sorted(sets.ranked(sets.uniform(level, ways, bits)))
@@ -53,7 +54,7 @@ class Sets(Ranked):
     """The sets of ``k`` candidates, by an upper limit on their loss.
 
     A set loses at most v if, for every i, its i-th best is among the t_i(v) candidates that fit place i. The
-    ranks from t_{i−1} up to t_i are block i; at least i ranks of the set are in blocks 1 to i.
+    ranks from t_{i−1} up to t_i form block i, so at least i ranks of the set are in blocks 1 to i.
     """
 
     __slots__ = ("_logarithms",)
@@ -64,13 +65,14 @@ class Sets(Ranked):
 
     @property
     def steps(self) -> int:
-        """Return the steps for one loss: places, times numbers taken so far, times numbers from a block."""
+        """The work for one loss: places times ranks taken so far times ranks taken from a block."""
         return self.k**3
 
     def logarithms(self, losses: Counts) -> Floats:
         """Return the logarithm of a bound slightly above the number of sets within each loss."""
         new = np.array([loss for loss in losses.tolist() if loss not in self._logarithms], np.int64)
-        # This covers all roundings of the pass, so the bound is above the number (docs/proofs/top-k.md).
+        # This covers all rounding errors of the pass, so the bound is above the number
+        # (docs/proofs/top-k.md).
         rounding = self.k**2 * (self.k * math.log(len(self.counts)) + 100) * 2.0**-46
         step = max(1, _COLUMNS // self.k)
         for at in range(0, len(new), step):
@@ -83,7 +85,7 @@ class Sets(Ranked):
     def _counted(self, losses: Counts) -> Floats:
         """Return the logarithm of the number of sets within each loss, in floats.
 
-        After block i it counts the sets with i, ..., k ranks.
+        After block i, the array has the counts of sets with i, ..., k ranks.
         """
         k, fit = self.k, self.fitting(losses)
         sizes = np.diff(fit, axis=0, prepend=0)
@@ -95,7 +97,7 @@ class Sets(Ranked):
             if not size.any():
                 ways[:place] = -np.inf
                 continue
-            # Taking m of a block of b: C(b, m) is the product of (b − m + 1)/m.
+            # C(b, m), the ways to take m of a block of b, is the product of (b − m + 1)/m.
             chances = np.log(np.maximum(size - takes + 1, 0) / takes).cumsum(axis=0)
             after = ways.copy()
             after[:place] = -np.inf
@@ -108,12 +110,12 @@ class Sets(Ranked):
         return found
 
     def number(self, loss: int) -> int:
-        """Return the bound on the number of sets, as ``logarithms`` found it, in units of 2⁻⁶⁰."""
+        """Return the bound on the number of sets from ``logarithms``, in units of 2⁻⁶⁰."""
         whole, part = divmod(self._logarithms[loss] / math.log(2), 1.0)
         return (math.floor(math.ldexp(2.0**part, _PARTS)) + 1) << int(whole)
 
     def ways(self, loss: int) -> list[list[int]]:
-        """Return how many sets of 0, ..., k ranks are allowed after each block; the last is the total."""
+        """Return the number of allowed sets of 0, ..., k ranks after each block; the last is the total."""
         k = self.k
         ways = [[1] + [0] * k]
         for place, size in enumerate(self._sizes(loss), start=1):
@@ -131,7 +133,8 @@ class Sets(Ranked):
     def uniform(self, loss: int, ways: list[list[int]], bits: Bits) -> list[int]:
         """Return the ranks of one of the sets within a loss, each set with the same probability.
 
-        Go from the last block to the first: draw how many ranks it contributes, then which.
+        It goes from the last block to the first, and draws how many ranks the block contributes and which
+        ones.
         """
         left, ranks = self.k, list[int]()
         sizes = self._sizes(loss)
@@ -156,7 +159,7 @@ class Sets(Ranked):
 
 
 def _happens(chances: int, among: int, bits: Bits, word: int) -> bool:
-    """Flip a coin of probability ``chances / among``, using as many words of bits as needed."""
+    """Flip a coin with probability ``chances / among``, using as many words of bits as needed."""
     while chances:
         digit, chances = divmod(chances << word, among)
         drawn = bits.integer(word)

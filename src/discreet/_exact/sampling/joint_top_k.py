@@ -1,4 +1,4 @@
-"""The joint exponential mechanism for top-k: an ordered tuple of k candidates, drawn at once.
+"""The joint exponential mechanism for top-k: draw an ordered tuple of k candidates at once.
 
 The loss of a tuple (s_1, ..., s_k) is max_i (c_(i) − c_{s_i}), where c_(1) ≥ c_(2) ≥ ... are the sorted
 counts. A tuple is drawn in proportion to e^{−loss/scale} (docs/proofs/top-k.md).
@@ -29,7 +29,7 @@ def joint_first(
 ) -> list[int]:
     """Draw ``k`` distinct candidates in order, in proportion to e^{−max_i (c_(i) − c_{s_i})/scale}.
 
-    ``counts`` are whole numbers from 0 to 2⁶². The time depends on them.
+    ``counts`` are whole numbers from 0 to 2⁶². The running time depends on them.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -42,7 +42,7 @@ def joint_first(
         level, last = levels.propose(bits)
         if level == last:
             return tuples.uniform(level, bits)
-        # The block was proposed as if each of its levels had as many tuples as the last one.
+        # The block was proposed as if each of its levels had as many tuples as the last level.
         here, there = tuples.free(level), tuples.free(last)
         if all(
             uniform_below(bits, most) < now
@@ -58,20 +58,20 @@ class Tuples(Ranked):
     __slots__ = ()
 
     def within(self, losses: Counts, *, first: int = 0, last: int | None = None) -> Counts:
-        """Return how many candidates are left for each place (rows) within each loss (columns).
+        """Return the number of candidates left for each place (rows) within each loss (columns).
 
-        A candidate that fits a place fits every later one, so each earlier choice removes one of them.
+        A candidate that fits one place fits every later place, so each earlier choice removes one candidate.
         """
         fit = self.fitting(losses, first=first, last=last)
         return fit - np.arange(first, first + len(fit))[:, None]
 
     def free(self, loss: int) -> list[int]:
-        """Return how many candidates are left for each place; their product is the number of tuples."""
+        """Return the number of candidates left for each place; their product is the number of tuples."""
         found: list[int] = self.within(np.array([loss]))[:, 0].tolist()
         return found
 
     def number(self, loss: int) -> int:
-        """Return how many tuples there are within a loss."""
+        """Return the number of tuples within a loss."""
         return math.prod(self.free(loss))
 
     def logarithms(self, losses: Counts) -> Floats:
@@ -85,8 +85,8 @@ class Tuples(Ranked):
     def uniform(self, loss: int, bits: Bits) -> list[int]:
         """Return one of the tuples within a loss, each with the same probability.
 
-        Ranks are dealt by swaps: the ranks still available for place i lie at the positions from i up to the
-        number of candidates that fit it.
+        Ranks are assigned by swaps: the ranks still available for place i are at the positions from i up to
+        the number of candidates that fit it.
         """
         moved: dict[int, int] = {}
         ranks = []

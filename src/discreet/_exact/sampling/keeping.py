@@ -1,7 +1,8 @@
-"""The choice of unlisted groups to name: each is kept by its own coin, depending on its number of people.
+"""Decide which unlisted groups to name: each by its own coin, which depends on its number of people.
 
-The chance π(m) for m people is the largest that any (ε, δ) rule can have. It is zero for zero people and
-exactly one from some number on; in between it is enclosed in balls (docs/proofs/groups-from-the-data.md).
+The chance π(m) for m people is the largest that any (ε, δ) rule can have. It is zero for zero people, and
+exactly one above some number. In between, it is computed in interval arithmetic
+(docs/proofs/groups-from-the-data.md).
 """
 
 from __future__ import annotations
@@ -45,17 +46,17 @@ def kept(
 
 
 class KeepingRule(Protocol):
-    """A chance for each size of a group: its number of people or its weight."""
+    """A function from a group's size (its number of people or its weight) to its chance."""
 
     def ball(self, size: int, /) -> Ball:
-        """Return a ball around the chance, at the current precision."""
+        """Return an interval with the chance, at the current precision."""
 
     def ends(self, size: int, width: int, /) -> tuple[int, int]:
-        """Return whole numbers that enclose the chance times 2^width."""
+        """Return integers that enclose the chance times 2^width."""
 
 
 class Keeping:
-    """π(m) in closed form: it grows as fast as δ and e^ε allow up to ``turn``, then approaches one."""
+    """π(m) in closed form. It grows as fast as δ and e^ε allow up to ``turn``, then approaches one."""
 
     def __init__(self, epsilon: Fraction, delta: Fraction) -> None:
         self.epsilon = epsilon
@@ -67,12 +68,12 @@ class Keeping:
                 e, d = ball_of(epsilon), ball_of(delta)
                 last = (1 + (1 - d) / d * (e / 2).tanh()).log() / e
                 found = common_floor(last, last)
-            if found is not None:  # the number is never whole, so some precision settles it
+            if found is not None:  # the number is never an integer, so enough precision decides
                 self.turn = found + 1
                 return
 
     def ball(self, people: int) -> Ball:
-        """Return a ball around π(people), at the current precision."""
+        """Return an interval with π(people), at the current precision."""
         e, d = ball_of(self.epsilon), ball_of(self.delta)
         rising = min(people, self.turn)
         chance = d * (e * rising).expm1() / e.expm1()
@@ -82,7 +83,7 @@ class Keeping:
         return chance.min(ball_of(1))
 
     def ends(self, people: int, width: int) -> tuple[int, int]:
-        """Return whole numbers that enclose π(people)·2^width."""
+        """Return integers that enclose π(people)·2^width."""
         with precision(width + GUARD_BITS):
             scaled = self.ball(people) * ball_of(1 << width)
             return int(scaled.lower().floor().unique_fmpz()), int(

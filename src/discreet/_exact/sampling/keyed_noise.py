@@ -1,9 +1,9 @@
-"""Noise that is a keyed function of the candidate, so that recomputing it gives the same noise.
+"""Noise as a keyed function of the candidate: recomputing it gives the same noise.
 
-This serves selections that run on many machines, where a task may be retried or run twice at once. Each
-release has a new secret key. AES under that key turns a candidate's 16-byte identity into the first 64 bits
-of its uniform number u, and a keyed hash gives more if those do not decide; its noise is −ln u. Without the
-key these bits are indistinguishable from independent uniform bits (docs/proofs/distributed-selection.md).
+This is for selections that run on many machines, where a task may be retried or run twice. Each release has
+a new secret key. AES with that key turns a candidate's 16-byte identity into the first 64 bits of its uniform
+number u. If these do not decide, a keyed hash gives more bits. The candidate's noise is −ln u. Without the
+key, these bits are indistinguishable from independent uniform bits (docs/proofs/distributed-selection.md).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class KeyedNoise:
 
     @staticmethod
     def fresh(bits: Bits | None = None) -> KeyedNoise:
-        """Return noise under a new key."""
+        """Return noise with a new key."""
         source = SecureBits() if bits is None else bits
         return KeyedNoise(source.integer(16 * _KEY_BYTES).to_bytes(2 * _KEY_BYTES, "little"))
 
@@ -63,13 +63,13 @@ class KeyedNoise:
         """Return the first 64 bits of the uniform number of each identity."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        # One block for each identity, all different: exactly what a plain block cipher is good for.
+        # One block for each identity, all different, so a plain block cipher is safe.
         encryptor = Cipher(algorithms.AES(self._cipher_key), modes.ECB()).encryptor()  # noqa: S305
         blocks = encryptor.update(np.ascontiguousarray(identities).tobytes())
         return np.frombuffer(blocks, dtype="<u8")[::2].astype(np.uint64)
 
     def more(self, identity: bytes) -> Bits:
-        """Return the bits of a candidate's uniform number beyond the first 64."""
+        """Return the bits after the first 64 of a candidate's uniform number."""
         return _HashedBits(self._hash_key, identity)
 
 
@@ -83,7 +83,7 @@ class _HashedBits:
 
     @property
     def scripted(self) -> bool:
-        """Always False: only the holder of the key can predict the bits."""
+        """Always False: the bits cannot be predicted without the key."""
         return False
 
     def integer(self, width: int) -> int:
@@ -112,7 +112,7 @@ def keyed_shortlist(
     scale: Fraction,
     count: int,
 ) -> Indices:
-    """Return positions that include the first ``count`` by noisy score and few others, using only floats."""
+    """Return positions that include the ``count`` largest noisy scores and few others, using only floats."""
     if len(scores) <= count:
         return np.arange(len(scores))
     return may_be_first(
@@ -140,7 +140,7 @@ def keyed_first(
     near = keyed_shortlist(noise, identities, scores, scale=scale, count=count).tolist()
     named = {index: identities[index].tobytes() for index in near}
     if len(set(named.values())) < len(near):
-        # Candidates were checked to be distinct; equal ones would have equal noise and could not be ordered.
+        # Candidates were checked to be distinct. Equal ones would have equal noise and could not be ordered.
         raise TableError("the table changed while it was being read; nothing is released")
     gaps, words = Gaps(scores, scale=scale), noise.words(identities[near])
     found = [

@@ -1,13 +1,13 @@
 """Noisy max with Laplace noise: the candidate whose score plus Laplace noise of scale s is largest.
 
-Above the best score the noisy scores behave like permute-and-flip with halved coins; if no candidate is
-there, the layers below it are searched in turn, or by proposals in blocks if there are many candidates
-(theorem 3 of the proof page).
+Above the best score the noisy scores behave like permute-and-flip with halved coins. If no candidate is
+there, the layers below are searched one after the other, or by proposals in blocks if there are many
+candidates (theorem 3 of the proof page).
 
-Let Y_r ≥ 0 be how far, in units of the scale, candidate r's noisy score lies below the best score.
-Layer k holds the candidates with k−1 ≤ Y_r < k. Given that Y_r ≥ k−1, candidate r is in layer k
-with a chance that depends on z = γ_r − (k−1) alone, and there its depth V = Y_r − (k−1) has a law
-that depends on z cut to [0, 1] alone (lemmas 10 and 11 of the proof page).
+Y_r ≥ 0 denotes how far candidate r's noisy score lies below the best score, in units of the scale. Layer k
+contains the candidates with k−1 ≤ Y_r < k. Given Y_r ≥ k−1, the chance that candidate r is in layer k
+depends only on z = γ_r − (k−1). The distribution of its depth V = Y_r − (k−1) there depends only on z
+clipped to [0, 1] (lemmas 10 and 11 of the proof page).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from discreet._exact.sampling.proposals import first_kept
 from discreet._exact.sampling.thinning import DRAWS_AT_ONCE, Levels, far_heads
 
 _ABOVE = Heads(halvings=1)
-# Depths computed in floats are within this of the true ones (lemma 11) for layers up to _DEEPEST.
+# Depths in floats are within this of the exact ones (lemma 11), for layers up to _DEEPEST.
 DEPTH_ERROR = 2.0**-38
 _DEEPEST = 100
 _LARGEST_STEP = 1 << _DEEPEST
@@ -46,7 +46,7 @@ _LOG2_E = Fraction(14427, 10000)
 
 @np.errstate(all="ignore")
 def laplace_max(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
-    """Draw a candidate as noisy max with Laplace noise does.
+    """Draw a candidate by noisy max with Laplace noise.
 
     Example:
         >>> from fractions import Fraction
@@ -74,7 +74,7 @@ def laplace_max(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 def _shallowest_of(
     near: Indices, gaps: Gaps, layer: Layer, *, bits: Bits, tuning: Tuning
 ) -> int | None:
-    """Return the least deep candidate in a layer, given the near candidates; None if the layer is empty."""
+    """Return the least deep of the near candidates in a layer; None if the layer is empty."""
     inside = near[flip(gaps, near, layer, bits=bits, tuning=tuning)]
     if len(near) < gaps.size:
         far = far_heads(gaps, layer, level=tuning.level, bits=bits, tuning=tuning)
@@ -88,7 +88,7 @@ def _shallowest_of(
 class LaplaceNoise:
     """Laplace noise at σ = e^−x, where x is its height above the best score, in units of the scale.
 
-    Stage 0 has σ = t; stage k, reached if no candidate was reached before, has σ = 2^(k−1)·(1 + t).
+    Stage 0 has σ = t. Stage k, used if no candidate was reached before, has σ = 2^(k−1)·(1 + t).
     """
 
     __slots__ = ("_start", "_step", "coins")
@@ -110,7 +110,7 @@ class LaplaceNoise:
         )
 
     def ball(self, gamma: Fraction, time: Ball) -> Ball:
-        """Return the odds as a ball."""
+        """Return the odds as an interval."""
         chance = ball_of(-gamma).exp()
         distance = abs(1 - chance * (self._start + self._step * time))
         return (1 + distance) / (chance * self._step).max(ball_of(1))
@@ -151,7 +151,7 @@ class Layer:
         return max(0, level - math.ceil(self.number * _LOG2_E))
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
-        """1 − 1/e up to z = 0, 1 − e^(z−1)/(2 − e^−z) up to z = 1, (e−1)/(2e^z − 1) beyond."""
+        """Return 1 − 1/e for z ≤ 0, 1 − e^(z−1)/(2 − e^−z) for z ≤ 1, and (e−1)/(2e^z − 1) beyond."""
         gammas -= self.number - 1
         inside = np.clip(gammas, 0.0, 1.0)
         beyond = np.maximum(gammas, 1.0)
@@ -161,7 +161,7 @@ class Layer:
         return chances, 4.0 if self.number <= _DEEPEST else math.inf
 
     def ball(self, gamma: Fraction) -> Ball:
-        """Return the chance by the same three formulas, as a ball."""
+        """Return the chance by the same three formulas, as an interval."""
         z = gamma - (self.number - 1)
         if z >= 1:
             return (ball_of(1).exp() - 1) / (2 * ball_of(z).exp() - 1)
@@ -178,7 +178,7 @@ class Layer:
         return np.where(share * slope <= np.expm1(inside), rising, falling)
 
     def depth_bounds(self, gamma: Fraction, uniform: Uniform) -> tuple[Ball, Ball]:
-        """Return balls below and above the depth, which grows with the uniform number."""
+        """Return intervals below and above the depth, which grows with the uniform number."""
         inside = ball_of(min(max(gamma - (self.number - 1), Fraction(0)), Fraction(1)))
         slope = 2 * inside.exp() - 1
         chance = 1 - (inside - 1).exp() / (2 - (-inside).exp())
@@ -188,7 +188,7 @@ class Layer:
         for share, prefer_rising in ((low * chance, True), (high * chance, False)):
             rising = (1 + share * slope).log()
             falling = inside - ((1 - share) * (2 - (-inside).exp())).log()
-            # The rising branch never exceeds the falling one, and the depth lies between them.
+            # The rising branch never exceeds the falling one; the depth lies between them.
             if bool(share * slope <= turn):
                 falling = rising
             elif bool(share * slope >= turn):
@@ -211,10 +211,10 @@ def shallowest(
     bits: Bits,
     tuning: Tuning,
 ) -> tuple[Indices, Indices]:
-    """Return the candidate of least depth for each group.
+    """Return the candidate with the least depth in each group.
 
-    ``groups`` and ``candidates`` list the candidates in the layer by group; the result has the groups that
-    occur, ascending, and one candidate for each. A candidate alone in its group needs no depth.
+    ``groups`` and ``candidates`` list the candidates in the layer by group. The result has the groups that
+    occur, in ascending order, and one candidate for each. A candidate alone in its group needs no depth.
     """
     if (groups[1:] < groups[:-1]).any():
         order = np.argsort(groups, kind="stable")
@@ -244,7 +244,7 @@ def _least_of_each(
     bits: Bits,
     tuning: Tuning,
 ) -> Indices:
-    """Return the candidate of least depth in each of the stretches that begin at these places."""
+    """Return the candidate with the least depth in each group; groups begin at these positions."""
     words = bits.words(len(candidates), width=tuning.word)
     uniforms = np.ldexp(words.astype(np.float64) + 0.5, -tuning.word)
     depths = layer.depths(gaps.gather(candidates), uniforms)
@@ -252,7 +252,7 @@ def _least_of_each(
     margin = max(margin, tuning.tolerance)
     ends = np.append(begins[1:], len(candidates))
     limits = np.minimum.reduceat(depths, begins) + margin
-    # Written so that balls decide if a depth is NaN.
+    # This condition lets interval arithmetic decide if a depth is NaN.
     near = ~(depths > np.repeat(limits, ends - begins))
     winners: Indices = np.empty(len(begins), dtype=np.int64)
     number = np.add.reduceat(near, begins, dtype=np.int64)
@@ -272,7 +272,7 @@ def _least_of_each(
 
 
 def _settle(layer: Layer, contenders: list[tuple[int, Fraction, Uniform]]) -> int:
-    """Return the contender of least depth, by ball arithmetic and as many bits as needed."""
+    """Return the contender with the least depth, in interval arithmetic with as many bits as needed."""
     while True:
         with precision(contenders[0][2].width + 2 * GUARD_BITS):
             bounds = [layer.depth_bounds(gamma, uniform) for _, gamma, uniform in contenders]

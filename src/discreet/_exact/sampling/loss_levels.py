@@ -1,8 +1,9 @@
 """Levels of loss, for exponential mechanisms over tuples and over sets of candidates.
 
-Each item has a loss and is drawn in proportion to e^{−loss/scale}. A level v is drawn first, in proportion
-to e^{−v/scale} times the number of items that lose at most v; then one of these. Levels are proposed in
-blocks, by floats with an error bound or by balls, and accepted by exact coins (docs/proofs/top-k.md).
+Each item has a loss and is drawn in proportion to e^{−loss/scale}. First a level v is drawn, in proportion to
+e^{−v/scale} times the number of items with loss at most v; then one of these items. Levels are proposed in
+blocks, by floats with an error bound or by interval arithmetic, and accepted by exact coins
+(docs/proofs/top-k.md).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from discreet._exact.sampling.bits import Bits
 from discreet._exact.sampling.coins import Ball, Uniform
 from discreet._exact.sampling.discrete_noise import geometric
 
-_NEGLIGIBLE = 45.0  # a block of e^−45 of the largest weight is rarely proposed, so it may stay wide
+_NEGLIGIBLE = 45.0  # a block below e^−45 of the largest weight is rarely proposed and may stay wide
 _SPLIT = 8
 CELLS = 1 << 22
 
@@ -32,13 +33,13 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocks:
-    """Numbers that affect how a level is searched for, never what is drawn.
+    """Settings that affect how a level is searched for, but not the distribution.
 
     Attributes:
-        word: how many bits of a uniform number are drawn first.
+        word: the number of bits of a uniform number drawn first.
         first: the largest number of blocks to begin with.
         width: a block of this width, in scales, need not be split.
-        doubt: a factor on the error bound of floats; ``inf`` leaves everything to balls.
+        doubt: a factor on the error bound of floats; ``inf`` leaves everything to interval arithmetic.
     """
 
     word: int = 64
@@ -51,7 +52,7 @@ STANDARD_BLOCKS = Blocks()
 
 
 class Ranked:
-    """Counts in order, and the number of candidates that each of ``k`` places may take within a loss."""
+    """Sorted counts, and the number of candidates that fit each of ``k`` places within a loss."""
 
     __slots__ = ("_ascending", "_order", "counts", "k", "spread")
 
@@ -63,7 +64,7 @@ class Ranked:
         self._order: Counts | None = None
         index_bits = len(counts).bit_length()
         if self.spread.bit_length() + index_bits < 64:
-            # Sorting integers is much faster than an argsort, so put the index in the lower bits.
+            # Sorting integers is much faster than argsort, so put the index in the lower bits.
             packed = (counts - least << index_bits) + np.arange(len(counts))
             if self.spread:
                 packed.sort()
@@ -74,17 +75,17 @@ class Ranked:
 
     @property
     def steps(self) -> int:
-        """Return the number of steps for one loss: one for each place, unless a subclass has more."""
+        """The work for one loss: one step for each place, unless a subclass needs more."""
         return self.k
 
     def fitting(self, losses: Counts, *, first: int = 0, last: int | None = None) -> Counts:
-        """Return how many candidates fit each place (rows) within each loss (columns): c ≥ c_(i) − loss."""
+        """Return how many candidates fit place i (rows) within each loss (columns): c ≥ c_(i) − loss."""
         leading = self._ascending[: -self.k - 1 : -1][first:last]
         fit: Counts = len(self.counts) - np.searchsorted(self._ascending, leading[:, None] - losses)
         return fit
 
     def ranked(self, ranks: list[int]) -> list[int]:
-        """Return the candidate of each rank, largest count first; equal counts may be in any fixed order."""
+        """Return the candidate at each rank, largest count first; ties have a fixed but arbitrary order."""
         if self._order is None:
             near = (self.counts >= self._ascending[-1 - max(ranks)]).nonzero()[0]
             order = near[np.argsort(self.counts[near])]
@@ -95,7 +96,7 @@ class Ranked:
 
 
 class Weighed(Protocol):
-    """Items that are drawn by their loss."""
+    """Items to draw by their loss."""
 
     counts: Counts
     k: int
@@ -103,25 +104,25 @@ class Weighed(Protocol):
 
     @property
     def steps(self) -> int:
-        """Return roughly the number of steps for the logarithm of one loss."""
+        """The approximate number of steps for the logarithm of one loss."""
 
     def logarithms(self, losses: Counts) -> Floats:
         """Return the logarithm of ``number`` for each loss."""
 
     def number(self, loss: int) -> int:
-        """Return how many items lose at most ``loss``, or a bound on that number, times a constant."""
+        """Return the number of items with loss at most ``loss``, or a bound on it, times a constant."""
 
 
 class LossLevels:
-    """Levels in blocks: each block reaches from one edge to the next, and the last has no end."""
+    """Levels in blocks: each block runs from one edge to the next, and the last has no end."""
 
     __slots__ = ("_blocks", "_doubt", "_edges", "_ends", "_rate", "_scale", "_weighed")
 
     def __init__(self, weighed: Weighed, scale: Fraction, blocks: Blocks) -> None:
         self._weighed, self._scale, self._blocks = weighed, scale, blocks
-        # At most e^−45 of the weight lies beyond this many scales, whatever the counts.
+        # Beyond this many scales lies at most e^−45 of the weight, whatever the counts.
         reach = weighed.k * math.log(len(weighed.counts)) + _NEGLIGIBLE
-        # Beyond the spread of the counts every candidate fits, so levels there need not be distinguished.
+        # Beyond the spread of the counts every candidate fits, so those levels are not distinguished.
         end = min(math.ceil(scale * Fraction(reach)), weighed.spread)
         narrow = max(1, math.floor(blocks.width * scale))
         number = max(64, min(blocks.first, CELLS // weighed.steps))
@@ -145,7 +146,7 @@ class LossLevels:
         self._doubt = 2 * blocks.doubt * steps * 2.0**-50
 
     def _heights(self, reach: float) -> Floats:
-        """Return the logarithms of the blocks' weights; a weight far below the others may be inaccurate."""
+        """Return the logarithms of the blocks' weights; weights far below the others may be inaccurate."""
         starts = np.minimum(self._edges * self._rate, 2 * reach + 100)
         found: Floats = -starts
         found[:-1] += np.maximum(
@@ -161,7 +162,7 @@ class LossLevels:
         spread = self._weighed.spread
         start, after = (*self._edges[place : place + 2].tolist(), None)[:2]
         last = spread if after is None else after - 1
-        if start == last:  # levels beyond the spread count as one
+        if start == last:  # levels beyond the spread are treated as one
             return start, last
         further = geometric(bits, self._scale, word=self._blocks.word)
         if after is None:
@@ -170,7 +171,7 @@ class LossLevels:
         return start + further % (after - start), last
 
     def _block(self, bits: Bits) -> int:
-        """Choose a block in proportion to its weight; floats decide if their error bound allows it."""
+        """Choose a block in proportion to its weight, by floats if their error bound allows it."""
         word = self._blocks.word
         uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
         total = float(self._ends[-1])
@@ -183,7 +184,7 @@ class LossLevels:
         return place
 
     def _settle(self, uniform: Uniform) -> int:
-        """Return the first block whose share of the total exceeds the uniform number, by balls."""
+        """Return the first block whose share of the total exceeds the uniform number."""
         edges = self._edges.tolist()
         numbers = [self._weighed.number(after - 1) for after in edges[1:]]
         every = self._weighed.number(self._weighed.spread)

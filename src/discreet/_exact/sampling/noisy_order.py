@@ -1,8 +1,8 @@
-"""The first few candidates by noisy score, with one exponential noise each, in their exact order.
+"""The candidates with the largest noisy scores, with one exponential noise each, in exact order.
 
 Y_r = X_r − γ_r with independent exponential X_r = −ln u_r. Floats with an error bound drop every candidate
-that cannot be among the first; the rest are ordered in ball arithmetic, with more bits of u if two are too
-close (docs/proofs/top-k.md).
+that cannot be among the first. Interval arithmetic orders the rest, with more bits of u if two are too close
+(docs/proofs/top-k.md).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Noisy:
             uniform.extend()
 
     def ends(self) -> tuple[Ball, Ball]:
-        """Return balls around the least and the largest value that Y may have."""
+        """Return intervals with the least and the largest value that Y may have."""
         low, high = self.uniform.ends()
         gamma = ball_of(self.gamma)
         return -high.log() - gamma, -low.log() - gamma
@@ -42,7 +42,7 @@ class Noisy:
 
 @np.errstate(all="ignore")
 def noisy_first(gaps: Gaps, count: int, bits: Bits, *, word: int = _WORD) -> list[int]:
-    """Return the ``count`` candidates of largest noisy score, the largest first.
+    """Return the ``count`` candidates with the largest noisy scores, the largest first.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -56,14 +56,14 @@ def noisy_first(gaps: Gaps, count: int, bits: Bits, *, word: int = _WORD) -> lis
 def noisy_first_and_gap(
     gaps: Gaps, bits: Bits, *, unit: Fraction, word: int = _WORD
 ) -> tuple[int, int]:
-    """Return the candidate of largest noisy score, and ⌊(lead over the second)·scale/unit⌋."""
+    """Return the candidate with the largest noisy score, and ⌊(lead over the second)·scale/unit⌋."""
     first, second = _first(gaps, 2, bits, word)
     factor = gaps.scale / unit
     while True:
         with precision(_precision(first, second)):
             (first_low, first_high), (second_low, second_high) = first.ends(), second.ends()
             low, high = first_low - second_high, first_high - second_low
-            # The order is already settled, so the lead is positive even if these enclosures do not show it.
+            # The order is already decided, so the lead is positive even if these intervals do not show it.
             found = common_floor(low.max(ball_of(0)) * ball_of(factor), high * ball_of(factor))
         if found is not None:
             return first.index, max(found, 0)
@@ -72,11 +72,11 @@ def noisy_first_and_gap(
 
 
 def may_be_first(words: Words, gammas: Floats, count: int, *, word: int) -> Indices:
-    """Return the positions that may be among the first ``count``, by ``word`` bits of each uniform number."""
+    """Return the positions that may be among the first ``count``, given ``word`` bits of each number."""
     middle = words.astype(np.float64) + 0.5
     noise = word * np.log(2.0) - np.log(middle)
-    # This covers the rounding of γ, of the logarithm and of their difference, and the unknown bits of u.
-    # Those bits move ln u by at most ln(1 + 1/words) on either side.
+    # This covers the rounding of γ, of the logarithm and of their difference. It also covers the unknown
+    # bits of u, which change ln u by at most ln(1 + 1/words) on either side.
     error = (noise + gammas + word) * 2.0**-49 + 1.0 / words
     noisy = noise - gammas
     floor = np.partition(noisy - error, len(words) - count)[len(words) - count]

@@ -1,9 +1,9 @@
 """Permute-and-flip: flip a coin exp(−γ) for every candidate and choose uniformly among the heads.
 
-This is also noisy max with exponential noise. Most of the n coins are never flipped: a clear winner shows
-in the block maxima, a crowd of good candidates is found by a few random visits, and in between candidates
-are proposed in blocks, by a bound on the best of each; if there are few candidates, the first few bits
-of each coin show most to be tails. All plans draw from the same distribution (theorem 1 of the proof page).
+This is also noisy max with exponential noise. Most of the n coins are never flipped. A clear winner shows in
+the block maxima. If many candidates are good, a few random visits find one. In between, candidates are
+proposed in blocks, using a bound on the best of each block. With few candidates, the first bits of each coin
+show that most are tails. All methods draw from the same distribution (theorem 1 of the proof page).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from discreet._exact.sampling.thinning import DRAWS_AT_ONCE, Levels, far_heads
 
 @np.errstate(all="ignore")
 def uniform_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
-    """Draw a candidate as permute-and-flip does.
+    """Draw a candidate by permute-and-flip.
 
     The probability of r is p_r ∫₀¹ Π_{t≠r} (1 − u·p_t) du with p = exp(−γ).
 
@@ -61,7 +61,7 @@ class ExponentialNoise:
         return 1.0 - math.expm1(-gamma) * math.expm1(time)
 
     def ball(self, gamma: Fraction, time: Ball) -> Ball:
-        """Return the odds as a ball; for the best candidate they do not depend on the time."""
+        """Return the odds as an interval; for the best candidate they do not depend on the time."""
         if not gamma:
             return ball_of(1)
         return 1 + (1 - ball_of(-gamma).exp()) * (time.exp() - 1)
@@ -73,11 +73,11 @@ _NOISE = ExponentialNoise()
 def head_or_none(
     gaps: Gaps, coins: Heads, noise: Noise, *, bits: Bits, tuning: Tuning
 ) -> int | None:
-    """Return a uniform choice among the candidates whose coins come up heads, or None if none does.
+    """Return a uniform choice among the candidates whose coins are heads, or None if there are none.
 
     If a candidate's coin is heads, ``noise`` reaches it at a uniform time.
     """
-    gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
+    gaps.best  # noqa: B018 - reads all scores, and refuses NaN and infinities
     level = tuning.level
     # Exact rationals are slow, so only as many as necessary are checked.
     by_bits = gaps.size <= tuning.first_bits_up_to and gaps.native
@@ -103,7 +103,7 @@ def head_or_none(
 def _heads_of(
     near: Indices, gaps: Gaps, coins: Heads, *, level: int, bits: Bits, tuning: Tuning
 ) -> Indices:
-    """Return all heads, given the candidates near at ``level``; far ones rarely come up heads."""
+    """Return all heads, given the candidates near at ``level``; far ones rarely get heads."""
     heads = near
     # A single near candidate is the best one, and its coin exp(−0) needs no flip.
     if len(near) > 1 or coins.halvings:
@@ -121,10 +121,10 @@ def _heads_of(
 def _by_first_bits(
     gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning, tails: Collection[int] = ()
 ) -> int | None:
-    """Make the same choice if there are few candidates; the first bits show most coins to be tails.
+    """Choose among the heads if there are few candidates; the first bits show that most coins are tails.
 
-    The others are checked in random order until one is heads, or all at once if they are no more than the
-    first bits leave open by chance. Candidates in ``tails`` are skipped.
+    The other coins are flipped all at once, or in random order until one is heads if there are very few or
+    unusually many. Candidates in ``tails`` are skipped.
     """
     left, words = not_tails_yet(gaps, bits=bits, tuning=tuning)
     by_chance = 2 * (gaps.size >> tuning.first_bits) + tuning.one_by_one
@@ -156,8 +156,8 @@ def _one_of(heads: Indices, bits: Bits, *, tails: Collection[int] = ()) -> int |
 def _visit(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> tuple[int | None, list[int]]:
     """Visit a few candidates in random order, and more if one of them is not far, until a coin is heads.
 
-    Return the head, or None and the visited candidates, whose coins were all tails. Candidates are drawn
-    with replacement and repeats skipped, which gives a uniformly random order.
+    Returns the head; or None and the visited candidates, whose coins were all tails. Candidates are drawn
+    with replacement and repeats are skipped, which gives a uniformly random order.
     """
     drawn = few_indices(bits, gaps.size, count=tuning.single_visits, width=tuning.word)
     visited = list(dict.fromkeys(drawn))
@@ -166,7 +166,7 @@ def _visit(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> tuple[int
     if any(gaps.gamma(candidate) <= tuning.near_enough for candidate in visited):
         order = some_indices(bits, gaps.size, count=tuning.visits, width=tuning.index_word)
         for position in flip(gaps, order, coins, bits=bits, tuning=tuning).tolist():
-            # A candidate visited before came up tails, and only its first flip counts.
+            # A candidate visited before got tails, and only its first flip counts.
             candidate = order.item(position)
             if not _met(candidate, visited, order[:position]):
                 return candidate, visited
@@ -178,7 +178,7 @@ def _met(candidate: int, visited: list[int], order: Indices) -> bool:
     return candidate in visited or bool(np.count_nonzero(order == candidate))
 
 
-# ---- many draws from the same scores, each with the law of a single one -------------------------
+# ---- many draws from the same scores, each with the distribution of a single draw -------------------------
 
 
 @np.errstate(all="ignore")
@@ -193,11 +193,10 @@ def uniform_heads(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDAR
 
 
 class Window:
-    """The coin "arrives in window w, given not before".
+    """The coin "arrives in window w, given that it did not arrive before".
 
-    Let each candidate arrive, if its coin exp(−γ)/2^halvings is heads, at a uniform time in [0, 1).
-    Time is cut into 2^cuts windows; the first arrival is a uniform choice among the heads (lemma
-    13).
+    A candidate whose coin exp(−γ)/2^halvings is heads arrives at a uniform time in [0, 1). Time is cut into
+    2^cuts windows. The first arrival is a uniform choice among the heads (lemma 13).
     """
 
     __slots__ = ("_shift", "number")
@@ -250,7 +249,7 @@ def _one_per_draw(draw: Indices, bits: Bits, width: int) -> Indices:
         keys = bits.words(len(draw), width=width) | (draw.astype(np.uint64) << np.uint64(width))
         order = np.argsort(keys)
         ordered = keys[order]
-        # Equal keys in one draw would favour a position, so all keys are then drawn again.
+        # Equal keys in one draw would favour a position, so all keys are drawn again.
         if not (ordered[1:] == ordered[:-1]).any():
             first = np.ones(len(order), dtype=np.bool_)
             owners = ordered >> np.uint64(width)

@@ -1,10 +1,11 @@
-"""The winner of a noisy maximum as the first accepted proposal, from bounds on blocks of candidates.
+"""The winner of a noisy maximum as the first accepted proposal, using bounds on blocks of candidates.
 
-Let noise come down from infinity and reach one candidate after the other. Each is proposed at the times of
-a Poisson process, at a rate that bounds how soon it can be reached; for a whole block the rate follows from
-its best score. A proposal is accepted with the remaining chance, and the first accepted one is the winner
-(lemma 16 of the proof page). Few scores are read besides the best of each block: of the proposals from a
-block of m candidates at least one in 2m is accepted, because its best candidate is accepted that often.
+Imagine noise that comes down from infinity and reaches one candidate after another. Each candidate is
+proposed at the times of a Poisson process. Its rate bounds how soon the candidate can be reached; for a whole
+block, the rate follows from the best score in it. A proposal is accepted with the remaining chance, and the
+first accepted one is the winner (lemma 16 of the proof page). Few scores are read besides the best of each
+block: at least one in 2m proposals from a block of m candidates is accepted, because its best candidate is
+accepted that often.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _MOST_WAITS = 1 << 16
 _LONGEST_WAIT = 16.0
 _LATEST = 32.0
 _SMALLEST = 24
-# If more than _FEW_HEAVY blocks are heavy, up to _NARROW_UP_TO candidates are put in narrow blocks instead.
+# If more than _FEW_HEAVY blocks are heavy, use narrow blocks for up to _NARROW_UP_TO candidates instead.
 _FEW_HEAVY = 2
 _NARROW_UP_TO = 1 << 17
 _HALVINGS = 4
@@ -44,7 +45,7 @@ class Noise(Protocol):
 
     @property
     def coins(self) -> Coins:
-        """The coin c, which is at most 2^−level for the levels from which proposals come."""
+        """The coin c. It is at most 2^−level for the levels from which proposals come."""
         ...
 
     @property
@@ -53,27 +54,26 @@ class Noise(Protocol):
         ...
 
     def odds(self, gamma: float, time: float) -> float:
-        """Return the odds, at least one; the relative error is below 2⁻⁴⁰, plus t if time is off by t.
+        """Return the odds, at least one. The relative error is below 2⁻⁴⁰, plus t if the time is off by t.
 
         The odds are NaN if floats are not trusted.
         """
         ...
 
     def ball(self, gamma: Fraction, time: Ball) -> Ball:
-        """Return the odds as a ball."""
+        """Return the odds as an interval."""
         ...
 
 
 class BoundedBlocks:
-    """Stretches of candidates; the level of the best in a stretch bounds the coins of all of them.
+    """Blocks of candidates; the level of the best in a block bounds the coins of all its candidates.
 
-    The stretches are the blocks, except that a few blocks better than all others are cut into parts, which
-    come first.
+    A few blocks that are better than all others are cut into parts, which come first.
 
     Args:
         gaps: the gaps of all candidates.
-        tuning: the last level, and how many cells there may be.
-        lowered: how much to subtract from each level; no level goes below zero.
+        tuning: the last level, and the allowed number of cells.
+        lowered: the amount to subtract from each level; no level goes below zero.
     """
 
     __slots__ = ("_bound", "_cells", "_halvings", "_levels", "_size", "_starts", "_width", "rate")
@@ -164,7 +164,7 @@ def first_kept(
             if candidate not in out and clock.keeps(gaps, candidate, noise):
                 return candidate
         before += len(candidates)
-        # Before about this point time is rarely over, and the next proposal whose coin is heads checks it.
+        # Time is rarely over before about this point, and the next proposal with heads checks it anyway.
         if noise.ends and before >= blocks.rate:
             clock.proceed(before)
             if clock.is_over():
@@ -195,7 +195,7 @@ class Clock:
         self._number, self._waited, self._longest = 0, 0.0, 0.0
 
     def proceed(self, number: int) -> None:
-        """Advance to the time of the proposal with this number, which is not earlier than the current one."""
+        """Advance to the time of the proposal with this number, which must not be in the past."""
         if number == self._number:
             return
         words = self._bits.words(number - self._number, width=self._tuning.word)
@@ -216,7 +216,7 @@ class Clock:
         return self._settled(lambda: self._exact() - 1)
 
     def keeps(self, gaps: Gaps, candidate: int, noise: Noise) -> bool:
-        """Return whether a proposal made now is accepted, which has the chance 1/odds."""
+        """Return whether a proposal made now is accepted; the chance is 1/odds."""
         word = self._tuning.word
         known = self._bits.integer(word)
         time, doubt = self._time()
@@ -239,7 +239,7 @@ class Clock:
         return time, max(doubt + 2.0**-30, self._tuning.tolerance)
 
     def _exact(self) -> Ball:
-        """Return the time as a ball, from all the bits drawn for it."""
+        """Return the time as an interval, from all the bits drawn for it."""
         word = self._tuning.word
         for known in np.concatenate(self._words)[len(self._uniforms) :].tolist():
             self._uniforms.append(Uniform(self._bits, known=known, width=word, step=word))
@@ -249,7 +249,7 @@ class Clock:
         return -product.log() / ball_of(Fraction(self._rate))
 
     def _settled(self, difference: Callable[[], Ball], *others: Uniform) -> bool:
-        """Return whether a number is at least zero, enclosing it more tightly as more bits are drawn."""
+        """Return whether a number is at least zero; draw more bits to enclose it more tightly as needed."""
         width = self._tuning.word
         while True:
             with precision(width + GUARD_BITS):
@@ -262,6 +262,6 @@ class Clock:
 
 
 def _enclosed(uniform: Uniform) -> Ball:
-    """Return a ball that contains a number of which some bits are known."""
+    """Return an interval that contains a number of which only some bits are known."""
     low, high = uniform.ends()
     return low.union(high)

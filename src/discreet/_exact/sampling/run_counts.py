@@ -1,8 +1,8 @@
-"""Numbers of runs: exact draws of truncated negative binomial, logarithmic, geometric and Poisson numbers.
+"""Exact draws of a number of runs: truncated negative binomial, logarithmic, geometric or Poisson.
 
-Each draw uses one uniform number u: the number drawn is the least k whose cumulative mass exceeds u. Every
-comparison is decided in ball arithmetic, with as many bits of u as needed (lemma 3 of
-docs/proofs/sampling.md); the work grows with the number drawn.
+Each draw uses one uniform number u, and returns the least k whose cumulative mass exceeds u. Every comparison
+is decided in interval arithmetic, with as many bits of u as needed (lemma 3 of docs/proofs/sampling.md). The
+work grows with the number drawn.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _WORD = 64
 def truncated_negative_binomial(
     bits: Bits, shape: Fraction, halting: Fraction, *, word: int = _WORD
 ) -> int:
-    """Draw a whole number K ≥ 1 with Pr[K = k] in proportion to (1 − γ)^k Π_{l<k} (l + η)/(l + 1).
+    """Draw a whole number K ≥ 1 with Pr[K = k] proportional to (1 − γ)^k Π_{l<k} (l + η)/(l + 1).
 
-    ``shape`` is η > −1, ``halting`` is γ in (0, 1]; η = 1 is the geometric law, η = 0 (the limit) the
-    logarithmic one.
+    ``shape`` is η > −1, ``halting`` is γ in (0, 1]. η = 1 is the geometric distribution, η = 0 (the limit)
+    the logarithmic one.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -63,7 +63,7 @@ def poisson(bits: Bits, mean: Fraction, *, word: int = _WORD) -> int:
 
 
 def _inverted(bits: Bits, masses: Callable[[], Iterator[Ball]], *, word: int) -> int:
-    """Return the place at which the running sum of the masses first exceeds one uniform number."""
+    """Return the index at which the running sum of the masses first exceeds one uniform number."""
     uniform = Uniform(bits, step=word)
     while True:
         uniform.extend()

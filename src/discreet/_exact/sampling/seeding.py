@@ -1,4 +1,4 @@
-"""Temporary seeds for other libraries' generators, so that an audit by sampling can be repeated."""
+"""Temporary seeds for other libraries' generators, to make a sampled audit repeatable."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def replaced(owner: Any, name: str, value: Any) -> AbstractContextManager[Any]:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Seed Python's and NumPy's own generators; afterwards restore their state.
+    """Seed Python's and NumPy's global generators; restore their state afterwards.
 
-    A generator that ``numpy.random.default_rng()`` makes in the meantime is seeded too.
+    Generators made by ``numpy.random.default_rng()`` in the meantime are seeded too.
 
     Example:
         >>> with seeded(7):
@@ -35,7 +35,7 @@ def seeded(seed: int) -> Iterator[None]:
     def started(given: Any = None) -> np.random.Generator:
         return make(children.spawn(1)[0] if given is None else given)
 
-    states = random.getstate(), np.random.get_state()  # noqa: NPY002  # the generator that others draw from
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002  # other libraries use this generator
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002
     try:

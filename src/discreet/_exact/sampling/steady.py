@@ -1,9 +1,9 @@
-"""Permute-and-flip whose work does not depend on the scores.
+"""Permute-and-flip with an amount of work that does not depend on the scores.
 
-Every coin is flipped, with the same number of bits, in passes of the same length, using only additions,
-multiplications and comparisons of normal numbers; passes are merged by their numbers of heads. A score can
-change the work only if a coin falls inside the float's error band, which has probability at most 2⁻⁴⁰ per
-coin. docs/proofs/sampling.md states what this hides and what it does not.
+Every coin is flipped with the same number of bits, in passes of the same length. The passes use only
+additions, multiplications and comparisons of normal numbers, and are merged by their numbers of heads. A
+score can change the work only if a coin falls inside the float's error band. The probability of this is at
+most 2⁻⁴⁰ per coin. docs/proofs/sampling.md states what this hides and what it does not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from discreet._exact.sampling.coins import STANDARD, Heads, Tuning, Uniform, fal
 
 _COINS = Heads()
 _STRETCH = 1 << 15
-# ln 2 in two parts, the first of 40 bits: its product with a whole number up to 2¹³ is exact.
+# ln 2 in two parts. The first has 40 bits, so its product with an integer up to 2¹³ is exact.
 _LN2_HIGH = float.fromhex("0x1.62e42fefa2p-1")
 _LN2_LOW = float.fromhex("0x1.9ef35793c7673p-41")
 _TERMS = [(-1) ** power / math.factorial(power) for power in range(13, -1, -1)]
@@ -26,7 +26,7 @@ _TERMS = [(-1) ** power / math.factorial(power) for power in range(13, -1, -1)]
 
 @np.errstate(all="ignore")
 def steady_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
-    """Draw a candidate as permute-and-flip does, with work that does not depend on the scores.
+    """Draw a candidate by permute-and-flip, with work that does not depend on the scores.
 
     Example:
         >>> from fractions import Fraction
@@ -34,7 +34,7 @@ def steady_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
         >>> steady_head(Gaps(np.array([0, 10**9]), scale=Fraction(2)), SecureBits())
         1
     """
-    gaps.best  # noqa: B018 - the pass over the scores, which also refuses NaN and infinities
+    gaps.best  # noqa: B018 - reads all scores, and refuses NaN and infinities
     total = 0
     winner = 0
     for start in range(0, gaps.size, _STRETCH):
@@ -43,14 +43,14 @@ def steady_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
         count = int(ranks[-1])
         chosen = start + int(np.searchsorted(ranks, _pick(bits, count, tuning.pick) + 1))
         total += count
-        # The new stretch wins in proportion to its heads (lemma 12: merging by counts).
+        # The new pass wins in proportion to its heads (lemma 12: merging by counts).
         if _pick(bits, total, tuning.pick) < count:
             winner = chosen
     return winner
 
 
 def steady_chances(gammas: Floats) -> Floats:
-    """Return exp(−γ) for gaps from 2⁻¹⁰⁰ to 150, within 2⁻⁴⁹ relatively (lemma 15); overwrites its argument.
+    """Return exp(−γ) for gaps from 2⁻¹⁰⁰ to 150, with relative error 2⁻⁴⁹ (lemma 15); overwrites ``gammas``.
 
     NumPy's ``exp`` takes different paths for different numbers. Here γ = k·ln 2 + r with |r| below 0.35; a
     Taylor polynomial gives exp(−r), and 2^−k is assembled from its bits.
@@ -73,7 +73,7 @@ def steady_chances(gammas: Floats) -> Floats:
 
 
 def _flip_all(gaps: Gaps, start: int, stop: int, bits: Bits, tuning: Tuning) -> Flags:
-    """Return a flag for every candidate of the stretch: whether its coin is heads."""
+    """Return whether each candidate's coin is heads, for the candidates from ``start`` to ``stop``."""
     chances = steady_chances(gaps.steady_stretch(start, stop))
     chances *= 2.0**tuning.word
     words = bits.words(stop - start, width=tuning.word)
@@ -91,7 +91,7 @@ def _pick(bits: Bits, bound: int, width: int) -> int:
     """Return a uniform integer in ``range(bound)`` from ``width`` bits.
 
     With a chance of at most bound/2^width it takes more bits. A bound of zero takes the same bits and
-    gives 0.
+    returns 0.
     """
     while True:
         product = bits.integer(width) * bound

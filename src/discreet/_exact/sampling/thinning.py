@@ -1,11 +1,11 @@
 """All heads among the candidates of one release, without flipping every coin.
 
-Candidates beyond a level have coins of at most 2^−a. Such a coin is heads if two independent coins are: one
-of chance 2^−a, which needs no score and is drawn for all candidates at once by `marks`, and one of chance
-2^a·c for the few that were marked (lemma 8 of the proof page).
+Candidates beyond a level have coins of at most 2^−a. Such a coin is heads if two independent coins are both
+heads. The first has chance 2^−a, needs no score, and is drawn for all candidates at once by `marks`. The
+second has chance 2^a·c and is flipped only for the few marked candidates (lemma 8 of the proof page).
 
-`Levels` groups all candidates by how large their coins can be, as preparation for many draws. A candidate
-of level j has exp(−γ) ≤ 2^−j, certified (lemma 9). Many independent draws then cost a few coins each:
+To prepare for many draws, `Levels` groups all candidates by how large their coins can be. A candidate at
+level j has exp(−γ) ≤ 2^−j, with certainty (lemma 9). Many independent draws then cost a few coins each:
 `marks` decides which candidates might be heads in which draw, for all draws and a whole level at once.
 """
 
@@ -43,10 +43,10 @@ _SMALLEST = 24
 
 
 def marks(bits: Bits, places: int, exponent: int, *, tuning: Tuning) -> Indices:
-    """Return the marked places in ``range(places)``, ascending; each has chance ``2**-exponent``.
+    """Return the marked positions in ``range(places)``, ascending; each has chance ``2**-exponent``.
 
     The distance from one mark to the next is geometric: ⌊log u / log(1 − 2^−a)⌋ for a uniform u. Floats
-    decide that floor unless it is too close; see lemma 7 of the proof page.
+    decide the floor unless the value is too close to an integer (lemma 7 of the proof page).
     """
     if exponent <= 0:
         return np.arange(places)
@@ -74,7 +74,7 @@ def marks(bits: Bits, places: int, exponent: int, *, tuning: Tuning) -> Indices:
 def _sparse_skip(bits: Bits, limit: int, exponent: int, word: int) -> int:
     """Return one geometric distance that is almost certainly ``limit`` or more."""
     known = bits.integer(word)
-    # (1 − 2^−a)^limit ≥ 1 − limit·2^−a, so a u below the latter decides it in integers.
+    # (1 − 2^−a)^limit ≥ 1 − limit·2^−a, so if u is below the latter, integers decide.
     common = max(word, exponent)
     if ((known + 1) << (common - word)) + (limit << (common - exponent)) <= 1 << common:
         return limit
@@ -94,8 +94,8 @@ def _skips(bits: Bits, count: int, exponent: int, limit: int, tuning: Tuning) ->
     np.minimum(distance, limit + 0.5, out=distance)
     floor = np.floor(distance)
     steps: Indices = floor.astype(np.int64)
-    # This covers the float's error and what the unknown lower bits of u may change. The smallest
-    # words, for which that change is large, are not trusted at all.
+    # This covers the float's error and the effect of the unknown lower bits of u. The smallest words, for
+    # which that effect is large, are not trusted at all.
     farthest = min(limit, word * mean)
     doubt = (farthest + mean) * tuning.tolerance + math.ldexp(mean, _SMALLEST - word + 1)
     distance -= floor
@@ -113,7 +113,7 @@ def exact_skip(uniform: Uniform, exponent: int, *, limit: int) -> int:
     """Return the k with (1 − 2^−a)^(k+1) ≤ u < (1 − 2^−a)^k, or ``limit`` if that k is larger."""
     while True:
         guess = _guess(uniform, exponent, limit)
-        # With exponent·k bits a small power is exact, so the comparison with u ends as soon as it can.
+        # With exponent·k bits a small power is exact, so the comparison with u ends as early as possible.
         exact_bits = min(exponent * (guess + 2), _MOST_EXACT_BITS)
         with precision(max(uniform.width + exponent, exact_bits) + GUARD_BITS):
             rest = 1 - scaled(ball_of(1), -exponent)
@@ -146,7 +146,7 @@ def levels_of(gammas: Floats, last: int) -> NDArray[np.uint8]:
 
 
 class Levels:
-    """Candidates grouped by level, up to a last level that holds all the rest."""
+    """Candidates grouped by level; the last level contains all the rest."""
 
     __slots__ = ("gaps", "last", "order", "sizes", "starts")
 
@@ -168,7 +168,7 @@ class Levels:
 
     @property
     def mass(self) -> float:
-        """About Σ 2^−level: between Σ exp(−γ) and a little over twice that."""
+        """Approximately Σ 2^−level: between Σ exp(−γ) and a little over twice that."""
         return float((self.sizes * 0.5 ** np.arange(len(self.sizes))).sum())
 
     def arrivals(

@@ -1,9 +1,9 @@
-"""The choice of unlisted groups to name if a person counts in several, by weights and normal noise.
+"""Decide which unlisted groups to name if a person counts in several, by weights and normal noise.
 
-A person in t groups adds 1/√t to each. A group of weight w is kept if w plus normal noise of standard
-deviation σ reaches T. Each group has its own coin for this, of chance Φ((w − T)/σ), enclosed in balls.
-Weights are whole numbers on a public grid, rounded down. There are two rounds: a rough first one names the
-largest groups, and in the second round people add their weight to the groups that are not named yet.
+A person in t groups adds 1/√t to each. A group of weight w is kept if w plus normal noise with standard
+deviation σ reaches T. So each group has a coin with chance Φ((w − T)/σ), computed in interval arithmetic.
+Weights are integers on a public grid, rounded down. There are two rounds. The first is rough and names the
+largest groups. In the second, people add their weight only to groups that are not named yet.
 ``docs/proofs/groups-from-the-data.md`` proves the guarantee.
 """
 
@@ -24,7 +24,7 @@ MOST_WEIGHT = 1 << 62
 FIRST_NOISE = Fraction(1, 20)
 """The first round's share of the budget for noise: enough to name the largest groups."""
 FIRST_UNSAFE = Fraction(1, 5)
-"""The first round's share of the chance of naming a group that only one person has."""
+"""The first round's share of the allowed chance of naming a group that only one person has."""
 _FINE = 1 << 10
 _SURE = Fraction(1645, 1000)  # a normal number is below this with probability 0.95
 _BRACKETS = 16
@@ -56,7 +56,7 @@ def normal_delta(epsilon: Fraction, spread: Fraction) -> Exact:
 
 
 def new_group_delta(groups: int, threshold: Fraction, variance: Fraction) -> Exact:
-    """Return an upper bound on the chance of keeping any of one person's groups that have no other people."""
+    """Return an upper bound on the chance of naming any of the groups that only one given person has."""
 
     def formula(t: Ball, limit: Ball, square: Ball) -> Ball:
         return t * _at_most((1 / t.sqrt() - limit) / square.sqrt())
@@ -70,7 +70,7 @@ def _at_most(x: Ball) -> Ball:
 
 
 def _least(enough: Callable[[int], bool]) -> int:
-    """Return the least whole number from 1 on that is enough, if every larger one is too."""
+    """Return the least integer ≥ 1 that is enough, if every larger one is too."""
     high = 1
     while not enough(high):
         high *= 2
@@ -84,8 +84,8 @@ def _least(enough: Callable[[int], bool]) -> int:
 class Weighing:
     """One round: a group of weight w is kept with probability Φ((w − T)/σ).
 
-    T is the least threshold on a public grid at which any of a person's groups that have no other people is
-    named with probability at most ``fails``, if the person is in at most ``groups`` groups.
+    T is the least threshold on a public grid with this property: if a person is in at most ``groups`` groups,
+    the probability of naming any of these that has no other people is at most ``fails``.
 
     Attributes:
         variance: σ², in people.
@@ -106,17 +106,17 @@ class Weighing:
         self._brackets: dict[tuple[int, int], tuple[int, int]] = {}
 
     def ball(self, weight: int) -> Ball:
-        """Return a ball around the chance that a group of this weight is kept, at the current precision."""
+        """Return an interval with the chance of keeping a group of this weight, at the current precision."""
         if weight == 0:
             return ball_of(0)
         beyond = ball_of(Fraction(weight, UNIT) - self.threshold)
         return _at_most(beyond / ball_of(self.variance).sqrt())
 
     def ends(self, weight: int, width: int) -> tuple[int, int]:
-        """Return whole numbers that enclose the chance times 2^width.
+        """Return integers that enclose the chance times 2^width.
 
-        They come from the next weights below and above on a coarser grid: the chance grows with the weight,
-        so it lies between theirs.
+        They are computed at the next weights below and above on a coarser grid. The chance grows with the
+        weight, so it lies between the two.
         """
         if weight == 0:
             return 0, 0
@@ -143,7 +143,7 @@ class Weighing:
 def numbers_to_check(groups: int, variance: Fraction) -> list[int]:
     """Return the numbers of groups per person at which the chance of naming a new group can be largest.
 
-    From 1/(2σ²) on the chance falls and then grows, so it is largest at one of the ends.
+    Above 1/(2σ²) the chance falls and then grows, so it is largest at one of the ends.
 
     Example:
         >>> numbers_to_check(1000, Fraction(16)), numbers_to_check(1000, Fraction(1, 8))
@@ -160,16 +160,16 @@ class Weighings:
         first: the rough round, which names the largest groups.
         last: the round for the remaining groups.
         rho: ρ, the cost of the noise of both rounds.
-        unsafe: the probability with which groups that only one person has may be named.
+        unsafe: the allowed probability of naming a group that only one person has.
     """
 
     def __init__(self, epsilon: Fraction, delta: Fraction, *, groups: int, replacing: bool) -> None:
-        # Half of δ pays for the noise, half for groups that one person brings and, if replaced, takes away.
+        # Half of δ is for the noise, half for groups that one person adds and, if replaced, removes.
         steps = 2 if replacing else 1
-        # The spread is rounded up, by about one part in a thousand at most, whatever ε is.
+        # The spread is rounded up, by at most about one part in a thousand, at any ε.
         grain = Fraction(1, _FINE) / max(1, math.ceil(epsilon))
         spread = grain * _least(lambda number: normal_delta(epsilon, number * grain) <= delta / 2)
-        # The reciprocals of the rounds' variances add up to that of this variance.
+        # The reciprocals of the rounds' variances add up to the reciprocal of this variance.
         variance = spread**2 * steps
         self.rho = 1 / (2 * spread**2)
         self.unsafe = delta / (2 * steps)
@@ -179,11 +179,11 @@ class Weighings:
         )
 
     def people(self, groups: int) -> int:
-        """Return how many people get a group named half of the time, each in at most ``groups`` groups."""
+        """Return how many people, each in at most ``groups`` groups, get a group named half of the time."""
         return self.last.people(groups)
 
     def people_for_sure(self, groups: int) -> int:
-        """Return how many people get a group named 19 times out of 20, each in at most ``groups`` groups.
+        """Return how many people, each in at most ``groups`` groups, get a group named 19 times out of 20.
 
         Example:
             >>> rule = Weighings(Fraction(1), Fraction(1, 10**5), groups=20, replacing=False)
@@ -195,5 +195,5 @@ class Weighings:
 
 @lru_cache(maxsize=64)
 def weighings_at(epsilon: Fraction, delta: Fraction, groups: int, neighbours: str) -> Weighings:
-    """Return the rule by weights for a relation; cached, because planning asks for it several times."""
+    """Return the rule by weights for a neighbour relation; cached, because planning uses it several times."""
     return Weighings(epsilon, delta, groups=groups, replacing=neighbours == "replace")

@@ -1,7 +1,7 @@
 """A draw in proportion to w_r·exp(−γ_r) with public rational weights w, by inverting the distribution.
 
-It uses one ball per candidate: slower than ``proportional``, which has no weights, but fast enough for
-lists that people write by hand.
+It computes one interval per candidate. This is slower than ``proportional``, which has no weights, but fast
+enough for lists that people write by hand.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from discreet._exact.sampling.coins import Ball, Uniform
 def in_proportion_to(gaps: Gaps, weights: Sequence[Fraction], bits: Bits) -> int:
     """Draw a candidate with probability w_r·exp(−γ_r)/Σ_t w_t·exp(−γ_t).
 
-    The draw is the least r whose cumulative share exceeds one uniform number u; every comparison "u below the
-    share" is decided in ball arithmetic with as many bits of u as needed (lemma 3 of the proof page), and
-    all comparisons use the same u, so they agree with each other.
+    The draw is the least r whose cumulative share exceeds one uniform number u. Every comparison "u below the
+    share" is decided in interval arithmetic with as many bits of u as needed (lemma 3 of the proof page). All
+    comparisons use the same u, so they are consistent.
 
     Example:
         >>> import numpy as np
@@ -31,7 +31,7 @@ def in_proportion_to(gaps: Gaps, weights: Sequence[Fraction], bits: Bits) -> int
         >>> in_proportion_to(gaps, [Fraction(3), Fraction(1)], SecureBits())
         1
     """
-    # Candidates of weight zero are left out: only a tie could hit their empty share.
+    # Candidates with weight zero are left out; their share is empty.
     eligible = [place for place, weight in enumerate(weights) if weight > 0]
     exponents = [-gaps.exact(place) for place in eligible]
     nearest = max(exponents)

@@ -1,7 +1,7 @@
 """Charts of the analysis, as Altair objects to show, to save, or to put on a web page.
 
-Every chart is readable without colour: lines differ in dash and marker, bars in shade. vl-convert draws the
-charts without a browser or a network. Charts of scores are **not private**, and carry a note that says so.
+Every chart is readable without colour: lines differ in dash and marker, bars in shade. vl-convert renders the
+charts without a browser or a network. Charts of scores are **not private**, and have a note that says so.
 Charts need Altair (``pip install "discreet[charts]"``).
 """
 
@@ -64,7 +64,7 @@ _LEAST_TAIL = 1e-12
 
 
 def comparison_chart(comparison: Comparison) -> Any:
-    """Expected error against ε, one line per mechanism, both axes logarithmic.
+    """Chart expected error against ε, one line per mechanism, both axes logarithmic.
 
     Example:
         >>> from discreet.analysis import compare
@@ -90,7 +90,7 @@ def comparison_chart(comparison: Comparison) -> Any:
 def tail_chart(
     scores: Scores, mechanisms: Family | Iterable[Family] | None = None, *, epsilon: object = 1
 ) -> Any:
-    """Pr[error ≥ t] against t, one line per mechanism. **Not private**.
+    """Chart Pr[error ≥ t] against t, one line per mechanism. **Not private**.
 
     Example:
         >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
@@ -132,7 +132,7 @@ def worst_case_chart(
     monotonic: bool = False,
     candidates: Sequence[int] | None = None,
 ) -> Any:
-    """The largest expected error on any data against n, with the closed-form bounds. Data-free.
+    """Chart the largest expected error on any data against n, with the closed-form bounds. Data-free.
 
     Example:
         >>> worst_case_chart(epsilon=1, candidates=[2, 100]).to_dict()["title"]["text"]
@@ -173,7 +173,7 @@ def optimality_chart(
     epsilons: object = "0.05:2:24",
     neighbours: str = "worst",
 ) -> Any:
-    """Average error relative to the best possible mechanism, against ε. Data-free; needs SciPy.
+    """Chart average error relative to the best possible mechanism, against ε. Data-free; needs SciPy.
 
     Example:
         >>> optimality_chart(n=2, k=2, epsilons="0.5,1").to_dict()["title"]["text"]
@@ -213,7 +213,7 @@ def crossover_chart(
     monotonic: bool = False,
     mechanisms: Iterable[Family] = (PermuteAndFlip, Exponential),
 ) -> Any:
-    """The worst expected error per release if k releases share one budget, against k. Data-free.
+    """Chart the worst expected error per release against k, if k releases share one budget. Data-free.
 
     Example:
         >>> from discreet import ApproxDP
@@ -252,7 +252,7 @@ _LONGEST_LABEL = 40
 
 
 def scores_chart(scores: Scores, *, most: int = 20) -> Any:
-    """The largest scores, one bar each. **Not private**.
+    """Chart the largest scores, one bar each. **Not private**.
 
     Example:
         >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
@@ -274,7 +274,7 @@ def scores_chart(scores: Scores, *, most: int = 20) -> Any:
 
 
 def _bars(records: list[dict[str, Any]], *, x: Any) -> Any:
-    """Draw one bar for each record, labelled by its first field, in the given order."""
+    """Draw one bar for each record, in the given order; the first field is the label."""
     alt = altair()
     name = next(iter(records[0]))
     y = alt.Y(f"{name}:N", sort=[record[name] for record in records], title=None)
@@ -288,7 +288,7 @@ def probabilities_chart(
     epsilon: object = 1,
     most: int = 10,
 ) -> Any:
-    """The probability that each mechanism chooses each of the best candidates. **Not private**.
+    """Chart each mechanism's probability of choosing each of the best candidates. **Not private**.
 
     Example:
         >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
@@ -326,7 +326,7 @@ def probabilities_chart(
 
 
 def posterior_chart(risk: DisclosureRisk) -> Any:
-    """The attacker's belief in each world after the most revealing answer, with the bound.
+    """Chart the attacker's belief in each world after the most revealing answer, with the bound.
 
     Example:
         >>> from discreet.analysis import disclosure_risk

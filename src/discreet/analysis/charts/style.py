@@ -17,8 +17,8 @@ from discreet.mechanisms import MECHANISMS
 Look: TypeAlias = tuple[str, tuple[int, ...], str]
 """Shade, dash and marker."""
 
-# Each mechanism has the same look here, on the page and in the papers' figures. Adjacent looks differ in
-# lightness, so that they stay distinct in greyscale.
+# Each mechanism has the same look in charts, in the explorer and in the papers' figures. Adjacent looks
+# differ in lightness, so they stay distinct in greyscale.
 _OF_MECHANISMS: tuple[Look, ...] = (
     ("#12263f", (1, 0), "circle"),
     ("#b3430f", (7, 3), "square"),
@@ -35,7 +35,7 @@ SHAPES = tuple(shape for _, _, shape in _OF_MECHANISMS)
 NEUTRAL = "#7d8791"
 """The colour of bars and lines that do not belong to a mechanism."""
 
-# Vega's own wedge and arrow are too thin to tell apart in a legend.
+# Vega's own wedge and arrow shapes are too thin to tell apart in a legend.
 _STAR = "M0,-1L.23,-.31L.95,-.31L.36,.12L.59,.81L0,.38L-.59,.81L-.36,.12L-.95,-.31L-.23,-.31Z"
 _HOURGLASS = "M-.8,-1L.8,-1L-.8,1L.8,1Z"
 _OF_OTHERS: tuple[Look, ...] = (
@@ -70,12 +70,12 @@ NOT_PRIVATE = "Not private: computed from the scores without spending budget"
 
 
 def titled(name: str, *, private: bool = True) -> str:
-    """Return a mechanism's name in words, as used in charts, on the page and in the figures."""
+    """Return a mechanism's name in words, as used in charts, on web pages and in figures."""
     return TITLES.get(name, name) + ("" if private else " (not private)")
 
 
 def altair() -> Any:
-    """Import Altair; called only when a chart is drawn."""
+    """Import and return Altair; called only when a chart is drawn."""
     try:
         import altair as module
     except ImportError as error:
@@ -122,7 +122,7 @@ CONFIG: dict[str, Any] = {
 def styled(
     chart: Any, *, title: str, subtitle: Sequence[str] = (), width: int = 520, height: int = 320
 ) -> Any:
-    """Add the title and our fonts and grid to a chart, with room for every label."""
+    """Give a chart its title and the common fonts and grid, with space for every label."""
     words = altair().TitleParams(title, subtitle=list(subtitle))
     sized = chart.properties(width=width, height=height, padding=12, title=words)
     return sized.configure(**CONFIG)
@@ -139,7 +139,7 @@ def line_chart(
     step: bool = False,
     points: bool = True,
 ) -> Any:
-    """Draw lines that differ in dash, marker and shade; ``x`` and ``y`` are (field, title)."""
+    """Draw lines that differ in dash, marker and shade; ``x`` and ``y`` are (field, title) pairs."""
     alt = altair()
     names = ranked(record[series] for record in records)
     # The legend shows the markers; if there are none, it shows the dashes as strokes.
@@ -169,9 +169,9 @@ def line_chart(
 
 
 def grouped_bars(data: Any, *, candidates: Any, names: Sequence[str], **bar: Any) -> Any:
-    """Draw the probability of each candidate by each mechanism, as grouped bars.
+    """Draw grouped bars: each candidate's probability under each mechanism.
 
-    ``candidates`` is the order in which the candidates are shown.
+    ``candidates`` gives the order of the candidates.
     """
     alt = altair()
     shares = alt.Axis(format="~%", tickCount=5)
@@ -189,7 +189,7 @@ def grouped_bars(data: Any, *, candidates: Any, names: Sequence[str], **bar: Any
 
 
 def look_of(mechanism: str) -> Look:
-    """The look of a registered mechanism, the same in every chart and figure.
+    """Return the look of a registered mechanism, the same in every chart and figure.
 
     Example:
         >>> look_of("permute-and-flip")
@@ -199,7 +199,7 @@ def look_of(mechanism: str) -> Look:
 
 
 def paled(shade: str, share: float) -> str:
-    """Mix a shade with this share of white.
+    """Mix a shade with white; ``share`` is the share of white.
 
     Example:
         >>> paled("#000000", 0.5)
@@ -210,19 +210,19 @@ def paled(shade: str, share: float) -> str:
 
 
 def ranked(names: Iterable[str]) -> list[str]:
-    """Return the names of series, without duplicates, mechanisms first and in the order of their looks."""
+    """Return the names of series without duplicates: mechanisms first, in the order of their looks."""
     return sorted(dict.fromkeys(names), key=_place)
 
 
 def _place(name: str) -> int:
-    """Return the index of a mechanism's look, by name or title; other series come after them."""
+    """Return the index of a mechanism's look, by name or title; other series get a larger index."""
     plain = name.removesuffix(" (not private)")
     begun = plain.partition(", ")[0]
     return LOOKS.get(plain, LOOKS.get(begun, LOOKS.get(plain.partition(" ")[0], len(LOOKS))))
 
 
 def look_scale(alt: Any, names: Sequence[str], part: int) -> Any:
-    """Return the scale from series names to shades (0), dashes (1) or markers (2); bounds get greys."""
+    """Return the scale that maps series names to shades (0), dashes (1) or markers (2); bounds are grey."""
     places = [_place(name) for name in names]
     unused = (look for place, look in enumerate(_OF_MECHANISMS) if place not in places)
     free = itertools.cycle([*_OF_OTHERS, *unused])
@@ -300,7 +300,7 @@ def to_html(chart: Any) -> str:
     require_converter()
     described = chart.to_dict()
     title = described.pop("title", None) or {"text": "discreet"}
-    # A label may contain "</script>". Escaped, it cannot end the script.
+    # A label may contain "</script>". Once escaped, it cannot end the script.
     safe = json.loads(json.dumps(described).replace("<", _STAND_IN))
     drawn = (
         altair()
@@ -319,7 +319,7 @@ def to_html(chart: Any) -> str:
 
 
 _STAND_IN = "\ue000"
-"""Stands in for < until the page is assembled."""
+"""Placeholder for < until the page is assembled."""
 _SHEET = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#1b1f24;background:#fff}"
     "main{max-width:60rem;margin:0 auto;padding:1rem}.vega-embed{overflow-x:auto}"
@@ -357,6 +357,6 @@ def _table(rows: list[dict[str, Any]]) -> str:
 def require_converter() -> None:
     """Raise an error that names the extra if vl-convert is not installed."""
     try:
-        import vl_convert  # noqa: F401 - only asked whether it is there
+        import vl_convert  # noqa: F401 - imported only to see whether it is installed
     except ImportError as error:
         raise missing_extra("drawing to files needs vl-convert", extra="charts") from error

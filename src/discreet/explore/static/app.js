@@ -1,4 +1,4 @@
-// The page begins here: ask the server what there is, read the address, show it.
+// The page's entry point: load the options from the server, read the address, show the view.
 import { openAttack, startAttack } from "./attack.js";
 import { run as runAudit, show as showVerdict, showForm, startAudit } from "./audit.js";
 import { copy, save } from "./copying.js";
@@ -25,7 +25,7 @@ function showView() {
 
 function showAll(from = null) {
   showView();
-  // Only figures of somebody's own scores can reveal anything: examples and look-alikes are invented.
+  // Only the user's own scores can reveal anything; examples and look-alikes are invented.
   $("#not-private").hidden = state.view !== "decide" || !state.source.startsWith("file:");
   showSource();
   showControls(from);
@@ -60,7 +60,7 @@ async function readAddress() {
   else if (page) await fromDraft(page).catch(() => null);
   showForm();
   showAll();
-  // A link to an audit leads to its result, which is computed anew.
+  // A link to an audit runs the audit again to show its result.
   if (state.view === "audit" && state.audit) runAudit();
 }
 

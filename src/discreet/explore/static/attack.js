@@ -1,4 +1,4 @@
-// To feel what ε means: guess which world an answer comes from; push an answer out of the band that ε allows.
+// Two ways to experience ε: guess which world an answer comes from, or push an answer out of the band.
 import { chartFigure, drawChart } from "./charts.js";
 import { specification } from "./decide.js";
 import { $, $$, figure, make, percent } from "./dom.js";
@@ -97,11 +97,11 @@ function guess(vote) {
   const game = games[playing];
   game.guesses.push(vote);
   showGame();
-  // Buttons that go grey lose the keyboard.
+  // A disabled button loses the keyboard focus, so move it.
   if (game.guesses.length === game.rounds.length) $("#game-start").focus();
 }
 
-// Only while the game has the focus, so that no letter is taken from a field.
+// Called only while the game has the focus, so that keys typed into a field are not taken as guesses.
 function pressed(event) {
   const vote = { r: 0, ArrowLeft: 0, b: 1, ArrowRight: 1 }[event.key];
   if (vote === undefined || $(".vote").disabled || event.ctrlKey || event.metaKey || event.altKey) return;

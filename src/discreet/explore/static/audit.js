@@ -1,4 +1,4 @@
-// A claim about a mechanism, searched for a pair of neighbours that refutes it, live.
+// Audit a claim about a mechanism: search for a pair of neighbours that refutes it, and show progress.
 import { chartFigure, drawChart, forgetChart } from "./charts.js";
 import { copy } from "./copying.js";
 import { specification } from "./decide.js";
@@ -60,10 +60,10 @@ export function startAudit(start) {
   showForm();
 }
 
-// The form travels in the link, too.
+// Store the form in the link.
 const remember = () => change({ audit: FIELDS.map(value).join("|") });
 
-// As the address says; what a menu does not offer is left as it was.
+// Fill the form from the address. Values that a menu does not offer are ignored.
 export function showForm() {
   const told = state.audit.split("|");
   if (told.length === FIELDS.length) {
@@ -77,7 +77,7 @@ export function showForm() {
 
 const value = (name) => $(`#audit-${name}`).value.trim();
 
-// A δ is asked for only where the claim or the mechanism has one; regularity has no amount.
+// Show δ only if the claim or the mechanism has one. Regularity has no amount.
 function showFields() {
   const own = value("mechanism") === "large-gap";
   $("#audit-delta").closest(".field").hidden = value("claim") !== "approx" && !own;
@@ -138,7 +138,7 @@ export async function run() {
   }
 }
 
-// A wrong field is said where it is; the server names it in front of its message.
+// Show an error at the field that caused it. The server's message starts with the field's name.
 function showWrong(message) {
   let found = false;
   for (const wrong of $$("#audit-form .wrong")) {
@@ -173,7 +173,7 @@ function searching(yes) {
   $("#audit-cancel").hidden = !yes;
 }
 
-// A headline in words, the same picture as where one tries to break it, and the two worlds.
+// Show a headline, the chart from the attack view, and the two worlds.
 export async function show() {
   if (!verdict || $("#view-audit").hidden) return;
   const { who, what, status, measured, claimed, symbol, coverage, seconds, proof, drawn } = verdict;

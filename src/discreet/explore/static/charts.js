@@ -1,4 +1,4 @@
-// The charts: specifications come from the server once, figures flow into them.
+// The charts. Their specifications are loaded once from the server; data is filled in later.
 import { save } from "./copying.js";
 import { $, make, tableOf } from "./dom.js";
 import { notify } from "./notices.js";
@@ -7,7 +7,7 @@ import { chartConfig } from "./theme.js";
 let library = null;
 const drawn = new Map();
 
-// The library is large: figures and words are on the screen before it has arrived.
+// The library is large, so numbers and text are shown before it has loaded.
 function loadLibrary() {
   library ??= new Promise((resolve, reject) => {
     const script = make("script", { src: "vega.js" });
@@ -22,7 +22,7 @@ export function chartFigure(name, title, columns) {
   const save = (kind) => make("button", { type: "button", class: "small", onclick: () => saveChart(name, kind), "aria-label": `Save “${title}” as ${kind.toUpperCase()}` }, kind.toUpperCase());
   const table = make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${title}, as a table` });
   const details = make("details", { ontoggle: () => showTable(name) }, make("summary", {}, "Show as a table"), table);
-  // Vega gives its own container a role of its own; to a reader the chart is one picture with a text.
+  // Vega sets a role on its own container. Screen readers should see one image with a description.
   const canvas = make("div", {}, make("p", { class: "waiting" }, "Drawing…"));
   const why = make("p", { class: "waiting", hidden: true });
   const picture = make("div", { class: "canvas", role: "img", "aria-labelledby": `${name}-text` }, canvas, why);
@@ -37,14 +37,14 @@ export function chartFigure(name, title, columns) {
 
 export async function drawChart(name, { specification, key, data, rows, text, colours, empty = null }) {
   const chart = drawn.get(name);
-  // An empty picture says why it is empty.
+  // An empty chart says why it is empty.
   chart.why.hidden = !empty;
   chart.why.textContent = empty ?? "";
   chart.canvas.hidden = Boolean(empty);
   Object.assign(chart, { rows, data, latest: { specification, key, colours } });
   chart.text.textContent = text;
   showTable(name);
-  // A chart that is not shown has no width, and would only take time; it is drawn when it is shown.
+  // A hidden chart has no width. It is drawn when it becomes visible.
   if (!specification || !chart.canvas.checkVisibility()) return;
   if (chart.view && chart.key === key) {
     for (const [set, values] of Object.entries(data)) chart.view.data(set, values);
@@ -73,7 +73,7 @@ export async function drawChart(name, { specification, key, data, rows, text, co
   }
 }
 
-// Two columns of a legend need short names and room.
+// Use two legend columns only if the names are short enough.
 const columnsFor = (names, width) => (Math.max(...names.map((name) => name.length)) * 7 + 30 > width / 2.2 ? 1 : 2);
 
 export function forgetChart(name) {

@@ -1,4 +1,4 @@
-// Texts to take away: Python, command, link.
+// Texts to copy: Python code, command, link.
 import { make } from "./dom.js";
 import { notify } from "./notices.js";
 

@@ -1,4 +1,4 @@
-// The view on which mechanism and ε are decided: verdicts, scores and one chart first, all else behind "More".
+// The view for choosing mechanism and ε: verdicts, scores and one chart first, the rest under "More".
 import { chartFigure, drawChart } from "./charts.js";
 import { $, $$, cost, figure, make, percent, term, unbroken } from "./dom.js";
 import { addDial, evenly, setStops, showDials, showWrong } from "./dials.js";
@@ -65,7 +65,7 @@ export function showControls(from) {
   $("#risk").value = state.risk;
   $("#choice").value = state.choice;
   for (const input of $$("#mechanisms input")) {
-    // The one decided for is always among those compared.
+    // The chosen mechanism is always compared.
     input.disabled = input.value === state.choice;
     input.checked = input.disabled || state.mechanisms.includes(input.value);
   }
@@ -73,7 +73,7 @@ export function showControls(from) {
   $("#compared-count").textContent = others === 1 ? "one other" : others ? `${others} others` : "no other";
 }
 
-// One request at a time; whatever changed meanwhile is asked for when the answer is there.
+// Send one request at a time. If settings change meanwhile, send another when the answer arrives.
 export async function update() {
   $("#results").setAttribute("aria-busy", "true");
   if (asking) {
@@ -112,7 +112,7 @@ export async function update() {
   $("#results").setAttribute("aria-busy", "false");
 }
 
-// In the server's order, the one decided for among them.
+// The compared mechanisms in the server's order, including the chosen one.
 const compared = () => offered.mechanisms.map(({ name }) => name).filter((name) => name === state.choice || state.mechanisms.includes(name));
 
 export const redraw = () => (latest ? show(latest) : null);
@@ -151,7 +151,7 @@ async function show(figures) {
   await Promise.all(drawing);
 }
 
-// The colour of a line: its mechanism's, wherever it appears.
+// A line has its mechanism's colour in every chart.
 function colours(series) {
   const found = offered.mechanisms.findLast(({ title }) => series === title || series.startsWith(`${title} (`) || series.startsWith(`${title}, best`) || series.startsWith(`${title}, sum`));
   return found ? `m${found.look}` : series === "one release" ? "m2" : series.startsWith("answers") ? "m0" : "m7";
@@ -166,7 +166,7 @@ function realRisk({ real }) {
   return real.warning ? `${sure} Nothing bounds it for other data.` : sure;
 }
 
-// Scores on the screen, for a link that is to contain them; none if they are too many for an address.
+// The scores on the screen, for a link that contains them; null if there are too many for an address.
 export const scoresShown = () => (latest && !latest.scores.grouped ? latest.scores.bars.map(({ label, score }) => [label, score]) : null);
 
 const COLOURS = { good: "green", fair: "amber", bad: "red" };
@@ -176,7 +176,7 @@ function showVerdicts(verdicts) {
   for (const [name, { text, state: reached }] of Object.entries(verdicts)) {
     const element = $(`#verdict-${name}`);
     const words = unbroken(assumed + text);
-    // The colour is said, too.
+    // Also say the colour in words.
     element.firstElementChild.textContent = `${name[0].toUpperCase()}${name.slice(1)}: ${COLOURS[reached]}.`;
     if (element.lastElementChild.textContent !== words) element.lastElementChild.textContent = words;
     element.dataset.state = reached;
@@ -184,7 +184,7 @@ function showVerdicts(verdicts) {
 }
 
 function showNow({ now }) {
-  // Where no ε can be named, a sentence says why.
+  // If no ε is enough, a sentence says why.
   $("#needs").replaceChildren(...now.filter((row) => row.need_words && !row.need).map((row) =>
     make("li", {}, swatch(row.mechanism), make("span", {}, make("strong", {}, `${titleOf(row.mechanism)}: `), unbroken(row.need_words)))));
   $("#proofs").replaceChildren(...now.map((row) =>

@@ -1,4 +1,4 @@
-// A slider and a box for the same number. The slider stops at round numbers only, so that every key moves it.
+// A slider and a box for the same number. The slider has only round numbers, so every key press moves it.
 import { $, make } from "./dom.js";
 import { change, state } from "./state.js";
 
@@ -7,7 +7,7 @@ const dials = [];
 
 const written = (value) => (value > 0 && value < 1e-3 ? String(Number(value.toPrecision(3)).toExponential()) : String(Number(value.toPrecision(3))));
 
-// Round numbers from low to high, over decades; whole ones only where the quantity is counted.
+// Round numbers from low to high on a logarithmic scale; only whole ones for counts.
 function decades(low, high, whole) {
   const stops = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
@@ -19,7 +19,7 @@ function decades(low, high, whole) {
   return [...new Set([...stops, high])].sort((one, other) => one - other).map(written);
 }
 
-// Even steps from nothing to the spread of the scores: about a hundred, each 1, 2 or 5 times a power of ten.
+// Even steps from zero to the spread of the scores: about a hundred, each 1, 2 or 5 times a power of ten.
 export function evenly(spread, whole) {
   const rough = Math.max(spread, 1e-9) / 100;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -68,7 +68,7 @@ export function showDials(from) {
   }
 }
 
-// The server names the control in front of its message: "epsilon='0' is not allowed: …".
+// The server's message starts with the control's name: "epsilon='0' is not allowed: …".
 export function showWrong(message) {
   let found = false;
   for (const { name, box, wrong } of dials) {

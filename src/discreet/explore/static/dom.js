@@ -1,4 +1,4 @@
-// Elements without innerHTML: labels come from people's files.
+// Build elements without innerHTML, because labels come from users' files.
 export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
@@ -24,14 +24,14 @@ export function figure(value) {
   return String(Number(value.toPrecision(4)));
 }
 
-// A cost is rounded up, never in its favour.
+// Costs are always rounded up.
 export function cost(value) {
   if (typeof value !== "number" || value === 0) return figure(value);
   const grid = 10 ** (3 - Math.floor(Math.log10(value)));
   return figure(Math.ceil(value * grid - 1e-6) / grid);
 }
 
-// A short term with its meaning: on pointing at it, on reaching it by keyboard, and for whoever listens.
+// A term with its meaning: shown on hover and on keyboard focus, and read by screen readers.
 export function term(text, meaning) {
   const tip = $("#tip");
   const element = make("span", { class: "term", tabindex: 0 }, text, make("span", { class: "unseen" }, `: ${meaning}`));
@@ -48,7 +48,7 @@ export function term(text, meaning) {
   return element;
 }
 
-// "ε = 1" stays on one line.
+// Keep "ε = 1" on one line.
 export const unbroken = (text) => text.replaceAll(" = ", "\u00a0=\u00a0");
 
 export function percent(value) {

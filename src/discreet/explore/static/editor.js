@@ -17,7 +17,7 @@ export function showEditor(scores) {
       row.value.textContent = `best score ${figure(bar.score)}`;
       return;
     }
-    // A bar that is being dragged keeps its scale, or it would run away under the pointer.
+    // Keep the scale of a bar while it is dragged; otherwise it would move away from the pointer.
     if (held !== row.slider) {
       Object.assign(row.slider, { min: scores.low, max: scores.high, step });
       row.slider.value = String(bar.score);
@@ -68,7 +68,7 @@ function single(bar, largest) {
   return { element, slider, box };
 }
 
-// A box that is left with something that is no score shows the score again.
+// If a box contains an invalid score when it loses focus, show the previous score again.
 function restore(box) {
   box.value = box.dataset.good;
   box.setAttribute("aria-invalid", "false");

@@ -1,4 +1,4 @@
-// Watches a job on the server until it ends, asking now and then.
+// Poll a job on the server until it ends.
 import { get } from "./server.js";
 
 const PAUSE = 200;

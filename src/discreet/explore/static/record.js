@@ -1,4 +1,4 @@
-// The decision record: made by the server, which closes it with a hash; saved, or printed with its charts.
+// The decision record. The server creates it with a hash; it can be saved, or printed with its charts.
 import { save } from "./copying.js";
 import { $, make } from "./dom.js";
 import { clear, notify } from "./notices.js";
@@ -16,7 +16,7 @@ export function startRecord(redraw) {
   });
   $("#print").addEventListener("click", async () => {
     if (!(await fetchRecord())) return;
-    // Paper is white: the charts are drawn for it, and as they were afterwards.
+    // Draw the charts in the light theme for printing, and restore the theme afterwards.
     const told = document.documentElement.dataset.theme;
     document.documentElement.dataset.theme = "light";
     $("#more").open = true;
@@ -28,7 +28,7 @@ export function startRecord(redraw) {
   });
 }
 
-// After a pause: a slider that moves would ask for a record at every step.
+// Wait for a pause: a moving slider would request a record at every step.
 export function soon() {
   clearTimeout(waiting);
   waiting = setTimeout(fetchRecord, PAUSE);

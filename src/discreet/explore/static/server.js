@@ -1,4 +1,4 @@
-// Requests to the page's own server; every address is relative, so nothing can leave this machine.
+// Requests to the page's own server. All addresses are relative, so nothing is sent to other machines.
 export class Refused extends Error {}
 export class Unreachable extends Error {}
 

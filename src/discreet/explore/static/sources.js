@@ -1,4 +1,4 @@
-// Where scores come from: examples, look-alikes, the file of the command line, a file, pasted lines.
+// Sources of scores: examples, look-alikes, the file from the command line, an uploaded file, pasted lines.
 import { $, $$, make, unbroken } from "./dom.js";
 import { clear, notify } from "./notices.js";
 import { get, post, sendFile } from "./server.js";
@@ -24,11 +24,11 @@ export function startSources(start) {
   $("#made-shape").append(...Object.entries(start.shapes).map(([value, words]) => make("option", { value }, words)));
   $("#make-look-alike").addEventListener("click", makeLookAlike);
   $("#ask-done").addEventListener("click", answered);
-  // With a file on the command line and nothing in the address, the page begins with that file.
+  // If a file was given on the command line and the address is empty, start with that file.
   if (start.opened && location.hash.length < 2) use(start.opened);
 }
 
-// A file may be dropped anywhere; without the tick it waits for it.
+// A file may be dropped anywhere. It is opened once the box that declares it public is ticked.
 function startDropping() {
   const over = (yes) => document.body.classList.toggle("dropping", yes);
   addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("Files")) { event.preventDefault(); over(true); } });
@@ -79,7 +79,7 @@ async function makeLookAlike() {
   const wrong = $("#made-wrong");
   const [, best] = facts.split(",").map(Number);
   try {
-    // A twentieth of the best score to begin with, as for any other scores; whole, as the scores are.
+    // Start with a twentieth of the best score, as for other scores. It is whole, like the scores.
     const tolerance = best >= 20 ? String(Number((best / 20).toPrecision(1))) : best > 2 ? "1" : "0";
     await post("api/figures", { ...request(), source: `made:${facts}`, edits: {}, tolerance });
     wrong.hidden = true;
@@ -98,7 +98,7 @@ function remember(file) {
 
 function use(file) {
   remember(file);
-  // What was said of other scores does not hold for these: the page assumes the worst, and asks.
+  // Settings for other scores do not apply here: assume the worst case and ask the user.
   const { sensitivity = "1", monotonic = false, tolerance } = file;
   file.unsaid ??= file.sensitivity === undefined;
   if (file.unsaid) {
@@ -127,7 +127,7 @@ function answered() {
 
 export const unsaid = () => Boolean(files.get(state.source)?.unsaid);
 
-// Scores that came in a link go to the server's memory, and out of the address.
+// Move scores from a link to the server's memory, and remove them from the address.
 export async function fromLink(scores) {
   history.replaceState(null, "", location.href.split("#")[0]);
   const quoted = (label) => `"${label.replaceAll('"', '""')}"`;
@@ -136,7 +136,7 @@ export async function fromLink(scores) {
   use({ ...file, sensitivity, monotonic, tolerance });
 }
 
-// What this page had changed before it was loaded again.
+// Restore the changes that were made before a reload.
 export async function fromDraft(page) {
   const { edits } = await get(`api/draft?${new URLSearchParams({ page, source: state.source })}`);
   if (Object.keys(edits).length) change({ edits });

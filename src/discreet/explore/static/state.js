@@ -1,6 +1,6 @@
-// What is on the screen. It lives here and in the address after the #. Scores that were typed, changed or opened are
-// the exception: a browser keeps addresses in its history, so they have only a name there, under which the server
-// holds the scores in memory.
+// The page's state. It is also stored in the address, after the #. The exception is scores that the user
+// typed, changed or opened: browsers store addresses in their history, so the address has only a key, and the
+// server keeps the scores in memory.
 export const state = {
   view: "decide",
   source: "example:clinic",
@@ -28,19 +28,19 @@ let offered = null;
 export const onChange = (listener) => listeners.push(listener);
 export const startState = (start) => { offered = start; };
 
-// The name of this page's changes on the server.
+// The key of this page's changes on the server.
 function fresh() {
   return [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 export function change(parts, { from = null } = {}) {
   clearTimeout(writing);
-  // The back button returns to the view before; numbers that were tried in between are no stations.
+  // The back button returns to the previous view, and skips numbers that were tried in between.
   const elsewhere = parts.view !== undefined && parts.view !== state.view;
   if (elsewhere) history.replaceState(null, "", link());
   Object.assign(state, parts);
   if (elsewhere) history.pushState(null, "", link());
-  // Browsers ignore a page that rewrites its address too often, as a slider would.
+  // Browsers ignore a page that changes its address too often, as a slider would.
   else writing = setTimeout(() => history.replaceState(null, "", link()), 200);
   for (const listener of listeners) listener(from);
 }
@@ -59,8 +59,8 @@ export function link(scores = null) {
   return `#${parts}`;
 }
 
-// Reads the address. What cannot be understood is left as it was and named; scores in it are handed back, and the
-// name of the page that had changed some.
+// Reads the address. Parts that are invalid are ignored and listed. Also returns any scores in the address,
+// and the key of a page whose changes it refers to.
 export function restore(fragment) {
   const parts = new URLSearchParams(fragment.replace(/^#/, ""));
   const told = { ignored: [], scores: null, page: null };
@@ -98,7 +98,7 @@ function scoresIn(text) {
   }
 }
 
-// What the server is asked: numbers as they were typed, so that 0.1 means one tenth.
+// The request to the server. Numbers are sent as typed, so 0.1 means exactly one tenth.
 export function request() {
   const whole = (text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : text);
   return { ...state, releases: whole(state.releases), worlds: whole(state.worlds) };

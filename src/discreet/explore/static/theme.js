@@ -1,4 +1,4 @@
-// Light or dark: as the system says, unless this page was told otherwise.
+// Light or dark theme: the system's setting, unless the user chose one on this page.
 const KEY = "discreet-theme";
 
 function stored() {
@@ -24,7 +24,7 @@ export function startTheme(button, redraw) {
     try {
       localStorage.setItem(KEY, document.documentElement.dataset.theme);
     } catch {
-      // Private windows may refuse storage; the theme then lasts as long as the page.
+      // Private windows may refuse storage; the theme then lasts until the page is closed.
     }
     name();
     redraw();
@@ -34,7 +34,7 @@ export function startTheme(button, redraw) {
 
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-// Vega's configuration in the page's own colours.
+// Vega's configuration in the page's colours.
 export function chartConfig(categories, columns, width) {
   const [ink, muted, grid, line, surface] = ["ink", "muted", "grid", "line", "surface"].map(colour);
   const font = getComputedStyle(document.body).fontFamily;

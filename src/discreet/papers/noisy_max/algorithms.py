@@ -1,4 +1,4 @@
-"""Permute-and-flip is noisy max (Ding et al., 2021), sections 2 and 3: algorithms 1 to 4, equal in law."""
+"""Permute-and-flip is noisy max (Ding et al., 2021), sections 2 and 3: algorithms 1 to 4 are equivalent."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ claim = claims_of(PAPER)
 def largest_noisy(offsets: Sequence[Fraction], bits: Bits) -> int:
     """Return the position of the largest ``offset + Exponential(1)``, exactly.
 
-    Each noise is −ln U for a uniform U known by its first bits only. Bits are added until one
+    Each noise is −ln U, where only the first bits of the uniform U are known. Bits are added until one
     position is certainly the largest; ties have probability zero.
     """
     uniforms = [Uniform(bits) for _ in offsets]
@@ -68,10 +68,10 @@ def draw_noisy_max(problem: Problem, bits: Bits) -> int:
 
 
 def distribution_noisy_max(problem: Problem) -> list[Number]:
-    """Algorithm 1's law: Pr[r] = ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy.
+    """Algorithm 1's distribution: Pr[r] = ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy.
 
-    F(y − q*) vanishes below q*; above, x = exp(−(y − q*)ε/(2Δ)) turns each F into 1 − p_t·x and
-    f(y − q_r) dy into −p_r dx. What is left is the integral of a polynomial.
+    F(y − q*) is zero below q*. Above it, the substitution x = exp(−(y − q*)ε/(2Δ)) turns each F into 1 −
+    p_t·x and f(y − q_r) dy into −p_r dx. The result is the integral of a polynomial.
     """
     coins = problem.coins()
     return [
@@ -82,14 +82,14 @@ def distribution_noisy_max(problem: Problem) -> list[Number]:
 def draw_uniform_above(problem: Problem, bits: Bits) -> int:
     """Algorithm 3 (intermediate A): a uniform choice among the noisy scores at or above q*.
 
-    A noisy score reaches q* exactly when Exponential(1) ≥ γ_r, an event of probability p_r.
+    A noisy score reaches q* exactly when Exponential(1) ≥ γ_r, which has probability p_r.
     """
     reached = [r for r in range(len(problem.scores)) if problem.flip(r, bits)]
     return uniform_choice(reached, bits)
 
 
 def _over_sets(problem: Problem, share: Callable[[int], Fraction]) -> list[Number]:
-    """Sum each candidate's chance over all sets that may reach q*.
+    """Sum each candidate's chance over all sets of candidates that may reach q*.
 
     ``share`` maps the size of a set to the chance of each member.
     """
@@ -106,12 +106,12 @@ def _over_sets(problem: Problem, share: Callable[[int], Fraction]) -> list[Numbe
 
 
 def distribution_uniform_above(problem: Problem) -> list[Number]:
-    """Algorithm 3's law: a uniform member of S, summed over every set S that may reach q*."""
+    """Algorithm 3's distribution: a uniform member of S, summed over every set S that may reach q*."""
     return _over_sets(problem, lambda size: Fraction(1, size))
 
 
 def draw_capped(problem: Problem, bits: Bits) -> int:
-    """Algorithm 4 (intermediate B): cap at q*, add fresh noise to those at the cap, return the largest."""
+    """Algorithm 4 (intermediate B): cap at q*, add fresh noise at the cap, return the largest."""
     capped = [r for r in range(len(problem.scores)) if problem.flip(r, bits)]
     return capped[largest_noisy([Fraction(0)] * len(capped), bits)]
 
@@ -119,7 +119,7 @@ def draw_capped(problem: Problem, bits: Bits) -> int:
 def chance_of_largest(count: int) -> Fraction:
     """Return the chance that one of ``count`` independent exponential noises is the largest.
 
-    ∫ e^−z (1 − e^−z)^(count−1) dz = ∫₀¹ (1 − x)^(count−1) dx, multiplied out.
+    The chance is ∫ e^−z (1 − e^−z)^(count−1) dz = ∫₀¹ (1 − x)^(count−1) dx, expanded and integrated.
 
     Example:
         >>> chance_of_largest(4)
@@ -131,7 +131,7 @@ def chance_of_largest(count: int) -> Fraction:
 
 
 def distribution_capped(problem: Problem) -> list[Number]:
-    """Algorithm 4's law: the member of S' with the largest fresh noise, over every set S' at the cap."""
+    """Algorithm 4's distribution: the largest fresh noise in S', over every set S' at the cap."""
     return _over_sets(problem, chance_of_largest)
 
 
@@ -157,7 +157,7 @@ def _same_law(first: Law, second: Law, scope: Scope) -> Finding:
 
 @claim("Lemma 2")
 def _lemma_2(scope: Scope) -> Finding:
-    """Flipping every coin and returning a uniform one of the heads (Algorithm 3) is permute-and-flip
+    """Flipping every coin and returning a uniformly chosen head (Algorithm 3) is permute-and-flip
     (Algorithm 2)."""
     return _same_law(distribution_uniform_above, distribution_by_permutation, scope)
 
@@ -172,7 +172,7 @@ def _lemma_3(scope: Scope) -> Finding:
 @claim("Lemma 4")
 def _lemma_4(scope: Scope) -> Finding:
     """Capping noisy scores at the best and adding fresh noise to those at the cap (Algorithm 4) is noisy
-    max with exponential noise (Algorithm 1), because the noise forgets what it has passed."""
+    max with exponential noise (Algorithm 1), because exponential noise is memoryless."""
     return _same_law(distribution_noisy_max, distribution_capped, scope)
 
 
@@ -212,7 +212,7 @@ def _equation_3(scope: Scope) -> Finding:
 
 
 def _gumbel_wins(gammas: list[Fraction], outcome: int) -> Any:
-    """Pr[−γ_r + G_r is the largest]: ∫ exp(−y − γ_r) exp(−Σ exp(−y − γ_t)) dy."""
+    """Return Pr[−γ_r + G_r is the largest]: ∫ exp(−y − γ_r) exp(−Σ exp(−y − γ_t)) dy."""
     from flint import acb, arb
 
     offsets = [ball_of(gamma) for gamma in gammas]
@@ -223,14 +223,14 @@ def _gumbel_wins(gammas: list[Fraction], outcome: int) -> Any:
         return (-y - offsets[outcome] - total).exp()
 
     inside = acb.integral(density, low, high, rel_tol=arb("1e-20"), abs_tol=arb("1e-20")).real
-    # Outside the range: at most e^−high above it; below it x = e^−y ≥ e^6 and ∫ e^−x dx = exp(−e^6).
+    # Outside the range: at most e^−high above it. Below it x = e^−y ≥ e^6, and ∫ e^−x dx = exp(−e^6).
     outside = arb(-high).exp() + (-arb(-low).exp()).exp()
     return inside + arb(0, float(outside.upper()))
 
 
 @claim("Footnote 1")
 def _footnote_1(scope: Scope) -> Finding:
-    """Noisy max with exponential noise is not the exponential mechanism, as some sources once said."""
+    """Noisy max with exponential noise is not the exponential mechanism, although some sources said so."""
     broken, vectors = None, 0
     for scores in lattice(3, scope.size(full=6, quick=3)):
         problem = Problem(scores, unit_coin=rational("1/2"))

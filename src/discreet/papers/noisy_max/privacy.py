@@ -50,8 +50,9 @@ def _proposition_6(scope: Scope) -> Finding:
 def _definition_7(scope: Scope) -> Finding:
     """ε-bounded range implies ε-differential privacy, while ε-differential privacy only implies 2ε-bounded
     range."""
-    # Both distributions sum to one, so the log-ratios straddle zero and an interval of length ε around
-    # them lies in [−ε, ε]. Exact search over distributions in multiples of 1/m.
+    # Both distributions sum to one, so some log-ratio is at least zero and some at most zero. An interval of
+    # length ε that contains them lies in [−ε, ε]. The search is exact, over distributions in multiples of
+    # 1/m.
     parts = scope.size(full=9, quick=6)
     grid = [
         tuple(Fraction(k, parts) for k in (a, b, parts - a - b))
@@ -94,7 +95,7 @@ def _proposition_8(scope: Scope) -> Finding:
             ranges[f"range at ε = {float(epsilon):g}"] = round(float(width), 5)
     verdict = audit(PermuteAndFlip(epsilon=1), BoundedRange(1), n=2 if scope.quick else (2, 3, 4))
     assert verdict.witness is not None
-    # The bound for a single outcome fails too, with three candidates: a weaker rival helps the first.
+    # The bound for a single outcome also fails, with three candidates: a weaker rival helps the first.
     weaker = distribution_noisy_max(Problem((0, 0, -1), unit_coin=rational("1/2")))[0]
     established(weaker > rational("1/3"), "the bound for one outcome fails")
     return refuted(
@@ -121,7 +122,7 @@ def _proposition_8(scope: Scope) -> Finding:
 def _equation_4(scope: Scope) -> Finding:
     """For pure differential privacy the noise may be calibrated to Δ̂, half the most by which two
     candidates' scores move apart, instead of Δ."""
-    # The moves span a range of 2Δ̂ (here two steps) and share a common shift, which changes nothing.
+    # The moves span a range of 2Δ̂ (here two steps). A common shift of all scores changes nothing.
     depth = scope.size(full=3, quick=2)
     broken, pairs = not_private((3,), depth, moves=(100, 101, 102))
     return unless(
@@ -171,7 +172,7 @@ def _conversions(scope: Scope) -> Finding:
 
 
 def renyi_divergence(first: Sequence[Number], second: Sequence[Number], order: Fraction) -> Number:
-    """Return D_α of two distributions in balls, α ≠ 1."""
+    """Return D_α of two distributions in interval arithmetic, α ≠ 1."""
     alpha = ball_of(order)
     total: Any = 0
     for x, y in zip(first, second, strict=True):
@@ -210,7 +211,7 @@ def _proposition_11(scope: Scope) -> Finding:
     x, broken = unknown(), None
     most, depth = scope.size(full=5, quick=3), 4
     for scores in lattices(most, depth):
-        # Strictly more than ln(k/β) behind means a coin below β/k: their chances add up to at most β.
+        # Strictly more than ln(k/β) behind means a coin below β/k; these chances add up to at most β.
         for score, chance in zip(scores, permute_and_flip_polynomials(scores), strict=True):
             if negative_point(x ** (-score) - chance) is not None:
                 broken = {"scores": list(scores)}

@@ -1,15 +1,15 @@
 """Permute-and-flip inside a larger algorithm, MWEM: the second open question of its paper.
 
-MWEM (Hardt, Ligett and McSherry, 2012) answers many linear queries: each round selects the query on which
-the estimate is worst, measures it with noise, and reweights the estimate. The selection step is an
-argument, so that mechanisms can be exchanged. For study only: it returns an estimate from scripted
-randomness and spends nothing, so it is **not private**. Neighbours differ in one person's record, so the
-number of people is public and a counting query moves by at most one. The score |q(x) − q(x̂)| also moves by
-at most one, in either direction: Δ = 1, d = 2.
+MWEM (Hardt, Ligett and McSherry, 2012) answers many linear queries. Each round selects the query on which
+the estimate is worst, measures it with noise, and reweights the estimate. The selection step is an argument,
+so mechanisms can be exchanged. For study only: it uses scripted randomness and spends nothing, so it is
+**not private**. Neighbours differ in one person's record, so the number of people is public and a counting
+query changes by at most one. The score |q(x) − q(x̂)| also changes by at most one, in either direction:
+Δ = 1, d = 2.
 
-The result of such an algorithm is a random histogram, so its error is averaged over repetitions with
-scripted randomness and drawn with 95% intervals. The shortfall of the selection step itself is exact, given
-the scores that occurred during the run.
+The result is a random histogram, so its error is averaged over repetitions with scripted randomness and
+drawn with 95% intervals. The error of the selection step itself is exact, given the scores that occurred
+during the run.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from discreet.scores import Scores
 from discreet.testing import scripted
 
 Select = Callable[[Floats], int]
-"""A function from the scores of all queries to the chosen one."""
+"""A function from the scores of all queries to the position of the chosen one."""
 
 Measure = Callable[[float], float]
 """A function from the true answer to a noisy one."""
@@ -82,7 +82,7 @@ def mwem(
 ) -> Floats:
     """Return an estimate of the histogram after ``rounds`` selections and measurements.
 
-    ``passes`` is how often each round goes over all measurements so far; that costs no privacy.
+    ``passes`` is the number of times each round goes over all measurements so far; this costs no privacy.
 
     Example:
         >>> truth = np.array([0.0, 0.0, 9.0, 0.0])
@@ -124,7 +124,7 @@ def gaussian(bits: Bits, deviation: float) -> float:
 
 _BINS = 256
 _WORKLOADS = (("MEDCOST", 2000), ("HEPTH", 2000), ("MEDCOST", 30))
-"""Data set and number of range queries; with few queries the selection has fewer near-ties."""
+"""Data set and number of range queries. With few queries, the selection has fewer near-ties."""
 _ROUNDS = 10
 _NORMAL = 1.96
 _STEPS: dict[str, type[Mechanism]] = {"PF": PermuteAndFlip, "EM": Exponential}
@@ -134,7 +134,7 @@ _STEPS: dict[str, type[Mechanism]] = {"PF": PermuteAndFlip, "EM": Exponential}
 class _Budget:
     """A rule that turns a total budget into the ε of one selection and the noise of one measurement.
 
-    Half goes to the selections, half to the measurements, in equal parts over the rounds.
+    Half of the budget is for selections, half for measurements, divided equally over the rounds.
     """
 
     symbol: str
@@ -175,7 +175,7 @@ _BUDGETS = {
         "ρ",
         "zero-concentrated",
         lambda mechanism, total: epsilon_for_rho(mechanism, total / (2 * _ROUNDS)),
-        # A Gaussian of variance 1/(2ρ) costs ρ, and each measurement may cost ρ/(2T).
+        # A Gaussian with variance 1/(2ρ) costs ρ, and each measurement may cost ρ/(2T).
         lambda bits, total: gaussian(bits, math.sqrt(_ROUNDS / total)),
         {"MEDCOST": (1e-4, 1.0), "HEPTH": (1e-7, 1e-3)},
         "At the same ρ the exponential mechanism may run at about twice the ε of permute-and-flip, "
@@ -224,9 +224,7 @@ class _Study:
             )
 
     def _once(self, step: Mechanism | None, total: float, seed: str, met: list[Scores]) -> float:
-        """Return the mean error over all queries of one run; without a step, the best query is selected
-        exactly.
-        """
+        """Return the mean error over all queries of one run; without a step, the best query is selected."""
         bits = scripted(f"{self.title} {self.budget.symbol} {seed}")
 
         def select(errors: Floats) -> int:
@@ -251,7 +249,7 @@ class _Study:
         return logs, np.hypot(*relative)
 
     def step_ratios(self) -> Floats:
-        """Return one selection's shortfall with EM divided by that with PF, at each total budget."""
+        """Return one selection's expected error with EM divided by that with PF, at each total budget."""
         return np.asarray(self.shortfalls["EM"] / self.shortfalls["PF"])
 
     def panels(self) -> list[Lines]:
@@ -291,7 +289,7 @@ class _Study:
 def _pooled(studies: list[_Study]) -> tuple[float, float, float]:
     """Return the geometric mean of the ratio EM/PF over all totals and workloads, with its 95% interval.
 
-    All have equal weight: weights by precision would favour large budgets, where nothing is left to gain.
+    All have equal weight. Weights by precision would favour large budgets, where there is nothing to gain.
     """
     logs, errors = (
         np.concatenate(parts) for parts in zip(*(s.log_ratios() for s in studies), strict=True)

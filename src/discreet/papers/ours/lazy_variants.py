@@ -1,6 +1,6 @@
-"""Two tempting ways to evaluate lazily that are **not** private, for study and for the audit.
+"""Two tempting variants of lazy evaluation that are **not** private, for study and for the audit.
 
-Both are variants of ``discreet.lazy``; ``docs/proofs/lazy-evaluation.md`` shows what each one leaks.
+Both modify ``discreet.lazy``; ``docs/proofs/lazy-evaluation.md`` shows what each one leaks.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _FEW = 12
 
 
 class StartOver:
-    """Flip coins against the public bound and, if all fall tails, start over. Not ε-DP.
+    """Flip coins against the public bound, and start over if all are tails. Not ε-DP.
 
     It never answers None. Its distribution approaches the exponential mechanism's as the bound moves away,
     and permute-and-flip's as a candidate reaches the bound. In between it is not ε-DP: for monotonic scores
     (0, −c) and a bound of 0, the real ε tends to ε + ln(2 − e^−ε) as c grows, and is nearly 2ε for small ε.
 
     Args:
-        epsilon: the ε that the noise would suggest.
+        epsilon: the ε that corresponds to the noise.
         bound: the public bound on all scores.
 
     Example:
@@ -46,15 +46,15 @@ class StartOver:
         self._bound = Fraction(bound)
 
     def probabilities(self, scores: Scores) -> Floats:
-        """Return Pr[r | some coin is heads in a round]; there is no stand-in for the answer None."""
+        """Return Pr[r | some coin is heads in a round]; None is never an answer."""
         gaps = _bounded_gaps(scores, self._bound)
         assert self._mechanism.epsilon is not None
         rate = self._mechanism.epsilon / scores.range_distance
         coins = np.exp(-np.array([float(gap * rate) for gap in gaps]))
         nodes, weights = np.polynomial.legendre.leggauss(64)
         nodes, weights = (nodes + 1) / 2, weights / 2
-        # A round ends with r with probability p_r ∫ Π_{t≠r} (1 − u·p_t) du. The integrand has degree n − 1;
-        # 64 nodes integrate it exactly up to degree 127.
+        # A round ends with r with probability p_r ∫ Π_{t≠r} (1 − u·p_t) du. The integrand has degree n − 1,
+        # and 64 nodes integrate it exactly up to degree 127.
         tails = 1 - nodes[:, None] * coins
         heads = coins * (weights @ (tails.prod(axis=1, keepdims=True) / tails))
         return np.asarray(heads / heads.sum(), dtype=np.float64)
@@ -63,10 +63,10 @@ class StartOver:
 def answer_and_visits(
     epsilon: object, scores: Scores, *, bound: float | Fraction
 ) -> dict[tuple[int | None, int], float]:
-    """Return the joint law of the lazy answer (None for "none") and the number of candidates evaluated.
+    """Return the joint distribution of the lazy answer (None for "none") and the number of evaluations.
 
-    The answer alone is ε-DP. Together with the count it is not private at all: with one candidate, "none
-    after one evaluation" has probability zero if and only if the candidate reaches the bound.
+    The answer alone is ε-DP. Together with the count it has no privacy: with one candidate, "none after one
+    evaluation" has probability zero exactly when the candidate reaches the bound.
 
     Example:
         >>> reached, missed = (Scores([q], sensitivity=1) for q in (0, -1))
@@ -82,7 +82,7 @@ def answer_and_visits(
     n = len(coins)
     joint: dict[tuple[int | None, int], float] = {}
     for visits in range(n + 1):
-        # Candidates whose coins fell tails before may have been visited in any order, all equally likely.
+        # Candidates with tails before r may have been visited in any order, all equally likely.
         for before in combinations(range(n), visits):
             vain = (
                 math.prod(1 - coins[t] for t in before)

@@ -1,6 +1,6 @@
-"""Figures that no paper has: all private mechanisms, tails, finer bins, and where the recurrence breaks.
+"""Figures that are in no paper: all private mechanisms, tails, finer bins, and where the recurrence fails.
 
-Scores here get exactly the noise that they need: counts are monotonic (range distance Δ), medians are not.
+The scores get exactly the noise that they need: counts are monotonic (range distance Δ), medians are not.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CONTENDERS = (
     Contender("NM", NoisyMax(epsilon=1, noise="laplace"), "laplace"),
     Contender("gap", LargeGap(epsilon=1, delta=_DELTA), "gap"),
 )
-"""The private mechanisms with different distributions."""
+"""The private mechanisms, without those that share a distribution."""
 
 _KEY = (
     "PF: permute-and-flip, which is noisy max with exponential noise. EM: exponential mechanism, "
@@ -75,7 +75,7 @@ def _all_mechanisms(drawing: Drawing, scores_of: ScoresOf) -> None:
 
 
 def _at_ten(drawing: Drawing, each: Histogram, scores: Scores) -> None:
-    """Add the ε that each mechanism needs for an expected error of ten."""
+    """Add the ε at which each mechanism has an expected error of ten."""
     needed = {one.label: epsilon_for(one.family, scores, expected_error=10) for one in CONTENDERS}
     drawing.added(
         f"ε for an expected error of 10, {each.title}",

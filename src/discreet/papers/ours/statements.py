@@ -1,4 +1,4 @@
-"""discreet's own claims where the papers are wrong, checked to the same standard."""
+"""Our own claims where the papers are wrong, checked to the same standard."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def _range(scope: Scope) -> str:
 
 
 def _pairs(scope: Scope) -> Iterator[tuple[list[Number], list[Number], Number]]:
-    """Yield the laws of two neighbours on the grid of Δ/2, and exp(−ε/2); exp(−ε/4) is rational.
+    """Yield the distributions of two neighbours on the grid of Δ/2, and exp(−ε/2); exp(−ε/4) is rational.
 
-    Scores move by up to two half-steps each, so the range distance is four half-steps.
+    Each score moves by up to two half-steps, so the range distance is four half-steps.
     """
     shapes = _QUICK_SHAPES if scope.quick else _SHAPES
     for coin in map(rational, _HALF_COINS[: scope.size(full=3, quick=2)]):
@@ -65,9 +65,9 @@ def _least_by_laplace(chance: Number, factor: Number) -> Number:
 
 @claim("Laplace dominance")
 def _laplace_dominance(scope: Scope) -> Finding:
-    """Any two neighbours' outputs under permute-and-flip are no easier to tell apart than Laplace noise of
-    scale 1/ε from itself shifted by one: for every event, whatever its probability x, the neighbour gives
-    it at least the Laplace trade-off at x."""
+    """Under permute-and-flip, the outputs of two neighbours are at least as hard to tell apart as Laplace
+    noise of scale 1/ε and the same noise shifted by one: if an event has probability x, the neighbour gives
+    it at least the probability of the Laplace trade-off at x."""
     broken, events, least = None, 0, None
     for before, after, root in _pairs(scope):
         factor = root**2
@@ -98,8 +98,8 @@ def _laplace_dominance(scope: Scope) -> Finding:
 
 @claim("Exact range")
 def _exact_range(scope: Scope) -> Finding:
-    """Permute-and-flip is η-bounded range with η = 2 ln(2e^(ε/2) − 1), between ε and 2ε, and no smaller
-    figure is true, however many candidates there are."""
+    """Permute-and-flip is η-bounded range with η = 2 ln(2e^(ε/2) − 1), between ε and 2ε. No smaller value
+    holds for every number of candidates."""
     broken: dict[str, Any] | None = None
     pairs = 0
     attained, tried = set(), set()
@@ -200,7 +200,7 @@ def _where_it_holds(scope: Scope) -> Finding:
             size, (gap, spread) = len(top), _gap_and_spread(scores, top)
             for monotonic in (False, True):
                 vectors += 1
-                # Monotonic neighbours go up or down together.
+                # All scores of a monotonic neighbour move in the same direction.
                 choices = (
                     [[m for m in half if m >= 0], [m for m in half if m <= 0]]
                     if monotonic
@@ -233,7 +233,7 @@ def _where_it_holds(scope: Scope) -> Finding:
 
 
 def _loss_where_kept() -> dict[str, Any] | None:
-    """Return neighbours with the same T and a loss above ε, if any: on the grid of Δ, exp(−ε/2) = ½, ⅘."""
+    """Return neighbours on the grid of Δ with the same T and a loss above ε, if any; exp(−ε/2) = ½ or ⅘."""
     for coin in map(rational, ("1/2", "4/5")):
         for scores in lattice(3, 5):
             problem = Problem(scores, unit_coin=coin)

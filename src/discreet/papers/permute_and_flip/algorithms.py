@@ -1,6 +1,6 @@
 """Algorithms 1 to 3 of the permute-and-flip paper (McKenna and Sheldon, 2020).
 
-The distributions follow the algorithms step by step; none uses a formula that the paper derives.
+The distributions follow the algorithms step by step and do not use formulas that the paper derives.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def draw_by_permutation(problem: Problem, bits: Bits) -> int:
 
 
 def distribution_by_permutation(problem: Problem) -> list[Number]:
-    """Algorithm 1's law, by following every order; all orders are equally likely.
+    """Algorithm 1's distribution, by following every order; all orders are equally likely.
 
     Example:
         >>> distribution_by_permutation(Problem((1, 0), unit_coin=rational("1/2")))
@@ -61,9 +61,9 @@ def draw_with_replacement(problem: Problem, bits: Bits) -> int:
 
 
 def distribution_with_replacement(problem: Problem) -> list[Number]:
-    """Algorithm 2's law: a round ends with r with probability p_r/n, else it starts over.
+    """Algorithm 2's distribution: a round ends with r with probability p_r/n, else the next round starts.
 
-    So x_r = p_r/n + (1 − Σp/n)·x_r, which is solved for x_r.
+    This gives x_r = p_r/n + (1 − Σp/n)·x_r, which is solved for x_r.
 
     Example:
         >>> distribution_with_replacement(Problem((1, 0), unit_coin=rational("1/2")))
@@ -77,7 +77,7 @@ def distribution_with_replacement(problem: Problem) -> list[Number]:
 
 
 def distribution_without_replacement(problem: Problem) -> list[Number]:
-    """Algorithm 3's law, from the chance of every set of candidates that may remain, largest sets first."""
+    """Algorithm 3's distribution, from the chance of every set of remaining candidates."""
     coins = problem.coins()
     result: list[Number] = [rational(0)] * len(coins)
     states: dict[frozenset[int], Number] = {frozenset(range(len(coins))): rational(1)}
@@ -98,7 +98,7 @@ def distribution_without_replacement(problem: Problem) -> list[Number]:
 ALGORITHMS = (
     Algorithm(PAPER, "Algorithm 1", draw_by_permutation, distribution_by_permutation),
     Algorithm(PAPER, "Algorithm 2", draw_with_replacement, distribution_with_replacement),
-    # Drawing without replacement is drawing in a random order, so the two share one sampler.
+    # Drawing without replacement is the same as drawing in a random order, so both use one sampler.
     Algorithm(PAPER, "Algorithm 3", draw_by_permutation, distribution_without_replacement),
 )
 
@@ -112,8 +112,8 @@ def softmax(problem: Problem) -> list[Number]:
 
 @claim("Algorithm 2")
 def _algorithm_2(scope: Scope) -> Finding:
-    """Trying uniformly random candidates, with replacement, until one's coin falls heads samples the
-    exponential mechanism."""
+    """Trying uniformly random candidates, with replacement, until a coin is heads samples the exponential
+    mechanism."""
     depth = scope.size(full=4, quick=2)
     problems = [Problem(scores, unit_coin=rational("1/3")) for scores in lattices(5, depth)]
     vectors = len(problems)
@@ -127,8 +127,8 @@ def _algorithm_2(scope: Scope) -> Finding:
 
 @claim("Algorithm 3")
 def _algorithm_3(scope: Scope) -> Finding:
-    """Drawing without replacement and returning the first candidate whose coin falls heads is the
-    same as Algorithm 1."""
+    """Drawing without replacement and returning the first candidate whose coin is heads is the same as
+    Algorithm 1."""
     most = scope.size(full=7, quick=5)
     one, other = distribution_without_replacement, distribution_by_permutation
     return unless(

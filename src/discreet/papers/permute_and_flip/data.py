@@ -1,7 +1,7 @@
 """Permute-and-flip, section 6 and appendix G: mode and median of the five histograms.
 
-A quoted number counts as reproduced if ours is within two percent of it; otherwise it differs, and the
-difference is reported.
+A quoted number counts as reproduced if ours is within two percent of it. Otherwise the difference is
+reported.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _from_one_to_two(drawing: Drawing, panel: Lines, scores: Scores, *, say_grow
     )
     far = float(panel.lines[0].xs[-1]) * np.array([2.0, 2.5, 3.0])
     flip, plain = (each.errors(scores, far) for each in (PF, EM))
-    # On a straight line the logarithm of the error falls by the same amount over equal steps of ε.
+    # On a straight line, the logarithm of the error falls by the same amount for equal steps of ε.
     falls = -np.diff(np.log(flip))
     ratio, slope = float(plain[-1] / flip[-1]), float(falls[0] / falls[1])
     drawing.statement(
@@ -139,7 +139,7 @@ def _figure_3b(drawing: Drawing) -> None:
 
 @claim("Section 6, mode")
 def _section_6_mode(scope: Scope) -> Finding:
-    """Mode of HEPTH at ε = 0.04: permute-and-flip errs by about 5.4, the exponential mechanism by 1.84
+    """Mode of HEPTH at ε = 0.04: permute-and-flip's error is about 5.4. The exponential mechanism's is 1.84
     times that, and it needs about 1.27 times the budget for the same error."""
     evidence = (
         "expected errors computed from probabilities, with the definitions of the authors' notebook"
@@ -149,7 +149,7 @@ def _section_6_mode(scope: Scope) -> Finding:
 
 @claim("Section 6, median")
 def _section_6_median(scope: Scope) -> Finding:
-    """Median of HEPTH at ε = 0.01: permute-and-flip errs by about 13.7, the exponential mechanism by
+    """Median of HEPTH at ε = 0.01: permute-and-flip's error is about 13.7. The exponential mechanism's is
     1.93 times that, and it needs about 1.19 times the budget for the same error."""
     evidence = "ratio and budget agree within two percent; the error is reached at a larger ε"
     return judged(scope, "pf-fig3b", about="ε = 0.01", evidence=evidence, holds=PROVED)
@@ -157,8 +157,8 @@ def _section_6_median(scope: Scope) -> Finding:
 
 @claim("Figure 3(a, b)")
 def _figure_3ab(scope: Scope) -> Finding:
-    """On HEPTH the ratio of the two errors runs from one at small ε to two at large ε, for mode and median,
-    so that on a logarithmic scale the two curves become parallel lines."""
+    """On HEPTH the ratio of the two errors rises from one at small ε to two at large ε, for mode and median.
+    On a logarithmic scale the two curves become parallel lines."""
     evidence = (
         "the ratio runs from 1 to 2, and the curves straighten. Their slope is not one but the gap of the "
         "second best in noise scales per ε: the error falls like exp(−εg/(2Δ)), not like exp(−ε)"
@@ -169,7 +169,7 @@ def _figure_3ab(scope: Scope) -> Finding:
 def _equal_error_bars(
     drawing: Drawing, scores_of: ScoresOf, what: str, *, title: str, target: float = 50.0
 ) -> None:
-    """Draw bars of EM and PF at the ε where EM errs by ``target``, for each data set; compare the ratios."""
+    """Draw EM and PF as bars at the ε where EM's error is ``target``, for each data set; compare ratios."""
     flips = {}
     for each in drawing.histograms:
         scores = scores_of(each.counts)
@@ -258,7 +258,7 @@ def _figure_7b(drawing: Drawing) -> None:
 
 @claim("Figure 3(c)")
 def _figure_3c_claim(scope: Scope) -> Finding:
-    """Where the exponential mechanism errs by 50, permute-and-flip is better by close to a factor of two
+    """Where the exponential mechanism's error is 50, permute-and-flip is better by close to a factor of two
     on all five data sets."""
     evidence = "mode and median; better everywhere, and close to twofold (above 1.8) where it does not differ"
     return judged(scope, "pf-fig3c", "pf-fig7a", evidence=evidence)
@@ -266,7 +266,7 @@ def _figure_3c_claim(scope: Scope) -> Finding:
 
 @supplement_claim("Figures 5 to 7")
 def _figures_5_to_7(scope: Scope) -> Finding:
-    """On all five data sets, for mode and median alike, the improvement over the exponential mechanism
-    grows with ε, and is close to twofold where the error is reasonable."""
+    """On all five data sets, for both mode and median, the improvement over the exponential mechanism grows
+    with ε, and is close to a factor of two where the error is reasonable."""
     evidence = "the ratio grows with ε on every curve, and passes 1.7 before the error falls to 1"
     return judged(scope, "pf-fig5", "pf-fig6", evidence=evidence)

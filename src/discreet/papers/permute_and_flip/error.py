@@ -1,7 +1,7 @@
-"""Permute-and-flip, section 4: error against the exponential mechanism, and in the worst case.
+"""Permute-and-flip, section 4: comparison with the exponential mechanism's error, and the worst case.
 
-Errors are in units of the noise scale 2Δ/ε. The worst-case family has one best candidate and n − 1
-others, all y behind it, with the same coin p = exp(−y).
+Errors are in units of the noise scale 2Δ/ε. In the worst-case family, one candidate is best, and the n − 1
+others are all y behind it, with the same coin p = exp(−y).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def wrong_permute_and_flip(count: int, coin: Number) -> Number:
 def _above_bound(count: int, wrong: Callable[[int, Number], Number], cells: int) -> float | None:
     """Return a y at which y·wrong(exp(−y)) might exceed ln n, or None if it certainly never does.
 
-    ``wrong`` decreases in y, so on [a, b] the error is at most b·wrong(exp(−a)). Beyond the last cell
-    it is at most y·n·exp(−y), which decreases.
+    ``wrong`` decreases in y, so on [a, b] the error is at most b·wrong(exp(−a)). Beyond the last cell the
+    error is at most y·n·exp(−y), which decreases.
     """
     last = Fraction(2 * math.ceil(math.log(count)) + 4)
     with balls():
@@ -58,7 +58,7 @@ def _above_bound(count: int, wrong: Callable[[int, Number], Number], cells: int)
 
 
 def _mean_above_bound(law: Law, *, most: int, depth: int) -> Witness:
-    """Return a lattice vector whose mean error exceeds ln n scales for some tried ε."""
+    """Return a lattice vector whose mean error exceeds ln n noise scales for some ε tried, or None."""
     for scores, epsilon in product(lattices(most, depth), _EPSILONS):
         problem = Problem(scores, epsilon=epsilon)
         with balls():
@@ -69,9 +69,9 @@ def _mean_above_bound(law: Law, *, most: int, depth: int) -> Witness:
 
 
 def _tail_above_bound(*, exponential: bool, most: int, depth: int) -> Witness:
-    """Return a lattice vector and a tail heavier than n·exp(−y) at y = ln n + t, for any ε.
+    """Return a lattice vector and a tail above n·exp(−y) at y = ln n + t, for any ε, or None.
 
-    Tails change only at the scores themselves, so it is enough to check y = γ_r.
+    Tails change only at the scores themselves, so checking y = γ_r is enough.
     """
     x = unknown()
     for scores in lattices(most, depth):
@@ -86,7 +86,7 @@ def _tail_above_bound(*, exponential: bool, most: int, depth: int) -> Witness:
 
 
 def utility(scope: Scope, *, exponential: bool) -> Finding:
-    """Check the two upper bounds on the error, for one mechanism or the other."""
+    """Check the two upper bounds on the error, for one of the two mechanisms."""
     most, depth = scope.size(full=5, quick=3), scope.size(full=4, quick=2)
     law = distribution_with_replacement if exponential else distribution_noisy_max
     wrong = wrong_exponential if exponential else wrong_permute_and_flip
@@ -144,8 +144,8 @@ def _theorem_2(scope: Scope) -> Finding:
 
 @claim("Open question (section 4.1)")
 def _open_question(scope: Scope) -> Finding:
-    """The exponential mechanism's expected error was never seen above twice permute-and-flip's, for
-    any scores; whether it can be is left open."""
+    """The exponential mechanism's expected error was never observed above twice permute-and-flip's, for any
+    scores; the paper leaves open whether it can be."""
     # It cannot. Pr_PF[r] = p_r E[1/(1 + N)], where N counts the other heads, and a best candidate's coin
     # is always heads; so by Jensen Pr_PF[r] ≥ p_r/(2 + Σ_{t≠r,*} p_t) = p_r/(1 + Σp − p_r) ≥ p_r/(2Σp),
     # as Σp ≥ 1. So no candidate behind the best is more than twice as likely under the exponential mechanism.

@@ -1,11 +1,11 @@
 """Permute-and-flip, section 5 and appendix D: optimality on the 2Δ-lattice, by exact duality.
 
 A regular ε-DP mechanism x satisfies x_r(q) ≥ β^t·x_r(q raised at r by t steps to the best), β = exp(−ε),
-and its best candidates share what is left. If no price y on the first kind of constraint is negative, the
-prices bound the weighted sum of all expected errors from below; permute-and-flip meets every constraint
-with equality, so it attains the bound. The prices follow a recurrence on rationals, so feasibility is
-decided exactly. (Appendix D prints the dual constraint for a best candidate with a minus sign before its sum;
-its recurrence, and the one here, have the plus sign that duality gives.)
+and its best candidates share the remaining probability. If all prices y of the first kind of constraint are
+non-negative, the prices give a lower bound on the weighted sum of all expected errors. Permute-and-flip meets
+every constraint with equality, so it attains the bound. The prices follow a recurrence on rationals, so
+feasibility is decided exactly. (Appendix D prints the dual constraint for a best candidate with a minus sign
+before its sum; its recurrence, and the one here, have the plus sign that duality gives.)
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ supplement_claim = claims_of("permute-and-flip-supplement")
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """The result of the prices on one lattice."""
+    """The dual prices on one lattice, and what they prove."""
 
     least_price: Number
     lowest_share: Number
@@ -72,9 +72,7 @@ def _not_optimal(
     *,
     every_price_positive: bool = False,
 ) -> tuple[Witness, int]:
-    """Return a lattice on which the prices do not prove permute-and-flip optimal, or None; and the number of
-    vectors.
-    """
+    """Return a lattice where the prices do not prove optimality, or None; also the number of vectors."""
     vectors = 0
     for (count, depth), beta in pairs(_shapes(scope), map(rational, betas)):
         found = certificate(count, depth, beta, growth=growth(beta))
@@ -113,9 +111,9 @@ def _proposition_6(scope: Scope) -> Finding:
 def _lemma_6(scope: Scope) -> Finding:
     """If a regular ε-DP mechanism gives some candidate behind the best less probability than
     permute-and-flip does, its expected error is larger on some score vector."""
-    # Suppose its error were nowhere larger. Under the weights of Proposition 6 it would be optimal too,
-    # so by complementary slackness every constraint with a positive price would be tight; if all are tight,
-    # the recurrence has one solution, permute-and-flip, and no probability is smaller.
+    # Suppose its error were nowhere larger. Under the weights of Proposition 6 it would then be optimal too.
+    # By complementary slackness, every constraint with a positive price would be tight. If all are tight, the
+    # recurrence has only one solution, permute-and-flip, and no probability is smaller.
     broken, _ = _not_optimal(
         scope, _SMALL_AND_LARGE, lambda beta: 2 * _growth(beta), every_price_positive=True
     )
@@ -134,7 +132,7 @@ _THRESHOLD_BELOW = Fraction(381966011, 10**9)
 @claim("Theorem 3")
 def _theorem_3(scope: Scope) -> Finding:
     """For ε ≥ ln((3 + √5)/2) ≈ 0.96 no regular mechanism has a smaller sum of expected errors over the
-    score vectors on the 2Δ-lattice at most 2Δk behind the best."""
+    vectors on the 2Δ-lattice whose scores are at most 2Δk behind the best."""
     betas = (_THRESHOLD_BELOW, "3/10", "1/50")
     broken, vectors = _not_optimal(scope, betas, lambda _: rational(1))
     # Below the threshold the same prices fail on a large enough lattice.
@@ -179,11 +177,11 @@ def _lemma_7(scope: Scope) -> Finding:
     partial = fmpq_poly([0, *range(1, terms + 1)])
     product = ((1 - x) ** 2 * partial).coeffs()
     series = product[: terms + 1] == [0, 1] + [0] * (terms - 1)
-    # It is at most 1 when x² − 3x + 1 ≥ 0, that is up to the smaller root, (3 − √5)/2 = exp(−ε).
+    # It is at most 1 when x² − 3x + 1 ≥ 0, that is, up to the smaller root (3 − √5)/2 = exp(−ε).
     quadratic = (1 - x) ** 2 - x
     below, above = rational(_THRESHOLD_BELOW), rational(_THRESHOLD_BELOW + Fraction(1, 10**9))
     root = quadratic == fmpq_poly([1, -3, 1]) and quadratic(below) > 0 > quadratic(above)
-    # The other root is its reciprocal, above 1; so there is no sign change below this one.
+    # The other root is its reciprocal, which is above 1, so there is no sign change below the smaller root.
     only = quadratic(rational(1)) < 0 and quadratic(rational(0)) > 0
     return unless(
         None if series and root and only else {"series": series, "root": bool(root)},
@@ -193,7 +191,7 @@ def _lemma_7(scope: Scope) -> Finding:
     )
 
 
-# ---- how far from the best possible mechanism: no data needed, but SciPy ------------------------------
+# ---- distance from the best possible mechanism (no data, but needs SciPy) ------------------------------
 
 _RATIO = "Average error over the best possible average error."
 _RULE = f"{_RATIO} Dotted rule: ε = ln((3+√5)/2)."
@@ -221,7 +219,7 @@ def _epsilons(scope: Scope) -> Floats:
 
 
 def _permute_and_flip_panel(drawing: Drawing, lines: list[Line]) -> None:
-    """Draw the ratios up to ε = 2, and check whether they are 1 from the threshold on."""
+    """Draw the ratios up to ε = 2, and check whether they are 1 above the threshold."""
     x, rules = Axis("ε", domain=(0.0, 2.0)), [(THRESHOLD, "0.962")]
     labelled = [_at_peak(line) for line in lines]
     drawing.row(Lines("", x, Axis("optimality ratio"), labelled, rules=rules))
@@ -295,8 +293,8 @@ def _figure_2b(drawing: Drawing) -> None:
 
 @claim("Figure 2(a, b)")
 def _figure_2ab(scope: Scope) -> Finding:
-    """Permute-and-flip's sum of errors is optimal above the threshold and barely above it below: the
-    largest ratio measured is about 1.01, growing slowly with k and hardly depending on n."""
+    """Above the threshold, permute-and-flip's sum of errors is optimal. Below it, the largest ratio measured
+    is about 1.01; it grows slowly with k and hardly depends on n."""
     evidence = "by linear programming in floats: one above the threshold, and nearly one as ε falls"
     return judged(scope, "pf-fig2a", "pf-fig2b", evidence=evidence)
 

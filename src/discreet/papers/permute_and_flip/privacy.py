@@ -54,10 +54,10 @@ def not_private(
     steps: int = 2,
     both_ways: bool = False,
 ) -> tuple[Witness, int]:
-    """Return neighbours whose loss exceeds the allowed one for some ε, or None; and how many were tried.
+    """Return neighbours whose loss exceeds the claim for some ε, or None; also the number tried.
 
-    Neighbours move each score by one of ``moves``. For x = exp(−ε/2) the claim is that
-    Pr[q → r] − x^steps·Pr[q' → r] ≥ 0 on [0, 1], that is for every ε; ``both_ways`` also exchanges the
+    Neighbours move each score by one of ``moves``. For x = exp(−ε/2), the claim is
+    Pr[q → r] − x^steps·Pr[q' → r] ≥ 0 on [0, 1], which means for every ε. ``both_ways`` also exchanges the
     neighbours.
     """
     factor, pairs = unknown() ** steps, 0
@@ -85,7 +85,7 @@ def _theorem_1(scope: Scope) -> Finding:
     private with noise scale 2Δ/ε."""
     # The log-probability of r rises with its own score at rate exactly ε/(2Δ) while r is behind, and at
     # most that once it leads, because Pr[r] + Σ_S (−1)^|S| |S|/(|S|+1) Π_S p = Π (1 − p) ≥ 0. Both
-    # sides have degree one in each coin, so agreement on coins ½ and ¼ is agreement everywhere.
+    # sides have degree one in each coin, so if they agree on coins ½ and ¼, they agree everywhere.
     most = scope.size(full=7, quick=5)
     broken: Witness = None
     for problem in affine_families(most):
@@ -187,8 +187,8 @@ def _by_lattice_recurrence(scores: tuple[int, ...], unit_coin: Number) -> tuple[
 
 @claim("Equation 5")
 def _equation_5(scope: Scope) -> Finding:
-    """The recurrence with tight privacy constraints (one step of 2Δ at a time, the best sharing what
-    is left) fixes exactly one mechanism on the 2Δ-lattice."""
+    """The recurrence with tight privacy constraints (one step of 2Δ at a time, the best sharing the rest)
+    determines exactly one mechanism on the 2Δ-lattice."""
     most, depth = scope.size(full=4, quick=3), scope.size(full=4, quick=2)
     broken, vectors = None, 0
     for scores in lattices(most, depth):

@@ -40,7 +40,7 @@ claim = claims_of("permute-and-flip-supplement")
 
 
 Formula: TypeAlias = Callable[[Sequence[Number]], list[Number]]
-"""A function from exact rational coins p_r (fractions or flint's), the largest 1, to probabilities."""
+"""A function from exact rational coins p_r (fractions or flint's) to probabilities; the largest coin is 1."""
 
 
 def _checked(coins: Iterable[Number]) -> list[Number]:
@@ -70,7 +70,7 @@ def sum_over_subsets(coins: Sequence[Number]) -> list[Number]:
 def _over_sets(
     coins: list[Number], factors: list[Number], shares: list[tuple[int, int]]
 ) -> list[Number]:
-    """Return p_r Σ_S share(|S|) Π_S factor for every r, over the sets S of others; shares are quotients."""
+    """Return p_r Σ_S share(|S|) Π_S factor for every r, over sets S of the others; shares are quotients."""
     return [
         sum(
             math.prod(members, start=coin) * over / under
@@ -82,10 +82,10 @@ def _over_sets(
 
 
 def recurrence(coins: Sequence[Number]) -> list[Number]:
-    """Recurrence (6), which Proposition 3 says permute-and-flip solves.
+    """Recurrence (6); by Proposition 3, permute-and-flip solves it.
 
-    A candidate behind the best has p_r times the probability it would have if raised to the best;
-    the best share what is left equally.
+    A candidate behind the best has p_r times the probability it would have if raised to the best. The best
+    share the remaining probability equally.
     """
     one = max(_checked(coins))
 
@@ -103,9 +103,9 @@ def recurrence(coins: Sequence[Number]) -> list[Number]:
 
 
 def dynamic_program(coins: Sequence[Number]) -> list[Number]:
-    """Appendix E's dynamic program over subset sizes, in O(n²) operations: exact if the coins are.
+    """Appendix E's dynamic program over subset sizes, in O(n²) operations. It is exact if the coins are.
 
-    S(k) sums the products over all subsets of size k; leaving r out of them gives T(k).
+    S(k) is the sum of the products over all subsets of size k, and T(k) the same without r.
     """
     one = max(_checked(coins))
     all_subsets = [one]
@@ -125,10 +125,10 @@ def dynamic_program(coins: Sequence[Number]) -> list[Number]:
 
 
 def dynamic_program_in_floats(coins: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Appendix E's dynamic program in float64: included because it fails, never used.
+    """Appendix E's dynamic program in float64. It is never used, and is here to show that it fails.
 
-    Its sums alternate in sign, with terms as large as the number of subsets. At sixty candidates ten digits
-    are lost, at a hundred all of them: the "probabilities" do not even sum to one.
+    Its sums alternate in sign, with terms as large as the number of subsets. With sixty candidates ten digits
+    are lost; with a hundred, all of them: the "probabilities" do not even sum to one.
 
     Example:
         >>> coins = np.exp(-np.linspace(0, 1.5, 100))
@@ -145,7 +145,7 @@ def _disagreement(formula: Formula, law: Law, most: int) -> Witness:
 @claim("Lemma 1")
 def _lemma_1(scope: Scope) -> Finding:
     """Permute-and-flip chooses r with probability p_r times the average, over all orders, of the chance
-    that everyone before r shows tails."""
+    that all coins before r are tails."""
     most = scope.size(full=7, quick=5)
     return unless(
         _disagreement(sum_over_permutations, distribution_without_replacement, most),
@@ -181,8 +181,8 @@ def _lemma_3(scope: Scope) -> Finding:
             ):
                 broken = {"coins": list(map(str, rest))}
     x = unknown()
-    # Raising a rival that leads multiplies every other coin, r's too, by λ < 1. The derivative of
-    # λ∫(1 − u)Π(1 − uλp_t)du in λ has degree one in each p_t, so the corners with j ones decide.
+    # Raising a rival that leads multiplies every other coin, also r's, by λ < 1. The derivative of
+    # λ∫(1 − u)Π(1 − uλp_t)du in λ has degree one in each p_t, so it is enough to check corners with j ones.
     for ones in range(most - 1):
         scaled = x * polynomial(integral_of_products([polynomial(1), *[x] * ones]))
         if negative_point(scaled.derivative()) is not None:
@@ -218,7 +218,7 @@ def _remark_1(scope: Scope) -> Finding:
 
 @claim("Lemma 4")
 def _lemma_4(scope: Scope) -> Finding:
-    """The factor g_r in Pr[r] = p_r·g_r does not decrease with the score: q_r ≤ q_s gives
+    """The factor g_r in Pr[r] = p_r·g_r does not decrease with the score: q_r ≤ q_s implies
     g_r ≤ g_s."""
     # g_s − g_r = (p_s − p_r)·∫ u Π_{t≠r,s} (1 − u·p_t) du: degree one in each coin on both sides, and the
     # integral is least at a corner of the cube.
@@ -243,15 +243,15 @@ def _lemma_4(scope: Scope) -> Finding:
 
 
 def _first_moment(coins: list[Number]) -> Number:
-    """∫ u Π (1 − u·c) du."""
+    """Return ∫ u Π (1 − u·c) du."""
     return integral_of_products(coins) - integral_of_products([*coins, rational(1)])
 
 
 def positive_partial_sum(most: int) -> Witness:
-    """Return a non-decreasing sequence of total zero with a positive partial sum, or None.
+    """Return a non-decreasing sequence with sum zero and a positive partial sum, or None.
 
-    Such sequences of length n form a cone whose edges are the n − 1 steps (−(n−k), …, k, …); partial sums
-    are linear, so the edges decide for all of them.
+    Such sequences of length n form a cone whose edges are the n − 1 steps (−(n−k), …, k, …). Partial sums are
+    linear, so checking the edges is enough.
     """
     for length in range(2, most + 1):
         for low in range(1, length):
@@ -279,7 +279,7 @@ def _appendix_e(scope: Scope) -> Finding:
     broken = _disagreement(dynamic_program, distribution_by_permutation, most)
     sums = {}
     for count in (60, 100, 200):
-        # Rounded, so that the figures do not depend on the last digit of a processor's exp.
+        # Rounded, so the numbers do not depend on the last digit of a processor's exp.
         coins = np.exp(-np.linspace(0, 1.5, count)).round(6)
         total = math.fsum(dynamic_program_in_floats(coins))
         sums[f"sum of the probabilities in floats, n = {count}"] = float(f"{total:.4g}")
@@ -304,7 +304,7 @@ def _appendix_f(scope: Scope) -> Finding:
         for behind in (Fraction(30 * step, steps) for step in range(1, steps + 1)):
             problem = Problem((0, -behind, -behind), epsilon=Fraction(1))
             gammas = [problem.gap(r) for r in range(3)]
-            # All errors are c·(1 − Pr[best]), so the chances of the best compare them.
+            # All errors are c·(1 − Pr[best]), so comparing the chances of the best is enough.
             laplace = noisy_max_laplace_ball(gammas, bits=128)[0]
             exponential = distribution_with_replacement(problem)[0]
             best = distribution_noisy_max(problem)[0]

@@ -1,6 +1,6 @@
 """Permute-and-flip, section 4.1: the worst case, and the curves of Figure 1.
 
-The worst-case family has one best candidate and n − 1 others with the same coin p = exp(−y). Errors are in
+In the worst-case family, one candidate is best and n − 1 others have the same coin p = exp(−y). Errors are in
 units of the noise scale 2Δ/ε.
 """
 
@@ -79,7 +79,7 @@ def _above_family(
         largest = max(family, key=float)
         for others in combinations_with_replacement(range(1, parts + 1), count - 1):
             coins = [rational(1), *(rational(Fraction(k, parts)) for k in others)]
-            chances = law(SimpleNamespace(coins=coins.copy))  # type: ignore[arg-type]  # all that a law asks for
+            chances = law(SimpleNamespace(coins=coins.copy))  # type: ignore[arg-type]  # only coins are used
             mean = sum(logs[k] * p for k, p in zip(others, chances[1:], strict=True))
             if len(set(others)) > 1 and not bool(mean < largest):
                 return {"coins": [f"{k}/{parts}" for k in others], "n": count}
@@ -88,8 +88,8 @@ def _above_family(
 
 @claim("Proposition 5")
 def _proposition_5(scope: Scope) -> Finding:
-    """With n − 1 candidates (2Δ/ε) ln n behind the best, permute-and-flip errs by at least
-    (Δ/(2ε)) ln n on average; so the upper bounds are tight up to a factor of four."""
+    """With n − 1 candidates (2Δ/ε) ln n behind the best, permute-and-flip's average error is at least
+    (Δ/(2ε)) ln n; so the upper bounds are tight up to a factor of four."""
     most = scope.size(full=400, quick=100)
     broken, previous = None, rational(0)
     for count in range(2, most + 1):
@@ -109,11 +109,11 @@ def _proposition_5(scope: Scope) -> Finding:
 
 
 _SCALE = 2.0
-"""The noise scale 2Δ/ε at ε = Δ = 1, which all of the figures use."""
+"""The noise scale 2Δ/ε at ε = Δ = 1, used in all of the figures."""
 
 
 def _error(chance: Callable[[int, float], float], gaps: Floats, n: int = 3) -> Floats:
-    """The expected error on scores (−c, …, −c, 0) for each gap c."""
+    """Return the expected error on scores (−c, …, −c, 0) for each gap c."""
     return np.array([c * chance(n, c / _SCALE) for c in gaps.tolist()])
 
 
@@ -126,8 +126,8 @@ def _error(chance: Callable[[int, float], float], gaps: Floats, n: int = 3) -> F
     "is right for few candidates and within a factor of seven at n = 1000",
 )
 def _figure_1a(drawing: Drawing) -> None:
-    """With three candidates both mechanisms' errors vanish at p = 0 and p = 1, permute-and-flip's is
-    lower in between, and the largest lies typically near p = 1/n."""
+    """With three candidates both mechanisms' errors vanish at p = 0 and p = 1, permute-and-flip's is lower in
+    between, and the largest error is typically near p = 1/n."""
     p = np.linspace(0, 1, drawing.scope.size(full=200, quick=60) + 1)[1:]
     gaps = -_SCALE * np.log(p)
     flip, plain = _error(permute_and_flip_missed, gaps), _error(exponential_missed, gaps)

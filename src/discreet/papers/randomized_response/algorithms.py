@@ -1,7 +1,7 @@
 """Algorithms 1 to 3 of the exponential randomized response paper (Munilla Garrido and Matthes).
 
 The paper describes the set T of near-best candidates in three different ways, and the naive mechanism uses a
-fourth; each is a *reading* here. π (``truth``; p in the paper) is the chance of answering from T.
+fourth. Each is called a *reading* here. π (``truth``; p in the paper) is the chance of answering from T.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ PAPER = "exponential-randomized-response"
 claim = claims_of(PAPER)
 
 Reading: TypeAlias = Callable[[Problem], tuple[int, ...]]
-"""Which candidates are in T."""
+"""A function that returns the candidates in T."""
 
 
 def _walk(problem: Problem, linked: Callable[[Fraction], bool]) -> tuple[int, ...]:
-    """Walk from the best down, as long as each step to the next score is linked."""
+    """Walk from the best down while each step to the next score is linked."""
     order = sorted(range(len(problem.scores)), key=lambda r: (-problem.scores[r], r))
     kept = 1
     while kept < len(order) and linked(
@@ -72,7 +72,7 @@ def prose(problem: Problem) -> tuple[int, ...]:
 
 
 def interval(problem: Problem) -> tuple[int, ...]:
-    """Lemma 1: scores of at least q* − cΔ for the least whole c ≥ 1 such that c + 1 adds none.
+    """Lemma 1: scores of at least q* − cΔ, for the least whole c ≥ 1 such that c + 1 adds no score.
 
     Example:
         >>> interval(Problem((5, 3, 1), epsilon=Fraction(1)))
@@ -94,7 +94,7 @@ READINGS: dict[str, Reading] = {"chain": chain, "interval": interval, "prose": p
 
 
 def mixture(problem: Problem, top: tuple[int, ...], truth: Number) -> list[Number]:
-    """Mix two laws: a uniform member of ``top`` with chance ``truth``, else the exponential mechanism."""
+    """Mix two distributions: uniform on ``top`` with chance ``truth``, else the exponential mechanism."""
     share = truth * rational(Fraction(1, len(top)))
     return [
         (1 - truth) * chance + (share if candidate in top else 0)
@@ -103,7 +103,7 @@ def mixture(problem: Problem, top: tuple[int, ...], truth: Number) -> list[Numbe
 
 
 def lemma_1(problem: Problem, *, truth: Fraction, reading: Reading = chain) -> list[Number]:
-    """The probability mass function that Lemma 1 states.
+    """Return the probability mass function that Lemma 1 states.
 
     Example:
         >>> lemma_1(Problem((1, 0), unit_coin=rational("1/2")), truth=Fraction(1, 2))
@@ -113,7 +113,7 @@ def lemma_1(problem: Problem, *, truth: Fraction, reading: Reading = chain) -> l
 
 
 def _draw_thinned(problem: Problem, bits: Bits, truth: Fraction) -> int:
-    """Both algorithms' last loop: rejection with all coins multiplied by 1 − π."""
+    """Run both algorithms' last loop: rejection with all coins multiplied by 1 − π."""
     everyone = range(len(problem.scores))
     while True:
         candidate = uniform_choice(everyone, bits)
@@ -129,7 +129,7 @@ def draw_naive(problem: Problem, bits: Bits, *, truth: Fraction) -> int:
 
 
 def distribution_naive(problem: Problem, *, truth: Fraction) -> list[Number]:
-    """Algorithm 2's law; the factor 1 − π cancels in the loop, ties are broken uniformly."""
+    """Algorithm 2's distribution; the factor 1 − π cancels in the loop, and ties are broken uniformly."""
     return mixture(problem, naive(problem), rational(truth))
 
 
@@ -146,7 +146,7 @@ def draw_complete(problem: Problem, bits: Bits, *, truth: Fraction) -> int:
 
 
 def distribution_complete(problem: Problem, *, truth: Fraction) -> list[Number]:
-    """Algorithm 3's law: phase one stops with probability κ = 1 − (1 − π/m)^m, not π.
+    """Algorithm 3's distribution: phase one stops with probability κ = 1 − (1 − π/m)^m, not π.
 
     Example:
         >>> distribution_complete(Problem((1, 0), unit_coin=rational("1/2")), truth=Fraction(1, 2))
@@ -179,8 +179,8 @@ ALGORITHMS = (
 
 @claim("Algorithm 1")
 def _algorithm_1(scope: Scope) -> Finding:
-    """Rejection sampling with coins exp(ε(q − q*)/(2Δ)) draws from the exponential mechanism; removing
-    each candidate once tried turns it into permute-and-flip."""
+    """Rejection sampling with coins exp(ε(q − q*)/(2Δ)) draws from the exponential mechanism. If each
+    candidate is removed once tried, it becomes permute-and-flip."""
     most = scope.size(full=6, quick=5)
     one, other = distribution_without_replacement, distribution_by_permutation
     return unless(
@@ -195,7 +195,7 @@ def _algorithm_1(scope: Scope) -> Finding:
 def _algorithm_2(scope: Scope) -> Finding:
     """The naive mechanism answers with a best candidate with probability π and otherwise with the
     exponential mechanism."""
-    # The loop's coins carry a factor 1 − π, which must cancel: one round ends with r with chance
+    # The loop's coins have a factor 1 − π, which must cancel: one round ends with r with chance
     # (1 − π)p_r/n.
     broken, vectors = None, 0
     for scores in lattice(4, scope.size(full=4, quick=2)):

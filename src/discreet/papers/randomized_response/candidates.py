@@ -1,8 +1,8 @@
 """Exponential randomized response, sections V-A and V-B: errors against n, and the ε actually spent.
 
 Throughout, Δ = 1 and the noise scale is 2Δ/ε, as in that paper. ERR ¼, ½, ¾ is exponential randomized
-response with a coin of 0.25, 0.5, 0.75. It is not private at the claimed ε, so the errors show a gain
-that it may not claim.
+response with a coin of 0.25, 0.5, 0.75. It is not private at the claimed ε, so its lower errors are not a
+real gain.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class _AlongN:
         )
 
     def lower(self, drawing: Drawing, quantity: str, *, paper: str) -> None:
-        """Compare the paper's statement with whether ERR's error is below EM's and PF's at every n."""
+        """Check the paper's statement that ERR's error is below EM's and PF's at every n."""
         best = np.minimum(self.errors["EM"], self.errors["PF"])
         holds = all(bool((self.errors[one.label] < best).all()) for one in ERR.values())
         ours = "lower at every n" if holds else "not lower everywhere"
@@ -137,8 +137,8 @@ def _figure_6a(drawing: Drawing) -> None:
 )
 def _figure_6b(drawing: Drawing) -> None:
     """With the other scores uniform in [0, n − 2], randomized response beats the exponential mechanism for
-    π ≥ 0.25, by less than in (a); permute-and-flip performs like randomized response at π = 0.25 and is
-    behind it above."""
+    π ≥ 0.25, by less than in (a). Permute-and-flip performs like randomized response at π = 0.25, and worse
+    for larger π."""
     draws = drawing.scope.size(full=10, quick=3)
     bits = scripted("figure 6b")
 
@@ -172,8 +172,8 @@ def _figure_6b(drawing: Drawing) -> None:
     evidence="it grows like πnΔ/2, while the other two level off near one noise scale",
 )
 def _figure_6c(drawing: Drawing) -> None:
-    """On a staircase with steps of Δ, where T is everyone, the error of randomized response keeps growing
-    with n, above those of the exponential mechanism and permute-and-flip."""
+    """On a staircase with steps of Δ, where T contains all candidates, the error of randomized response keeps
+    growing with n, above those of the exponential mechanism and permute-and-flip."""
     along = _AlongN(drawing.scope, lambda n: [list(range(n, 0, -1))])
     along.draw(drawing)
     above = bool((along.errors["ERR ¼"] > along.errors["EM"]).all())

@@ -1,4 +1,4 @@
-"""Exponential randomized response, section VI: the five histograms, each beside the ε actually spent."""
+"""Exponential randomized response, section VI: the five histograms, each with the ε actually spent."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _five(drawing: Drawing, scores_of: ScoresOf) -> None:
 
 
 def _bars(drawing: Drawing, scores_of: ScoresOf, what: str) -> None:
-    """Draw errors at the ε where EM errs by 100, and the actual ε for each coin."""
+    """Draw the errors at the ε where EM's error is 100, and the actual ε for each coin."""
     names = [each.name for each in drawing.histograms]
     every = [scores_of(each.counts) for each in drawing.histograms]
     claimed = [epsilon_for(EM.family, scores, expected_error=100) for scores in every]

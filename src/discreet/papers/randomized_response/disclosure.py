@@ -1,4 +1,4 @@
-"""Exponential randomized response, section IV: the printed and the true disclosure risk, and ε for a risk."""
+"""Exponential randomized response, section IV: printed and true disclosure risk, and the ε for a risk."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def _figure_5(drawing: Drawing) -> None:
 
 
 def _posterior(epsilon: float) -> float:
-    """Return the largest belief that an answer of ERR ¾ can give, in 201 worlds around a staircase of 100."""
+    """Return the largest belief that an answer of ERR ¾ can give, in 201 worlds around 100 stairs."""
     stairs = np.array([101, *range(99, 0, -1)])
     moves = np.eye(100, dtype=np.int64)
     worlds = np.concatenate([stairs[None, :], stairs + moves, stairs - moves])

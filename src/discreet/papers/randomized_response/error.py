@@ -140,8 +140,8 @@ def _lemma_6(_scope: Scope) -> Finding:
 
 @claim("Equations 12 and 13")
 def _equations_12_and_13(scope: Scope) -> Finding:
-    """On (v, …, v, 0) the exponential mechanism and permute-and-flip err by the closed forms of the
-    permute-and-flip paper."""
+    """On (v, …, v, 0) the errors of the exponential mechanism and permute-and-flip are given by the closed
+    forms of the permute-and-flip paper."""
     broken, most = None, scope.size(full=11, quick=6)
     for count in range(2, most + 1):
         for behind in (1, 2, 3):
@@ -163,7 +163,7 @@ def _equations_12_and_13(scope: Scope) -> Finding:
 @claim("Proposition 2")
 def _proposition_2(scope: Scope) -> Finding:
     """On (v, …, v, 0) the expected error is (1 − π) times the exponential mechanism's plus
-    (π/m)(m − 1)|v|, m the size of T: equation (14)."""
+    (π/m)(m − 1)|v|, where m is the size of T: equation (14)."""
     broken, cases, most = None, 0, scope.size(full=11, quick=6)
     for count in range(2, most + 1):
         for behind in (0, 1, 2, 5):
@@ -189,8 +189,9 @@ def _proposition_2(scope: Scope) -> Finding:
 @claim("Equations 15 and 16")
 def _equations_15_and_16(scope: Scope) -> Finding:
     """Equation (14) becomes (15) when T = {best} and (16), (n − 1)(np' + π − πp')/(n(np' − p' + 1)) times
-    |v|, when T is everyone."""
-    # Both sides of (16) are quotients of polynomials of degree one in π and two in p'; nine points decide.
+    |v|, when T contains all candidates."""
+    # Both sides of (16) are quotients of polynomials, of degree one in π and two in p'; nine points are
+    # enough.
     broken, most = None, scope.size(full=60, quick=20)
     for count in range(2, most + 1):
         for truth in map(rational, ("0", "1/3", "1")):

@@ -1,8 +1,8 @@
 """Exponential randomized response, section III: its algorithms, its regularity, its privacy.
 
-π is the chance of answering from the set T of near-best candidates (p in the paper). A witness is a
-pair of counts that differ by one person, so it counts under every reading of "neighbour"; the exceptions say
-that their scores are medians. All witnesses are certified in ball arithmetic.
+π is the chance of answering from the set T of near-best candidates (p in the paper). A witness is a pair of
+counts that differ by one person, so it is valid under every reading of "neighbour"; a few witnesses are
+medians instead, and say so. All witnesses are certified by interval arithmetic.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _EPSILON = Fraction(1, 10)
 def loss(
     law: Law, scores: tuple[int, ...], neighbour: tuple[int, ...], outcome: int, epsilon: Fraction
 ) -> tuple[Number, float, float]:
-    """Return |ln Pr[q → r]/Pr[q' → r]| as a ball, and the two probabilities."""
+    """Return |ln Pr[q → r]/Pr[q' → r]| as an interval, and the two probabilities."""
     with balls():
         before = law(Problem(scores, epsilon=epsilon))[outcome]
         after = law(Problem(neighbour, epsilon=epsilon))[outcome]
@@ -94,8 +94,8 @@ def _section_3a(_scope: Scope) -> Finding:
 
 @claim("Section III-B")
 def _section_3b(_scope: Scope) -> Finding:
-    """T is the same for all neighbouring data sets; for (5, 4, 1) it is candidates 1 and 2, and stays so
-    for (4, 4, 1), (5, 5, 1) and (6, 4, 1)."""
+    """T is the same for all neighbouring data sets. For (5, 4, 1) it is candidates 1 and 2, and it
+    stays the same for (4, 4, 1), (5, 5, 1) and (6, 4, 1)."""
     sets = {
         str(scores): list(chain(Problem(scores, epsilon=Fraction(1))))
         for scores in ((5, 4, 1), (4, 4, 1), (5, 5, 1), (6, 4, 1))
@@ -211,7 +211,7 @@ def _theorem_1(scope: Scope) -> Finding:
 def _section_3c(_scope: Scope) -> Finding:
     """For monotonic scores exp(εq/Δ) may be used in place of exp(εq/(2Δ)), and exponential randomized
     response is still ε-differentially private."""
-    # The law is the same with ε doubled: adding one person moves all scores in one direction.
+    # The distribution is the same with ε doubled: adding one person moves all scores in the same direction.
     law = partial(lemma_1, truth=_TRUTH, reading=chain)
 
     def calibrated(problem: Problem) -> list[Number]:
@@ -236,9 +236,10 @@ _CLAIM: Exact = math.inf  # only the measured loss is used; no claim is compared
 def loss_at(mechanism: Mechanism, scores: Scores) -> float:
     """Return the largest loss found between these scores (Δ = 1) and a neighbour. **Not private**.
 
-    Adding or removing one person moves scores in one direction, by at most Δ. The neighbours tried are
-    those of the audit (a candidate, or the top of the ranking, moved against the rest) and those that link
-    the top set to the next candidate or cut it; moving some up is equivalent to moving the rest down.
+    Adding or removing one person moves scores in one direction, by at most Δ. Some of the neighbours tried
+    are those of the audit: a candidate, or the top of the ranking, moved against the rest. The others link
+    the top set to the next candidate, or cut it. Moving some candidates up is equivalent to moving the rest
+    down.
 
     Example:
         >>> stairs = Scores([51, *range(49, 0, -1)], sensitivity=1)
@@ -268,8 +269,8 @@ def real_epsilon(epsilon: float, *, truth: float, n: int) -> float:
     """Return the largest loss over a family of data with n candidates: a lower bound on the real ε.
 
     The counts are (m, m−2, m−3, …, 0) and n − m more at −2. One person more or less in the first bin makes
-    the first m a chain with steps of Δ, so the last of them rises from (1−π)·EM to π/m + (1−π)·EM. The m
-    with the largest loss is taken; the noise scale is 2Δ/ε. (Adding the same number to all counts makes them
+    the first m a chain with steps of Δ, so the last of them rises from (1−π)·EM to π/m + (1−π)·EM. The result
+    is the largest loss over all m, with noise scale 2Δ/ε. (Adding the same number to all counts makes them
     all positive.)
 
     Example:
@@ -292,10 +293,10 @@ def _log_stairs(count: Floats, x: float) -> Floats:
 
 
 def top_set_is_safe(scores: Scores) -> bool:
-    """Return whether no neighbour of these scores changes the top set, so that the loss *here* is at most ε.
+    """Return whether every neighbour of these scores has the same top set; the loss *here* is then at most ε.
 
-    This holds exactly if the best stands alone, more than 3Δ ahead (Proposition 2 of the proof page). **Not
-    private**.
+    This is true exactly if a single best candidate leads by more than 3Δ (Proposition 2 of the proof page).
+    **Not private**.
 
     Example:
         >>> top_set_is_safe(Scores([9, 5, 5], sensitivity=1)), top_set_is_safe(Scores([9, 6], sensitivity=1))

@@ -39,7 +39,7 @@ _SCALE = 20.0
 
 
 def _errors(mechanism: Mechanism, n: int, gaps: Floats, scale: float = _SCALE) -> Floats:
-    """The expected error on scores (v, …, v, 0) for each v = −gap."""
+    """Return the expected error on scores (v, …, v, 0) for each v = −gap."""
     step = Fraction(1 / scale)
     chance = missed_chance(mechanism, n, step=step, distance=2 * step)
     return np.array([gap * chance(gap / scale) for gap in gaps.tolist()])
@@ -59,7 +59,7 @@ def _errors(mechanism: Mechanism, n: int, gaps: Floats, scale: float = _SCALE) -
 )
 def _figure_7(drawing: Drawing) -> None:
     """On (v, …, v, 0) randomized response is always better than the exponential mechanism for π ≥ 0.25 and
-    than permute-and-flip for π ≥ 0.5, by up to 1/(1 − π); for −Δ ≤ v ≤ 0 the ratios hover around 1."""
+    than permute-and-flip for π ≥ 0.5, by up to 1/(1 − π). For −Δ ≤ v ≤ 0 the ratios are about 1."""
     far = np.linspace(0, 200, drawing.scope.size(full=160, quick=60))
     near = np.linspace(0, 4, drawing.scope.size(full=40, quick=16))
     gaps = np.unique(np.concatenate([far, near, [1.0, np.nextafter(1.0, 2.0)]]))
