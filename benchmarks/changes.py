@@ -89,7 +89,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:  # noqa: PLR0912 (
 
 
 def _fields(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
-    """Yield executable nodes with their positions; skip annotations, decorators, docstrings and assertions."""
+    """Yield executable nodes with positions; skip annotations, decorators, docstrings and assertions."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "ctx", "op", "ops"):
             continue
