@@ -124,7 +124,7 @@ class Many(ReportFirst):
 
 
 def test_the_law_at_small_n(spark: Any, by_value: None) -> None:
-    """1,500 releases of 5 candidates in 3 partitions: false alarms are under 1e-7, and a shift of 8 % is found."""
+    """Make 1,500 releases in 3 partitions; a shift of 8 % is found, and false alarms are under 1e-7."""
     trials, values = 1500, [6, 5, 5, 3, 0]
     frame = spark.createDataFrame(
         [(f"c{i}", q) for i, q in enumerate(values)], "candidate string, score long"

@@ -62,7 +62,7 @@ def test_outcomes_far_from_the_mean_are_left_out_only_where_they_do_not_matter()
     """For 3,000 releases only a few hundred outcomes are used, and the bound is still above the truth."""
     count, epsilon = 3000, 0.02
     pair = _Pair(epsilon, count, 1e-6)
-    width = math.sqrt(count * math.log(2 / (1e-6 * 1e-10)) / 2)  # by Hoeffding's inequality, as on the page
+    width = math.sqrt(count * math.log(2 / (1e-6 * 1e-10)) / 2)  # by Hoeffding, as on the page
     assert width + 1 <= pair._reach <= width + 2
     leaders = np.array([0, 900, 1500, 2400, 2999])
     for target in (0.5, 2.0):

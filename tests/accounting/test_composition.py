@@ -156,7 +156,7 @@ def test_order(listed: list[Guarantee], more: Guarantee) -> None:
     [(BoundedRange("0.01"), 2.2541), (FlippedCoins("0.01"), 4.8769), (PureDP("0.01"), 4.8856)],
 )
 def test_ten_thousand_releases_stay_tight(promise: Guarantee, most: float) -> None:
-    """The bounds are those of loss distributions (4.876 for Laplace noise); ρ gives 2.419, 5.207 and 5.222."""
+    """The bounds come from loss distributions (4.876 for Laplace noise); ρ gives 2.419, 5.207 and 5.222."""
     separate = compose([promise] * 10_000, False, delta="1e-6")
     assert separate.count == 10_000
     assert separate.approx.epsilon <= most

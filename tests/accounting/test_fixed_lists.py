@@ -46,7 +46,7 @@ def least_epsilon(pairs: list[list[tuple[float, float]]], delta: float) -> float
 
 
 def worst(ranges: list[float], delta: float, steps: int = 24) -> float:
-    """Return the worst divergence over offsets on a grid; equal ranges may have different offsets."""
+    """Return the worst ε over offsets on a grid; equal ranges may have different offsets."""
     grids = [[epsilon * i / steps for i in range(steps + 1)] for epsilon in ranges]
     return max(
         least_epsilon([pair(*each) for each in zip(ranges, offsets, strict=True)], delta)

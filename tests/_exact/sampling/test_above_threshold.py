@@ -45,7 +45,7 @@ def by_gaps(watched: NoisyThreshold, values: Any) -> list[int]:
 
 
 def law(scales: NoiseScales) -> list[tuple[Fraction, Fraction]]:
-    """Return the probabilities of all sets of crossings, as two-bit numbers; the first value is the higher bit."""
+    """Return the probability of each set of crossings; a set is a two-bit number, first value first."""
     return [
         bounds(
             sequence_ball(
@@ -155,7 +155,7 @@ def test_extremes(scales: NoiseScales) -> None:
 
 @pytest.mark.parametrize("scales", SCALES)
 def test_the_law_of_the_gap(scales: NoiseScales) -> None:
-    """In 3,000 scripted draws, each frequency is within 6 standard deviations (false alarms: 10⁻⁸ in total)."""
+    """In 3,000 scripted draws, each frequency is within 6 standard deviations (false alarms: 10⁻⁸ in all)."""
     unit, draws, value = Fraction(2), 3000, Fraction(1)
     bits = scripted("gaps")
     found = [NoisyThreshold(Fraction(0), scales, bits).gap(value, unit) for _ in range(draws)]
