@@ -27,7 +27,7 @@ def test_lines_are_as_fine_as_their_size_allows() -> None:
 
 
 def test_a_choice_inherits_the_errors_of_both_ends_in_proportion() -> None:
-    """Check quartiles by hand (all relative levels are 1/2), and that it is at most depth times one choice."""
+    """Check quartiles by hand (all relative levels are 1/2); the error is at most depth times one choice."""
     one = rank_error(["0.5"], points=3 * 1024, epsilon=1)  # the same logarithm, at a distance of 1
     three = rank_error(["0.25", "0.5", "0.75"], points=3, epsilon=1)
     assert three == pytest.approx(

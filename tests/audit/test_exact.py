@@ -330,7 +330,7 @@ def test_a_strangers_logarithms_are_looked_at() -> None:
 
 @pytest.mark.parametrize("read", ["monotonic", "range_distance", "a copy"])
 def test_what_looks_at_how_neighbours_move_is_tried_both_ways(read: str) -> None:
-    """It may be wrong only for monotonic neighbours; other mechanisms are tried only on general neighbours."""
+    """It may be wrong only for monotonic neighbours. Others are tried only on general neighbours."""
 
     def softmax(scores: Any, cost: float) -> Any:
         weights = np.exp(cost * (scores - scores.max()))

@@ -127,7 +127,7 @@ def _order_bound(rho: Any, delta: Any, excess: Any) -> Any:
 
 
 def _best_order(rho: Fraction, delta: Fraction) -> Any:
-    """Return the least bound over all orders, by golden-section search on ln(α − 1), which has one minimum."""
+    """Return the least bound over all orders, by golden-section search on ln(α − 1) (one minimum)."""
     r, d = ball_of(rho), ball_of(delta)
     center = ((-d.log() / r).log() / 2).mid()
     low, high = center - 6, center + 4
@@ -154,7 +154,7 @@ def test_zcdp_to_approximate_is_near_the_best_order(rho: str, delta: str) -> Non
 @pytest.mark.parametrize("rho", ["1e-1500", "1e-400", "1e-300", "1e-12", "1e400", "1e1500"])
 @pytest.mark.parametrize("delta", ["1e-1500", "1e-6", "0.999999999999999999999"])
 def test_zcdp_at_the_ends_is_sound_if_not_tight(rho: str, delta: str) -> None:
-    """It is never below the best order, but up to a quarter above it, because the float search is coarse here."""
+    """It is never below the best order, but up to a quarter above: the float search is coarse here."""
     reported = epsilon_of_zcdp(Fraction(rho), Fraction(delta))
     assert isinstance(reported, Fraction)
     with ctx.workprec(12_000):

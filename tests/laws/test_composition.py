@@ -210,7 +210,7 @@ def test_a_watch_that_stays_open_while_something_else_is_asked(moves: tuple[int,
     select = Exponential(epsilon=1)
 
     def law(step: int) -> list[float]:
-        """Return the law of transcripts: the watch's first answer, the selection, the watch's second answer."""
+        """Return the law of transcripts: first answer of the watch, selection, second answer of the watch."""
         found = []
         for crossed, chosen in product((True, False), (0, 1)):
             lead = 2 if crossed else -1

@@ -85,7 +85,7 @@ def test_raising_one_score_helps_it_and_hurts_the_others(
 @settings(max_examples=150, deadline=None)
 @given(gaps=gap_lists)
 def test_permute_and_flip_beats_the_exponential_mechanism_at_every_tail(gaps: Floats) -> None:
-    """This is theorem 2 of the permute-and-flip paper; the expected errors differ by a factor of at most two."""
+    """This is theorem 2 of the permute-and-flip paper; expected errors differ by a factor of at most two."""
     order = np.argsort(-gaps)
     ours = np.cumsum(permute_and_flip(gaps)[order])
     theirs = np.cumsum(exponential(gaps)[order])

@@ -129,7 +129,7 @@ def test_the_best_at_scale_zero() -> None:
 
 @pytest.mark.parametrize("one", ONE[:3], ids=lambda f: f.__name__)
 def test_large_inputs_take_every_plan(one: Callable[..., int]) -> None:
-    """Near candidates are listed, visited or thinned depending on the shape; the answer is a likely candidate."""
+    """Near candidates are listed, visited or thinned by shape; the answer is a likely candidate."""
     rng = np.random.default_rng(2)
     size = 60_000
     lonely = np.zeros(size)
