@@ -189,7 +189,7 @@ _COINS = st.lists(
 def test_an_average_of_ranges_keeps_all_but_the_range(
     epsilon: float, coins: list[tuple[float, float]], people: int
 ) -> None:
-    """There is one extreme pair of range ε for each value of the coins; several people move along one chain."""
+    """Each value of the coins has an extreme pair of range ε; several people move along one chain."""
     weights = [weight for weight, _ in coins]
     pair = _average(
         weights, [_two_points(people * epsilon, t * people * epsilon) for _, t in coins]

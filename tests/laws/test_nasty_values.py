@@ -222,7 +222,7 @@ def _asked(table: Table, typed: Typed) -> dict[str, Any]:
 
 
 def _compared(found: dict[str, Any]) -> dict[str, Any]:
-    """Return the counts without values beyond all bounds, which some engines treat as infinite, so missing."""
+    """Return the counts without values beyond all bounds, which some engines treat as infinite."""
     return {role: counts for role, counts in found.items() if role != "largest clamp"}
 
 

@@ -105,7 +105,7 @@ def refusal(case: Told) -> str | None:
 
 
 def better_proved(old: str, new: str) -> bool:
-    """Return whether a new theorem is named or, for proofs on paper, every page except those on one choice's ε."""
+    """Return whether a new theorem is named, or on paper every page except those about one choice."""
     of_one = {f"docs/proofs/{name}.md" for name in ("permute-and-flip", "noisy-max-laplace")}
     pages = set(old.partition(": ")[0].split(", ")) - of_one
     on_paper = "proved on paper" in new and pages <= set(new.partition(": ")[0].split(", "))

@@ -41,7 +41,7 @@ TEST_FILES = [path for path in FILES if path.name.startswith("test_")]
 
 
 def names_a_module(path: Path) -> bool:
-    """Return whether ``tests/a/test_x.py`` belongs to ``a/x.py``, ``a/_x.py``, the package ``a/x`` or ``__x__.py``."""
+    """Return whether the file belongs to ``x.py``, ``_x.py``, the package ``x`` or ``__x__.py``."""
     room = SOURCES / path.parent.relative_to(TESTS)
     name = path.stem.removeprefix("test_")
     files = (f"{name}.py", f"_{name}.py", f"__{name}__.py", f"{name}/__init__.py")
