@@ -131,7 +131,7 @@ sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None).execute("BEGIN IMM
 
 
 def test_opening_a_ledger_again_keeps_the_locks_of_this_process(path: Path) -> None:
-    """Closing any handle of a file releases all of a process's locks on it, and two processes could write at once."""
+    """Closing any handle of a file releases all of its locks in this process; others could then write."""
 
     # Not forked: a child would inherit SQLite's record of the locks and not ask the system.
     write_too = [sys.executable, "-c", WRITE_TOO, str(path)]
