@@ -336,7 +336,7 @@ def test_measurements_compose(make: Maker) -> None:
 
 @pytest.fixture
 def query() -> Iterator[Callable[..., Any]]:
-    """A query about three scores in a context with half of a privacy loss, with our constructors registered."""
+    """A query about three scores in a context with half of a privacy loss and our constructors registered."""
     from opendp.context import constructors
 
     names = [make.__name__.removeprefix("make_") for make in (*MAKERS, make_top_k)]

@@ -1,4 +1,4 @@
-"""Periods: their numbers against Python's calendar, and the same people in every engine and zone."""
+"""Periods: numbered as in Python's calendar, with the same counts in every engine and time zone."""
 
 from __future__ import annotations
 

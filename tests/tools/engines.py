@@ -33,7 +33,7 @@ FIXTURES = ("table_in", "engine")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the engines that a test leaves out; no test is skipped if every service is available."""
+    """Deselect the engines that a test excludes. Tests are skipped only if a service is missing."""
     left_out = [item for item in items if _is_left_out(item)]
     if left_out:
         items[:] = [item for item in items if item not in left_out]

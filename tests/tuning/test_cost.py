@@ -63,7 +63,7 @@ def test_a_pure_run_as_a_profile_costs_the_same() -> None:
     "cost", [BoundedRange(1), ApproxDP(1, "1e-4"), ZCDP("0.1"), PureDP(1)], ids=repr
 )
 def test_no_pair_of_small_runs_exceeds_the_bound(runs: RandomRunCount, cost: Any) -> None:
-    """For random pairs of four outcomes within the profile, in every order, δ at the claimed ε is smaller.
+    """Random pairs of four outcomes within the profile, in every order, stay below the claimed δ.
 
     The search has power: the largest δ found is at least a hundredth of the one allowed in most cases.
     """

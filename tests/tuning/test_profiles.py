@@ -1,4 +1,4 @@
-"""Profiles of one run: never below the truth, in both orders, at points, for parallel releases."""
+"""Privacy profiles of one run: never below the truth, for both orders of the neighbours."""
 
 from __future__ import annotations
 
