@@ -1,4 +1,4 @@
-"""Real connections on the loopback interface: floods and unfinished requests lock out no token holder."""
+"""Real connections on the loopback interface: floods and unfinished requests do not lock out token holders."""
 
 from __future__ import annotations
 
