@@ -1,4 +1,4 @@
-"""Real connections on the loopback interface: floods and unfinished requests do not lock out token holders."""
+"""Real loopback connections: floods and unfinished requests do not lock out token holders."""
 
 from __future__ import annotations
 
