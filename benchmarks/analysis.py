@@ -83,7 +83,7 @@ def print_optimality(large: bool) -> None:
 
 
 def print_lazy(large: bool) -> None:
-    """Time the choice among models trained on public records, by their mistakes on sensitive ones."""
+    """Time choosing the model with the fewest mistakes on sensitive records; training uses public records."""
     people, features, models = (800, 120, 1000) if large else (400, 60, 300)
     numbers = np.random.default_rng(7)
     truth = numbers.normal(size=features)

@@ -1,4 +1,4 @@
-"""Small defects, one at a time: every change to a module that the mutation run makes.
+"""The small defects that the mutation run makes in a module, one at a time.
 
 A change moves a boundary, replaces an operator, changes a constant by one, swaps minimum and maximum, rounds
 the other way, removes a ``raise`` or an ``if``, or returns None. Text, docstrings, annotations, decorators,
@@ -89,7 +89,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:  # noqa: PLR0912 (
 
 
 def _fields(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
-    """Yield every node that runs, with its place; skip annotations, decorators, docstrings and assertions."""
+    """Yield executable nodes with positions; skip annotations, decorators, docstrings and assertions."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "ctx", "op", "ops"):
             continue
@@ -106,8 +106,8 @@ def _fields(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]
 class Mutant:
     """One change to one module; ``number`` counts the changes to the module.
 
-    ``lines`` are the lines of the statement; if it has a body, only those of its head. ``name`` does not
-    mention lines, so that verdicts stay valid after edits elsewhere in the module.
+    ``lines`` are the lines of the statement, or only of its head if it has a body. ``name`` does not mention
+    lines, so verdicts stay valid after edits elsewhere in the module.
     """
 
     path: str
@@ -209,7 +209,7 @@ def replacements(before: CodeType, after: CodeType) -> dict[Key, CodeType] | Non
 
 
 def _shape(code: CodeType) -> tuple[object, ...]:
-    """Return the code that runs on import: that of the module and of its classes, without functions."""
+    """Return the code that runs on import: the module's and its classes' code, without functions."""
     parts = tuple(
         _shape(part) if part.co_flags & _OPTIMIZED == 0 else part.co_qualname
         for part in code.co_consts

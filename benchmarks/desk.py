@@ -1,9 +1,9 @@
 """A desk under load: its overhead on a query, 200 analysts at once, a long run, and being killed.
 
-The slot hides how long a question takes, so the first table times the worker itself, beside the same query
-in DuckDB, and beside a plain distinct count without candidates. The second table counts replies: an answer
-that was paid for and never came, or came without being paid for, is an error. Some connections are
-lost at the start, because the desk keeps only 100 from one address until they have shown a token.
+The slot hides how long a question takes, so the first table times the worker itself. It compares the worker
+with the same query in DuckDB and with a plain distinct count without candidates. The second table counts
+replies. A paid question without an answer and an answer without a payment are errors. Some connections are
+lost at the start, because the desk accepts only 100 without a token from one address.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def overhead(rows: int, turns: int) -> str:
 
 
 def crowd(seconds: float) -> str:
-    """Let two hundred analysts ask one question after another for some time, and count all replies."""
+    """Let two hundred analysts ask one question after another for a while, and count all replies."""
     with tempfile.TemporaryDirectory() as name:
         owner = folder_with(20_000, Path(name), slot="1s", workers=2)
         with DeskServer(owner).in_background() as server:

@@ -1,4 +1,4 @@
-"""The explorer on the screen: from a slider's move to the last chart drawn, in real Chromium.
+"""The explorer's response time in real Chromium, from moving a slider to the last chart drawn.
 
 Times are measured by the page's own clock, for moves that the server has not seen before. *First* is the
 time until words, table and charts show the new figures; *all* is the time until nothing is left to compute.
@@ -28,8 +28,8 @@ _SLIDERS = {
     "a score": "#editor input[type=range]",
 }
 _CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
-# Moves the slider as a hand does, waits until the page is at rest, and returns the time of the first
-# update and the time until rest.
+# Moves the slider as a user would, waits until the page stops changing, and returns the time of the first and
+# of the last update.
 _MOVE = """
 async ([selector, position]) => {
   const results = document.querySelector("#results");

@@ -1,13 +1,12 @@
-"""Groups that are on no public list: how many each rule names, for people in several groups.
+"""Groups without a public list: how many each rule names, for people in several groups.
 
 *One group*: a person counts in one of their groups, by the best rule for that. *Shared*: a person counts in
 all of their groups, up to the bound b, and the best rule runs at ε/b and δ/b, as in libraries that bound the
 partitions of a person. *Weights, once*: a person has weight 1/√t in each of t groups; normal noise is added,
 in one round. *Rerouted*: the same, but weight that a group does not need goes to the other groups of its
-people, as in published adaptive weighting; in floats, for comparison only. *By default* is the rule that the
-question chooses: weights in two rounds from b = 3 on.
-Groups are drawn in proportion to 1/i, or to 1/√i, with 20,000 people, ε = 1 and δ = 10⁻⁵; neighbours differ
-by adding or removing a person.
+people, as in published adaptive weighting. It is computed in floats, for comparison only. *By default* is the
+rule that the question chooses: weights in two rounds if b is at least 3. Groups are drawn in proportion to
+1/i, or to 1/√i, with 20,000 people, ε = 1 and δ = 10⁻⁵; neighbours differ by adding or removing a person.
 
 Run: python -m benchmarks [--large] [--record] groups
 """
@@ -81,9 +80,9 @@ def rerouted(frame: pl.DataFrame, bound: int, once: Weighing) -> int:
     """Count the groups named if weight beyond T plus two deviations goes to other groups, in floats.
 
     A person's weight in each of t groups has two parts: 1/t, and 1/√t − 1/t. If the first parts in a group
-    add up to too much, the excess returns to its people, who add 1/b of it to each of their groups. This is
-    generous to the rule: for people in b groups the distance may be above 1, and the higher threshold that
-    this would need is left out as well.
+    add up to too much, the excess returns to its people, who add 1/b of it to each of their groups. This
+    favours the rule: for people in b groups the distance may be above 1, and the higher threshold that this
+    would require is left out too.
     """
     rng = np.random.default_rng()
     pairs = frame.unique().sample(fraction=1, shuffle=True, seed=int(rng.integers(2**62)))
@@ -123,7 +122,7 @@ def named_table(draws: int) -> str:
 
 
 def values_table(draws: int) -> str:
-    """Tabulate how many of the k commonest values are named, without and with ``values_per_person``."""
+    """Tabulate how many of the k most common values are named, without and with ``values_per_person``."""
     lines = [
         "| values of a person | k | margin, right | margin, named | weights, right | weights, named |",
         "|---" * 6 + "|",

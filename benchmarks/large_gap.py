@@ -3,9 +3,10 @@
 Run: python benchmarks/large_gap.py FOLDER [--delta 1e-6]
 with the DPBench histograms (NAME.n4096.npy) in FOLDER.
 
-Scores are the counts of 1024 bins (sums of four), one person more or less: Δ = d = 1, monotonic. The
-gate is propose-test-release at its best: half of ε decides whether the lead is surely large, with the
-largest chance of yes that (ε/2, δ) allows, the other half pays for permute-and-flip otherwise.
+Scores are the counts of 1024 bins (sums of four); one person is added or removed, so Δ = d = 1 and the scores
+are monotonic. The gate is the best possible propose-test-release. Half of ε pays for the test whether the
+lead is large, which says yes with the largest probability that (ε/2, δ) allows. If it says no, the other half
+pays for permute-and-flip.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ def histogram(folder: Path, name: str) -> npt.NDArray[np.int64]:
 
 
 def gate_chance(steps: float, epsilon: float, delta: float) -> float:
-    """Return the largest chance that (ε, δ) allows of naming the best if it leads by this many steps of d.
+    """Return the largest chance of naming the best that (ε, δ) allows if it leads by this many steps of d.
 
     The chance grows from zero as fast as δ and e^ε allow, then approaches one as fast as they allow.
     """
     a = delta / math.expm1(epsilon)
     rising = a * math.expm1(min(epsilon * steps, 700.0))
-    # Beyond the step at which the chance of yes is half, the chance of no falls as fast as that of yes rose.
+    # Once the chance of yes has passed one half, the chance of no falls as fast as the chance of yes rose.
     turn = math.log1p(0.5 / a) / epsilon
     if steps <= turn:
         return min(rising, 0.5)

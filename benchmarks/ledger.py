@@ -1,8 +1,8 @@
-"""How many spends a second a ledger takes, and that it loses none: 16 processes, 2 threads each.
+"""How many charges per second a ledger takes from 16 processes with 2 threads each, and that none is lost.
 
 Run it as ``python -m benchmarks.ledger`` for SQLite, and with ``--ledger postgresql://...`` for a server
 (an empty database). ``--journals`` compares SQLite's ways of making a change durable, with 16 processes that
-write and one that reads: how long each takes, and how often the one file was not whole afterwards.
+write and one that reads: how long each takes, and how often the single file was incomplete afterwards.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def crowd(address: str, tries: int, start: Any, results: Any) -> None:
 
 
 def measure(address: str, spends: int) -> dict[str, Any]:
-    """Measure one writer alone, then the crowd, under a cap that fits four fifths of its tries."""
+    """Measure one writer alone, then all processes, with a cap that covers four fifths of the attempts."""
     with Ledger.open(address) as ledger:
         ledger.create("alone", PureDP(1000))
         times = []
@@ -132,7 +132,7 @@ def look(path: str, start: Any, stop: Any) -> None:
 
 
 def compare_journals() -> str:
-    """Return a table that compares SQLite's journals under a crowd of writers and one reader."""
+    """Return a table that compares SQLite's journals with many writers and one reader."""
     context = multiprocessing.get_context("spawn")
     lines = [
         "| journal | one writer, ms | changes a second | longest wait, s | not whole after a change |",

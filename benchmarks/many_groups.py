@@ -38,7 +38,7 @@ DRAWN_IN_POSTGRES = (
 
 
 def least(competitors: Mapping[str, Callable[[], object]], *, runs: int = 3) -> dict[str, Times]:
-    """Return the least times of each competitor; they take turns, so that a slow moment hits all of them."""
+    """Return the least times of each competitor; they take turns, so a slow moment affects all of them."""
     seen: dict[str, list[Times]] = {name: [] for name in competitors}
     for _ in range(runs):
         for name, work in competitors.items():

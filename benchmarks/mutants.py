@@ -8,9 +8,9 @@ reach its statement, the quickest first, up to the first failure. This happens i
 has imported and collected everything; only the functions that differ are replaced. If the change is in code
 that runs on import, the module is imported again in its own fork.
 
-Verdicts are kept in ``build/mutants``, by the name of the mutant, so an interrupted run continues where it
-ended. ``--again`` judges the survivors once more. The order is shuffled with a fixed seed, so that the
-mutants judged so far are always a random sample.
+Verdicts are stored in ``build/mutants`` by the mutant's name, so an interrupted run continues where it
+stopped. ``--again`` judges the survivors once more. The order is shuffled with a fixed seed, so the mutants
+judged so far are always a random sample.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class Work:
     done: int = 0
 
     def keep(self, mutant: Mutant, verdict: str, by: str, began: float) -> None:
-        """Write a verdict down."""
+        """Store a verdict."""
         entry = {"name": mutant.name, "line": mutant.lines.start, "verdict": verdict, "by": by}
         entry["seconds"] = round(time.monotonic() - began, 2)
         with (RECORD / "verdicts.jsonl").open("a", encoding="utf-8") as out:
@@ -163,7 +163,7 @@ class Work:
             print(f"\r{self.done:,} of {len(self.pending):,}", end="", file=sys.stderr, flush=True)
 
     def limit(self, tests: list[str]) -> float:
-        """Seconds of processor time after which a mutant counts as endless."""
+        """The processor time, in seconds, after which a mutant counts as endless."""
         return 20 + 6 * sum(self.reach.seconds[name] for name in tests)
 
     @property
@@ -281,7 +281,7 @@ def _forget_survivors() -> None:
 
 
 def _session(tests: list[str], plugin: object) -> None:
-    """Run a pytest session in a fork, so that this process never imports the library."""
+    """Run a pytest session in a fork; this process never imports the library."""
     child = os.fork()
     if child == 0:
         try:

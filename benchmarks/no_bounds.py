@@ -1,9 +1,9 @@
 """A median without bounds: one choice on a growing grid against noisy thresholds, and the time it takes.
 
-Errors are rank errors in people, means over draws, for one person more or less. *Thresholds* go up the same
-grid until a noisy count crosses (Durfee, 2305.01177, with exponential noise): two runs with half of ε each,
-upwards and downwards from zero, or one upward run with all of ε, which is only right for columns without
-negative values.
+Errors are mean rank errors over draws, in people, when one person is added or removed. *Thresholds* go up the
+same grid until a noisy count crosses (Durfee, 2305.01177, with exponential noise): two runs with half of ε
+each, upwards and downwards from zero, or one upward run with all of ε, which is only right for columns
+without negative values.
 
 Run: python -m benchmarks [--large] [--record] no_bounds
 """
@@ -45,7 +45,7 @@ def by_choice(people: Any, level: Fraction, epsilon: Fraction) -> int:
 
 
 def crossing(values: Any, level: Fraction, epsilon: Fraction) -> int:
-    """Return the first place at which a noisy count crosses; counts are multiplied by the denominator."""
+    """Return the first grid point whose noisy count crosses; counts are multiplied by the denominator."""
     part, whole = level.numerator, level.denominator
     scale = (max(part, whole - part) + whole) / epsilon
     watched = NoisyThreshold(Fraction(0), NoiseScales(scale, scale), SecureBits())

@@ -1,13 +1,13 @@
-"""Several quantiles at once: our recursion against the two other schemes that are said to be best.
+"""Several quantiles at once: our recursion against the two best published schemes that we know.
 
-*Recursion* is ``discreet.questions.quantiles`` as it is; in *64 places* six coins separate people who share a
+*Recursion* is ``discreet.questions.quantiles``. In *64 places* six coin flips separate people who share a
 value, as in earlier versions. *Joint* is one exponential mechanism over all increasing lists of points; the
-score is how far the parts between them are off (Gillenwater, Joseph and Kulesza, 2102.08244), and a chain
-over the places draws it. *Slices* moves ranks by correlated noise from continual counting, then makes one
-choice in a slice of the people around each rank (2505.13662, as we read it, with half of ε for each step).
-The last two are drawn in floats, for this comparison only; people who share a value are spread out as in the
-recursion. If slices meet, nothing is proved about them. Figures are the mean, over draws, of the largest rank
-error of the m quantiles, in people, for one person more or less.
+score is how far the numbers of people between them are off (Gillenwater, Joseph and Kulesza, 2102.08244), and
+a Markov chain over the points draws the list. *Slices* moves ranks by correlated noise from continual
+counting, then makes one choice in a slice of the people around each rank (2505.13662, as we read it, with
+half of ε for each step). The last two are drawn in floats, for this comparison only; people who share a value
+are spread out as in the recursion. If slices overlap, nothing is proved about them. Figures are the mean,
+over draws, of the largest rank error of the m quantiles, in people, when one person is added or removed.
 
 Run: python -m benchmarks [--large] [--record] quantiles
 with the DPBench histograms (NAME.n4096.npy) in ../shared/data/dpbench, or in the folder DISCREET_DPBENCH.
@@ -98,7 +98,7 @@ def jointly(people: Any, levels: Sequence[Fraction], epsilon: float) -> list[int
 def on_a_finer_line(
     draw: Callable[[Any, Sequence[Fraction], float], list[int]],
 ) -> Callable[[Any, Sequence[Fraction], float], list[int]]:
-    """Return ``draw`` with people who share a value spread over several places, as far as time allows."""
+    """Return ``draw`` with people who share a value spread over several positions, as many as time allows."""
 
     def drawn(people: Any, levels: Sequence[Fraction], epsilon: float) -> list[int]:
         fineness = 6 if draw is by_slices else 1 if len(levels) < 9 else 0

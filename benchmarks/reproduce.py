@@ -1,8 +1,8 @@
-"""How long the papers' figures take, and what came of them.
+"""How long it takes to draw the papers' figures, and how they compare with the papers.
 
 Run: python -m benchmarks [--large] [--record] reproduce
-Quick by default, in full with --large. The DPBench histograms are looked for in --data, by default
-beside the project; without them the figures are synthetic and nothing is recorded.
+The run is quick by default and complete with --large. It looks for the DPBench histograms in --data, by
+default beside the project; without them the figures are synthetic and nothing is recorded.
 """
 
 from __future__ import annotations

@@ -81,14 +81,14 @@ def tied_at_the_top(n: int, rng: np.random.Generator) -> Values:
 
 
 def ladder(n: int, rng: np.random.Generator) -> Values:
-    """A hundred rungs, half a scale apart, with equally many candidates on each."""
+    """A hundred levels, half a noise scale apart, with equally many candidates on each."""
     values: Values = np.floor(100.0 * rng.permutation(n) / n)
     values *= -0.5 * float(SCALE)
     return values
 
 
 def steep_ladder(n: int, rng: np.random.Generator) -> Values:
-    """Each rung has twice the candidates of the one above and half the coin, so all rungs weigh the same."""
+    """Each level has twice as many candidates as the one above, with half the chance of heads each."""
     values: Values = np.floor(np.log2(1.0 + rng.permutation(n)))
     values *= -float(SCALE) * math.log(2)
     return values

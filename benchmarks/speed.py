@@ -1,6 +1,7 @@
 """Speeds that have a goal, as ratios in one run: probabilities, one release, audits, start-up, a long ledger.
 
-Competitors take turns, and the least time of each counts: other work on the machine disturbs it least.
+Competitors take turns, and the least time of each counts, because other work on the machine disturbs it
+least.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def _releases(rng: np.random.Generator) -> list[str]:
 
 
 def _tenths(competitors: Mapping[str, Callable[[], object]]) -> dict[str, float]:
-    """Return the time that a tenth of the runs stays below, because the time of a release is random."""
+    """Return the tenth percentile of the times, because the time of a release is random."""
     spent: dict[str, list[float]] = {name: [] for name in competitors}
     for _ in range(60):
         for name, call in competitors.items():

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--record", action="store_true")
     chosen = parser.parse_args(arguments)
     times: dict[str, list[float]] = {name: [] for name in PROGRAMS}
-    for _ in range(RUNS):  # interleaved, so that a slow moment hits all of them
+    for _ in range(RUNS):  # interleaved: a slow moment affects all of them
         for name, program in PROGRAMS.items():
             start = time.perf_counter()
             subprocess.run([sys.executable, *program], check=True, capture_output=True)  # noqa: S603

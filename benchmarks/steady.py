@@ -1,11 +1,11 @@
 """Whether the time of a steady release reveals the shape of the scores: Welch's test on interleaved timings.
 
-Every shape is copied into the same place in memory before it is timed, in a random order, so that neither
-caches nor the moment favour one. As in dudect (Reparaz, Balasch and Verbauwhede, 2017), the slowest times,
-which show other work on the machine, are left out (here half of each shape's times), and |t| above 4.5 counts
-as a difference. The second set of uniform scores is the control: its t shows what the machine does without a
-difference. Both the wall clock, which an attacker sees, and the thread's processor time are tested: on a
-busy machine, differences that drown in wall-clock time still show in processor time.
+Every shape is copied into the same place in memory before it is timed, in a random order, so neither caches
+nor the moment favour one. As in dudect (Reparaz, Balasch and Verbauwhede, 2017), the slowest times, which
+show other work on the machine, are left out (here half of each shape's times), and |t| above 4.5 counts as a
+difference. The second set of uniform scores is the control: its t shows what the machine does without a
+difference. Both the wall clock, which an attacker sees, and the thread's processor time are tested: on a busy
+machine, differences that drown in wall-clock time still show in processor time.
 """
 
 from __future__ import annotations

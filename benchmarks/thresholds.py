@@ -1,7 +1,7 @@
-"""Thresholds: the time of one answer and of a long vector, and what exponential noise saves over Laplace.
+"""Thresholds: time for one answer and for a long vector, and what exponential noise gains over Laplace.
 
-The last table shows whether choosing the largest values still beats asking about one after the other if all
-are known at once, as Lyu, Su and Li found for Laplace noise.
+The last table shows whether choosing the largest values still beats asking about one value after another if
+all are known at once, as Lyu, Su and Li found for Laplace noise.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LENGTH = 1000
 
 
 def _processor_time(work: Callable[[], object], *, runs: int) -> float:
-    """Return the median time: interruptions by other processes last longer than an answer."""
+    """Return the median time, because interruptions by other processes last longer than an answer."""
     spent = []
     for _ in range(runs):
         start = time.thread_time()
@@ -78,7 +78,7 @@ def _times(seconds: float, size: int) -> list[str]:
 
 
 def _right(rule: CrossingRule, crossings: int, margin: float) -> float:
-    """Return the chance that all ``crossings`` values above by the margin are named, and none of the rest."""
+    """Return the chance of naming exactly the ``crossings`` values above the threshold by the margin."""
     correction = float(rule.scales.correction)
     low, high = -margin - correction, margin - correction
     panels = Panels(rule.scales, [low, high], longest=_LENGTH, steepest=_LENGTH)

@@ -1,7 +1,7 @@
-"""How benchmarks measure: competitors take turns in short bursts.
+"""Time competitors in turns, in short bursts.
 
-They take turns, so that a slow moment of the machine hits all of them, and run in bursts, so that each finds
-the caches as it left them.
+Turns make sure that a slow moment of the machine affects all of them. In a burst, each finds the caches as it
+left them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Top-k: how far each method's answers fall short, and how long the joint sampler takes.
 
-The shortfall of an answer is the largest c_(i) − c_{s_i} over its k places; a set is first sorted, largest
+The shortfall of an answer is the largest c_(i) − c_{s_i} over its k positions; a set is first sorted, largest
 count first. Every method has the same ε, or the same ρ, and sees the same counts; neighbours differ by adding
 or removing one person.
 
@@ -120,7 +120,7 @@ def rule_table(draws: int) -> tuple[str, list[dict[str, Any]]]:
 
 
 def set_table(draws: int) -> str:
-    """Return a table of what the order costs: ordered answer and set at the same ε, both judged as sets."""
+    """Return a table that compares ordered answers and sets at the same ε, both judged as sets."""
     lines = ["| candidates | counts | k | ordered | set |", "|---|---|---|---|---|"]
     for n in (100, 1000):
         flat = np.random.default_rng(1)
@@ -185,7 +185,7 @@ def rho_table(draws: int) -> str:
 
 
 def default_table(draws: int) -> str:
-    """Return a table of what the default loses against the better method, by the number of candidates.
+    """Return a table that compares the default with the better method, by the number of candidates.
 
     For some shapes the shortfall is usually zero, so one person is added to both terms of the ratio.
     """

@@ -1,6 +1,6 @@
 """The cost of the best of several runs, against dp-accounting and against a search; and the time it takes.
 
-There are 200 cases: five kinds of run, five laws, four means, two δ. dp-accounting's
+There are 200 cases: five kinds of run, five distributions, four means, two δ. dp-accounting's
 ``RepeatAndSelectDpEvent`` gets the same event and uses its own orders.
 """
 
@@ -55,7 +55,7 @@ def _law(shape: float, mean: int) -> RunCount:
 
 
 def compared(*, large: bool) -> Iterator[Row]:
-    """Yield every case with their ε and ours."""
+    """Yield every case with dp-accounting's ε and ours."""
     from dp_accounting import dp_event, rdp
 
     for name, event in _events().items():
@@ -90,7 +90,7 @@ def _generating(runs: RunCount, x: Floats) -> Floats:
 
 
 def found_for_gaussian(runs: RunCount, sigma: float, delta: float) -> float:
-    """Return the largest ε found at δ over orders of outcomes: middle ones, then most, then least telling."""
+    """Return the largest ε found at δ over several orders of outcomes."""
     edges = np.linspace(-8 * sigma, 1 + 8 * sigma, 3001)
     norm = [statistics.NormalDist(centre, sigma) for centre in (1.0, 0.0)]
     first, second = (np.diff([law.cdf(edge) for edge in edges]) for law in norm)

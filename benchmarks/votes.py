@@ -1,13 +1,13 @@
 """Votes of blocks: how often the best model is chosen, by the number of blocks, and what a block costs.
 
 The models are logistic regression, a forest and a single tree, on scikit-learn's own tables at ε = 1. The
-right answer is the model with the best cross-validated accuracy on the whole table. For each dealing of the
-rows into blocks the votes are counted, and permute-and-flip's law gives the chance of the right answer; the
-figure is the mean over dealings. Votes are kept in ``build/votes.jsonl`` as they are cast, so that a stopped
-run can continue.
+right answer is the model with the best cross-validated accuracy on the whole table. For each random division
+of the rows into blocks the votes are counted, and permute-and-flip's distribution gives the chance of the
+right answer; the figure is the mean over divisions. Votes are stored in ``build/votes.jsonl`` as they are
+cast, so a stopped run can continue.
 
-Overhead is what a block costs beyond its function: the processor time of its process and of the server, as
-the system counts it, and the wall-clock time of blocks run one after the other.
+Overhead is what a block costs in addition to its function: the processor time of its process and of the
+server, as the system counts it, and the wall-clock time of blocks run one after the other.
 
 Run: python -m benchmarks [--large] [--record] votes
 """
@@ -108,7 +108,7 @@ def numbers_of_blocks(rows: int) -> list[int]:
 
 
 def cast(tables: Rows, dealings: int) -> Votes:
-    """Deal the rows and collect votes, dealing by dealing, for every table and number of blocks."""
+    """Divide the rows at random and collect votes, several times for every table and number of blocks."""
     set_config(assume_finite=True, skip_parameter_validation=True)  # saves a third of the time
     votes: Votes = {}
     if _KEPT.exists():
@@ -136,7 +136,7 @@ def cast(tables: Rows, dealings: int) -> Votes:
 
 
 def chance_of(right: str, votes: list[str | None]) -> float:
-    """Return the chance of the right answer for the votes of one dealing."""
+    """Return the chance of the right answer for the votes of one division into blocks."""
     counts = [votes.count(name) for name in MODELS]
     scores = Scores(counts, candidates=list(MODELS), range_distance=RANGE_DISTANCE)
     chances = PermuteAndFlip(epsilon=EPSILON).probabilities(scores)

@@ -1,7 +1,7 @@
 (** Above a threshold, with exponential noise: noise X of scale b1 on the threshold T, drawn
     once, and fresh noise of scale b2 on every query; the answer to query i is "above" when
-    q_i + Y_i >= T + X. [outcomes] are the answers; the queries may depend on the answers before,
-    since everything below holds for each list of answers. *)
+    q_i + Y_i >= T + X. [outcomes] are the answers. Queries may depend on earlier answers, because everything
+    below holds for each list of answers. *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism.
@@ -42,11 +42,10 @@ Fixpoint crossings (outcomes : list (R * answer)) : nat :=
   | (_, a) :: l => match a with Below => 0 | _ => 1 end + crossings l
   end.
 
-(** The two ends of a gap are in their order. *)
+(** The two ends of a gap are in order. *)
 Definition sound (a : answer) : Prop := match a with Within g g' => g <= g' | _ => True end.
 
-(** The same answers on a neighbour, whose queries are within reach of a shift h of the
-    threshold: 0 <= h + q - q' <= d. *)
+(** The same answers on a neighbour. A shift h of the threshold covers its queries: 0 <= h + q - q' <= d. *)
 Fixpoint within_shift (h d : R) (o o' : list (R * answer)) : Prop :=
   match o, o' with
   | [], [] => True
@@ -78,7 +77,7 @@ Proof.
   - rewrite <- exp_plus. apply exp_le. unfold Rdiv. nra.
 Qed.
 
-(** Nor does the chance of a gap fall by more. *)
+(** The chance of a gap does not fall by more either. *)
 Lemma tail_between z z' d g g' : g <= g' -> z <= z' <= z + d ->
   tail b2 (z + g) - tail b2 (z + g') <= exp (d / b2) * (tail b2 (z' + g) - tail b2 (z' + g')).
 Proof.
@@ -178,7 +177,7 @@ Proof.
       apply Moved.
 Qed.
 
-(** One threshold's noise against the shifted one: every "below" stays, every "above" costs d. *)
+(** With the threshold's noise shifted, "below" costs nothing and "above" costs d. *)
 Lemma chances_shift h d x o o' : within_shift h d o o' ->
   chances b2 T x o <= exp (INR (crossings o) * (d / b2)) * chances b2 T (x + h) o'.
 Proof.
@@ -383,8 +382,8 @@ Proof.
     assert (0 < / b2) by now apply Rinv_0_lt_compat. unfold Rdiv. nra.
 Qed.
 
-(** General queries: T + 2D and then T against T + D throughout. Queries that all move one way:
-    T throughout against T + D and then T. *)
+(** General queries: T + 2D and then T, against T + D every time. Queries that all move in one direction: T
+    every time, against T + D and then T. *)
 Theorem above_threshold_exact D c (P1 P2 P3 P4 : R) : 0 <= D ->
   is_chance b1 b2 T (telling (D + D) (D + D) c) P1 -> is_chance b1 b2 T (telling D 0 c) P2 ->
   is_chance b1 b2 T (telling 0 0 c) P3 -> is_chance b1 b2 T (telling D D c) P4 ->

@@ -78,7 +78,7 @@ Proof.
   - rewrite !tail_down by lra. pose proof (exp_scale_le z z' ltac:(lra)). lra.
 Qed.
 
-(** By no more than e^(-r/b2) over a distance r. *)
+(** The tail falls by no more than e^(-r/b2) over a distance r. *)
 Lemma laplace_falls z r : 0 <= r -> exp (- r / b2) * laplace_tail b2 z <= laplace_tail b2 (z + r).
 Proof.
   intros H. pose proof (exp_pos (- r / b2)) as P.
@@ -107,7 +107,7 @@ Proof.
       assert (0 <= (1 - w) * (1 - t / 2 * (1 + w))) by (apply Rmult_le_pos; nra). lra.
 Qed.
 
-(** What is left of the tail after a distance r beyond what must be left falls with z. *)
+(** The tail at z + r, minus the least that it can be there, falls with z. *)
 Definition spare (r z : R) : R := laplace_tail b2 (z + r) - exp (- r / b2) * laplace_tail b2 z.
 
 Lemma spare_low r z z' : 0 <= r -> z <= z' -> z' <= - r -> spare r z' <= spare r z.

@@ -1,5 +1,5 @@
-(** From a table to everything that one answer says: a grammar of releases with their laws and
-    their costs, and one theorem for all of them.
+(** From a table to everything that an answer says: a grammar of releases with their laws and costs, and one
+    theorem that covers them all.
 
     [release A law eps eps']: [law t a] is the chance of the answer a about the table t; it costs
     eps for a person who is added or removed, and eps' for one who is replaced. *)
@@ -35,7 +35,7 @@ Definition chosen_with_lead (s : R) (n : nat) (q : table -> nat -> R) (t : table
   then beyond s n (q t) (fst a) (INR (snd a)) - beyond s n (q t) (fst a) (INR (S (snd a)))
   else 0.
 
-(** The k largest of n, in order, each with one noise. *)
+(** The k largest of n, in order, with one noise value per candidate. *)
 Definition chosen_at_once (s : R) (n k : nat) (q : table -> nat -> R) (t : table) (o : list nat) : R :=
   if (length o =? k)%nat && forallb (fun r => r <? n)%nat o then one_shot s n (q t) o else 0.
 
@@ -45,18 +45,18 @@ Definition chosen_jointly (s : R) (N k tuples : nat) (tuple : nat -> nat -> nat)
   let counts r := number_with (fun p l => has p l r) t in
   if (i <? tuples)%nat then em s tuples (fun i => joint_score N k counts (tuple i)) i else 0.
 
-(** One of the sets of k values, by the joint score of its best order, of which each has m. *)
+(** One of the sets of k values, by the joint score of its best order; each set has m orders. *)
 Definition chosen_set (s : R) (N k m sets : nat) (tuple : nat -> nat -> nat -> nat)
     (has : nat -> list Row -> nat -> bool) (t : table) (i : nat) : R :=
   let counts r := number_with (fun p l => has p l r) t in
   if (i <? sets)%nat
   then em s sets (fun i => best m (fun o => joint_score N k counts (tuple i o))) i else 0.
 
-(** The one value that a person has, or none. *)
+(** The single value of a person, or none. *)
 Definition has_value (value : nat -> list Row -> option nat) (p : nat) (l : list Row) (r : nat) : bool :=
   match value p l with Some v => (v =? r)%nat | None => false end.
 
-(** How many people more than the part a/b of all are at or below a place, in units of 1/b. *)
+(** How far the number of people at or below a place exceeds the fraction a/b of all, in units of 1/b. *)
 Definition people_short (value : nat -> list Row -> option nat) (a b : R) (t : table) (i : nat) : R :=
   b * Sensitivities.at_most value t i - a * everyone value t.
 
@@ -75,7 +75,7 @@ Inductive release : forall A : Type, (table -> A -> R) -> R -> R -> Prop :=
       (forall r, personal (fun p l => has p l r)) ->
       let d := if (k =? 1)%nat then 1 else 2 in
       release nat (chosen_jointly s N k tuples tuple has) (d / s) (2 * d / s)
-  (** Where nobody has two values, replacing a person moves the joint scores less far. *)
+  (** If nobody has two values, replacing a person moves the joint scores less far. *)
   | jointly_one s N k tuples tuple value : 0 < s -> (2 <= k)%nat ->
       (forall i j, (tuple i j < N)%nat) -> personal value ->
       release nat (chosen_jointly s N k tuples tuple (has_value value)) (2 / s) (3 / s)
@@ -87,11 +87,11 @@ Inductive release : forall A : Type, (table -> A -> R) -> R -> R -> Prop :=
       (forall i o j, (tuple i o j < N)%nat) -> personal value ->
       release nat (chosen_set s N k m sets tuple (has_value value)) (2 / s) (3 / s)
   | counting eps which : 0 < eps -> personal which -> release Z (noisy_number eps which) eps eps
-  (** Which numbers of people, in their order, cross a noisy threshold, until c did; with gaps or without. *)
+  (** Which numbers of people, in order, cross a noisy threshold, up to the c-th; with or without gaps. *)
   | crossing b1 b2 T c has : 0 < b1 -> 0 < b2 -> (forall r, personal (fun p l => has p l r)) ->
       release (list (option (option nat))) (fun t => crossed b1 b2 T c (people_with has t))
         (1 / b1 + INR c * (1 / b2)) (1 / b1 + INR c * (2 / b2))
-  (** A bound: the first place up to which about a/b of the people are, by a noisy threshold. *)
+  (** A bound: the first place that covers about a/b of the people, by a noisy threshold. *)
   | bounding b1 b2 T value a b : 0 < b1 -> 0 < b2 -> personal value -> 0 <= a <= b ->
       release (list (option (option nat))) (fun t => crossed b1 b2 T 1 (people_short value a b t))
         (sensitivity_quantile a b / b1 + b / b2) (sensitivity_quantile_replace a b / b1 + b / b2)
@@ -106,14 +106,14 @@ Inductive release : forall A : Type, (table -> A -> R) -> R -> R -> Prop :=
       (forall g, personal (fun p l => kept p l g)) ->
       (forall p l, (length (filter (is_in inside kept p l) (candidates count)) <= m)%nat) ->
       release (nat -> A) (joint inside kept count law) (INR m * eps) (2 * (INR m * eps))
-  (** Coins that nobody is shown, such as a key. *)
+  (** Secret coins, such as a key. *)
   | drawn A C coins weight law eps eps' : (forall c : C, In c coins -> 0 <= weight c) ->
       (forall c, In c coins -> release A (law c) eps eps') ->
       release A (fun t a => sum coins (fun c => weight c * law c t a)) eps eps'
   | at_most A law eps eps' more more' : release A law eps eps' -> eps <= more -> eps' <= more' ->
       release A law more more'.
 
-(** ** Each is what it says *)
+(** ** Each constructor has its stated cost *)
 
 Lemma number_with_is which t :
   INR (number_with which t) = total t (fun p l => if which p l then 1 else 0).
@@ -194,7 +194,7 @@ Qed.
 Lemma times_one x : 1 * x = x.
 Proof. apply Rmult_1_l. Qed.
 
-(** The counts of a table, whose joint scores move so far. *)
+(** How far the joint scores of a table's counts move. *)
 Definition counts_of (has : nat -> list Row -> nat -> bool) (t : table) (r : nat) : nat :=
   number_with (fun p l => has p l r) t.
 
@@ -208,7 +208,7 @@ Lemma counts_of_move N k has t t' : (1 <= k)%nat -> (forall r, personal (fun p l
   (replace t t' -> joint_distance N k (counts_of has t) (counts_of has t') (2 * d)).
 Proof. intros K P. apply (joint_moves N k has (counts_of has)); auto. intros; apply number_with_is. Qed.
 
-(** A choice by scores of the counts, whose range distance is that of the joint score. *)
+(** A choice by a score of the counts with the range distance of the joint score. *)
 Lemma by_counts s N k n has (score : (nat -> nat) -> nat -> R) x x' : 0 < s ->
   (forall r, personal (fun p l => has p l r)) ->
   (forall c c' x, joint_distance N k c c' x -> range_distance n (score c) (score c') x) ->
@@ -442,7 +442,7 @@ Proof.
   - split; [exact F|]. split; [now apply costs_more with eps | now apply costs_more with eps'].
 Qed.
 
-(** Whatever set of answers. *)
+(** For any set of answers. *)
 Theorem answer_pure_dp A law eps eps' (answers : list A) t t' : release A law eps eps' ->
   (add_remove t t' -> sum answers (law t) <= exp eps * sum answers (law t')) /\
   (replace t t' -> sum answers (law t) <= exp eps' * sum answers (law t')).

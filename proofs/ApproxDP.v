@@ -32,7 +32,7 @@ Proof.
   - now apply pf_dominated.
 Qed.
 
-(** Exact: two candidates, the first leads by g and then trails by eps - g. *)
+(** The bound is exact: of two candidates, the first leads by g and then trails by eps - g. *)
 Definition lead (g : R) (t : nat) : R := match t with O => g | _ => 0 end.
 Definition trail (g : R) (t : nat) : R := match t with O => 0 | _ => g end.
 Definition first (t : nat) : bool := (t =? 0)%nat.

@@ -4,7 +4,7 @@ From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy PureDP Dominance Laplace Measures.
 Open Scope R_scope.
 
-(** The curve is not below any of its parabolas, so it does not fall. *)
+(** The curve lies on or above each of its parabolas, so it does not fall. *)
 Lemma tradeoff_laplace_above eps x w : 0 <= x <= 1 -> 1 <= w <= exp eps ->
   w * (1 - w * (1 - x)) <= exp eps * tradeoff_laplace eps x.
 Proof.

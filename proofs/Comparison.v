@@ -6,7 +6,7 @@ From Discreet Require Import Common Mechanism Machine Programs UniformBelow.
 Import ListNotations.
 Open Scope R_scope.
 
-(** ** Bounds that every round keeps bound a repetition *)
+(** ** If every round preserves bounds, they hold for the repetition *)
 
 Section Invariant.
 Context {S A : Type}.
@@ -31,7 +31,7 @@ Proof.
   intros n s. eapply Rle_trans; [apply R | apply H].
 Qed.
 
-(** [k] steps for each round, [W j] what is sure after j rounds. *)
+(** Each round takes [k] steps; [W j] is certain after j rounds. *)
 Lemma iterate_lower (k : nat) (W : nat -> S -> R) :
   (forall s, W O s <= mass k (body s) (with_value (fun _ => 0))) ->
   (forall j s, W (1 + j)%nat s <= mass k (body s) (with_value (W j))) ->
@@ -78,7 +78,7 @@ Proof. intros; clamped. Qed.
 Lemma clamp_shift y d : 0 <= d -> clamp y - d <= clamp (y - d).
 Proof. intros; clamped. Qed.
 
-(** The words that extend [v] share its interval. *)
+(** The words that extend [v] divide its interval. *)
 Lemma average_below w v y : average w v (fun V => clamp (2 ^ w * y - INR V)) = clamp (y - INR v).
 Proof.
   revert v y. induction w as [|w IH]; intros v y.
@@ -121,7 +121,7 @@ Variables low high : nat -> R.
 Hypothesis encloses : forall w, low w <= 2 ^ w * c <= high w.
 Hypothesis narrow : forall w, 2 ^ w * c - 1 <= low w /\ high w <= 2 ^ w * c + 1.
 
-(** [step] bits are drawn whenever the ball leaves it open. *)
+(** [step] bits are drawn whenever the ball does not decide. *)
 Variable step : nat.
 Hypothesis step_pos : (1 <= step)%nat.
 
@@ -134,7 +134,7 @@ Definition ask (state : nat * nat) : program (nat * nat + bool) :=
 
 Definition is_below (w U : nat) : program bool := iterate ask (w, U).
 
-(** The answer is right: whoever answers "below" knows it of the whole interval. *)
+(** The answer is right: "below" is answered only if the whole interval lies below. *)
 Theorem is_below_right w U n (answer : bool) :
   ask (w, U) = Return (inr answer) -> INR U <= n < INR U + 1 ->
   if answer then n < 2 ^ w * c else 2 ^ w * c <= n.
@@ -149,7 +149,7 @@ Proof.
     apply D in E. cbn in E. discriminate.
 Qed.
 
-(** With a radius of less than one half at most two words of a width leave it open. *)
+(** With a radius below one half, at most two words of each width stay undecided. *)
 Theorem few_undecided w U : high w - low w < 1 ->
   low w < INR U + 1 -> INR U < high w ->
   low w < INR (U + 2) + 1 -> INR (U + 2) < high w -> False.

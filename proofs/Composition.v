@@ -1,8 +1,8 @@
 (** Several releases: docs/proofs/composition.md.
 
-    In round i a question is asked that may depend on the answers so far, the history h: it
-    has [n h] possible answers, with the laws [law h] and [law' h] on the two neighbours. A
-    transcript is the list of the answers of k rounds. *)
+    The question in round i may depend on the answers so far, the history h. It has [n h] possible answers,
+    with the laws [law h] and [law' h] on the two neighbours. A transcript is the list of the answers of k
+    rounds. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy PureDP Dominance ApproxDP.
@@ -22,8 +22,8 @@ Fixpoint path (law : list nat -> nat -> R) (h t : list nat) : R :=
   | r :: t => law h r * path law (h ++ [r]) t
   end.
 
-(** On every transcript the costs of the rounds add up to no more than the cap: a filter
-    refuses a round that would pass it. *)
+(** On every transcript the costs of the rounds add up to at most the cap, because a filter refuses a round
+    that would exceed it. *)
 Fixpoint within (n : list nat -> nat) (cost : list nat -> R) (k : nat) (h : list nat) (cap : R)
   : Prop :=
   match k with
@@ -136,7 +136,7 @@ Proof.
     cbn [path]. rewrite sum_scal, IH. ring.
 Qed.
 
-(** The answers 0, ..., n h - 1 need not be all that there are. *)
+(** There may be more answers than 0, ..., n h - 1. *)
 Hypothesis law_part : forall h, sum (candidates (n h)) (law h) <= 1.
 
 Lemma path_part k h : sum (transcripts n k h) (path law h) <= 1.
@@ -148,8 +148,8 @@ Proof.
     specialize (law_nonneg h r Hr). nra.
 Qed.
 
-(** Theorem 1 (c), without the decomposition that the page uses: what follows an answer
-    counts as a test, cut at 1. *)
+(** Theorem 1 (c), without the decomposition that the page uses: the rounds after an answer count as a test,
+    cut off at 1. *)
 Theorem approx_composition eps delta :
   (forall h, approx_dp (n h) (law h) (law' h) (eps h) (delta h)) ->
   forall k h cap cap', within n eps k h cap -> within n delta k h cap' ->
@@ -224,7 +224,7 @@ Lemma path_pair_nonneg k h t : In t (transcripts sizes k h) ->
   0 <= path first h t /\ 0 <= path second h t.
 Proof. apply path_nonneg; intros; now apply pair_nonneg. Qed.
 
-(** Transcripts of a list fixed in advance depend on the history through its length. *)
+(** For a list fixed in advance, transcripts depend only on the length of the history. *)
 Lemma same_length k h h' : length h = length h' ->
   transcripts sizes k h = transcripts sizes k h' /\
   forall t, path first h t = path first h' t /\ path second h t = path second h' t.
@@ -344,8 +344,8 @@ Proof.
   rewrite <- (Rmult_0_r x) at 1. rewrite RmaxRmult by lra. reflexivity.
 Qed.
 
-(** Lists fixed in advance of releases that the Laplace pair dominates, composed with any
-    finite pairs above its curve, such as those of a grid. *)
+(** Lists, fixed in advance, of releases that the Laplace pair dominates; any finite pairs above its curve,
+    such as those of a grid, may be used to compose them. *)
 Theorem laplace_list_composition n law law' eps m a b :
   (forall i, 0 <= eps i) ->
   (forall h r, (r < n h)%nat -> 0 <= law h r /\ 0 <= law' h r) ->

@@ -1,4 +1,4 @@
-(** Concentrated privacy where no answer is impossible: docs/proofs/concentrated.md and
+(** Concentrated privacy if no answer is impossible: docs/proofs/concentrated.md and
     docs/proofs/neighbours.md.
 
     The bound eps^2 / 8 is Hoeffding's lemma: with M a = E_Q [exp (a L)], ln M vanishes at 0
@@ -10,7 +10,7 @@ From Discreet Require Import Common Constants Mechanism Privacy PureDP Dominance
 Import ListNotations.
 Open Scope R_scope.
 
-(** A law on 0, ..., n-1 of which nothing is impossible. *)
+(** A law on 0, ..., n-1 in which nothing is impossible. *)
 Definition positive_law (n : nat) (p : nat -> R) : Prop :=
   (forall r, (r < n)%nat -> 0 < p r) /\ sum (candidates n) p = 1.
 
@@ -202,7 +202,7 @@ Proof.
   intros H. pose proof (exp_ineq1_le (ln x)) as E. rewrite exp_ln in E by exact H. lra.
 Qed.
 
-(** 1 - exp (- x) is at most c exp ((a - 1) x), c being the largest quotient. *)
+(** 1 - exp (- x) is at most c exp ((a - 1) x), where c is the largest quotient. *)
 Lemma tail_bound a x : 1 < a ->
   1 - exp (- x) <= exp (- ln a + (a - 1) * ln (1 - 1 / a) + (a - 1) * x).
 Proof.

@@ -43,19 +43,19 @@ Definition delta_of_people (eps delta people : R) : R :=
   delta * (exp (people * eps) - 1) / (exp eps - 1).
 Definition concentrated_of_people (rho people : R) : R := people ^ 2 * rho.
 
-(** What one person moves in a question: docs/proofs/question-sensitivities.md. A quantile at the
-    level part/whole has scores in units of 1/whole. *)
+(** How far one person moves the scores of a question: docs/proofs/question-sensitivities.md. A quantile at
+    the level part/whole has scores in units of 1/whole. *)
 Definition sensitivity_quantile (part whole : R) : R := Rmax part (whole - part).
 Definition sensitivity_quantile_replace (part whole : R) : R := whole.
 
-(** How far "nothing" stands above the cut, less one: docs/proofs/unknown-domain.md. *)
+(** How far "nothing" is above the cut, minus one: docs/proofs/unknown-domain.md. *)
 Definition margin_unknown_domain (eps delta touched : R) : R :=
   ln (touched * (1 + exp eps) / (2 * delta)) / eps.
 
 (** The chance that the noise of a count exceeds t: docs/proofs/noisy-count-and-gap.md. *)
 Definition tail_noisy_count (eps t : R) : R := 2 * exp (- (eps * (t + 1))) / (1 + exp (- eps)).
 
-(** What LargeGap moves to the best candidate: docs/proofs/large-gap.md. *)
+(** The share that LargeGap moves to the best candidate: docs/proofs/large-gap.md. *)
 Definition share_of_large_gap (eps delta : R) : R := delta / (exp eps - 1).
 
 (** The best of several private runs: docs/proofs/tuning.md. *)

@@ -1,5 +1,5 @@
-(** docs/proofs/above-threshold.md, from the counts of a table: the chances exist, and what one person
-    who is added, removed or replaced costs. *)
+(** docs/proofs/above-threshold.md, from the counts of a table: the chances exist, and the cost for a person
+    who is added, removed or replaced. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism AboveThreshold.
@@ -60,7 +60,7 @@ Proof.
   apply (above_threshold_private b1 b2 T b1_pos b2_pos h d o o'); auto using chance_is.
 Qed.
 
-(** What is said of a value: it is below, above, or above by g and less than g + 1. *)
+(** The answer about a value: below, above, or above by at least g and less than g + 1. *)
 Definition said (a : option (option nat)) : answer :=
   match a with
   | None => Below

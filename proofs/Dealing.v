@@ -1,5 +1,5 @@
-(** docs/proofs/votes.md: averages over the dealing of people into blocks, in every measure. The dealings of two
-    neighbouring tables are coupled, so that all blocks but one have the same rows. *)
+(** docs/proofs/votes.md: averages over the dealing of people into blocks, in every measure. Two neighbouring
+    tables are dealt by a coupling, so all blocks except one have the same rows. *)
 From Coq Require Import Reals Lra Lia List Arith Bool ZArith FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy PureDP Exponential Range ApproxDP Laplace Measures People
@@ -63,7 +63,7 @@ Notation table := (table Row).
 Variable m : nat.
 Hypothesis some_block : (1 <= m)%nat.
 
-(** All dealings of the people in l, beginning with one block for each on two sides. *)
+(** All ways to deal the people in l into blocks, starting with one block per person on the two sides. *)
 Fixpoint dealings (l : list nat) (block block' : nat -> nat) : list ((nat -> nat) * (nat -> nat)) :=
   match l with
   | [] => [(block, block')]
@@ -156,7 +156,7 @@ Definition averaged (t : table) (a : A) : R :=
   sum coins (fun c => weight c * dealt m (people t) (fun _ => 0%nat)
     (fun block => body c (fun b => vote c b (in_block block b t)) a)).
 
-(** Both laws as averages over the same coins, given which one ballot differs. *)
+(** Both laws as averages over the same coins; given the coins, one ballot differs. *)
 Lemma drawn_together t t' : add_remove t t' \/ replace t t' ->
   exists (both : list (C * ((nat -> nat) * (nat -> nat)))) w,
   (forall c, In c both -> 0 <= w c) /\ sum both w = sum coins weight /\

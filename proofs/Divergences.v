@@ -5,17 +5,17 @@ From Discreet Require Import Common Constants Mechanism Composition Concentrated
 Import ListNotations.
 Open Scope R_scope.
 
-(** Chances that add up to one; of the answers there may be infinitely many. *)
+(** Chances that add up to one, over possibly infinitely many answers. *)
 Definition distribution {A} (p : A -> R) : Prop :=
   (forall a, 0 <= p a) /\ (forall answers, NoDup answers -> sum answers p <= 1) /\
   forall missing, 0 < missing -> exists answers, NoDup answers /\ 1 - missing <= sum answers p.
 
-(** P^a Q^(1 - a), which is nothing where P is. *)
+(** P^a Q^(1 - a), which is zero where P is zero. *)
 Definition powers (order x y : R) : R :=
   if Rlt_dec 0 x then Rpower x order * Rpower y (1 - order) else 0.
 
-(** [ZCDP(rho)]: no answer is possible on one side alone, and D_a = ln (sum of P^a Q^(1 - a)) / (a - 1)
-    is at most a rho for every order a > 1, the sum being over all answers. *)
+(** [ZCDP(rho)]: no answer is possible on only one side, and D_a = ln (sum of P^a Q^(1 - a)) / (a - 1) is at
+    most a rho for every order a > 1, with the sum over all answers. *)
 Definition concentrated {A} (p p' : A -> R) (rho : R) : Prop :=
   (forall a, 0 < p a -> 0 < p' a) /\
   forall order answers, 1 < order -> NoDup answers ->
@@ -208,7 +208,7 @@ Qed.
 
 (** ** Bounded range *)
 
-(** The worst place of the interval of ratios. *)
+(** The worst position of the interval of ratios. *)
 Lemma worst_offset x w order : 0 < x -> 0 < w -> 1 < order ->
   Rpower x (order - 1) * (order - (order - 1) * (x / w)) <= Rpower w (order - 1).
 Proof.
@@ -404,7 +404,7 @@ Proof.
   rewrite <- !Rpower_mult_distr by auto. ring.
 Qed.
 
-(** The pairs of a list lie among those of two lists. *)
+(** The pairs of a list are among the pairs of two lists. *)
 Lemma pairs {A B} (l : list (A * B)) : exists u v, NoDup u /\ NoDup v /\ incl l (list_prod u v).
 Proof.
   destruct (both_lists [] (map fst l) (NoDup_nil _)) as (u & U & _ & Iu).
@@ -448,7 +448,7 @@ Proof.
   apply exp_le, Rmult_le_compat_l; [apply Rmult_le_pos; lra | exact H].
 Qed.
 
-(** ** Coins that nobody is shown *)
+(** ** Secret coins *)
 
 (** P^a Q^(1 - a) lies above its tangents. *)
 Lemma powers_tangent order w x y : 1 < order -> 0 < w -> 0 <= x -> 0 <= y -> (0 < x -> 0 < y) ->

@@ -1,8 +1,8 @@
 (** Dominance by the Laplace pair, for every test: docs/proofs/laplace-dominance.md.
 
-    Everyone outside S is raised by z; both ends of that move are pure privacy, and
-    the parabolas that it gives have the curve of the Laplace pair as upper envelope.
-    Of the mechanism four things are used, named in the section [Dominated]. *)
+    All candidates outside S are raised by z. Pure privacy bounds both ends of that move, and the upper
+    envelope of the resulting parabolas is the curve of the Laplace pair. The proof uses four properties of
+    the mechanism, which the section [Dominated] names. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy PureDP.
@@ -11,8 +11,8 @@ Open Scope R_scope.
 
 (** ** Tests *)
 
-(** A randomised test says yes to outcome r with probability [phi r]; [average] is how often
-    it says yes in all. *)
+(** A randomised test says yes to outcome r with probability [phi r]; [average] is the overall probability of
+    yes. *)
 Definition test (n : nat) (phi : nat -> R) : Prop :=
   forall r, (r < n)%nat -> 0 <= phi r <= 1.
 Definition average (n : nat) (phi p : nat -> R) : R :=
@@ -154,7 +154,7 @@ Proof.
   now apply in_candidates.
 Qed.
 
-(** Everyone outside S raised by z. *)
+(** All candidates outside S, raised by z. *)
 Let raised (q : nat -> R) (z : R) t := if S t then q t else q t + z.
 
 Theorem tradeoff q q' d z : range_distance n q q' d -> 0 <= z <= d ->
@@ -165,7 +165,7 @@ Theorem tradeoff q q' d z : range_distance n q q' d -> 0 <= z <= d ->
 Proof.
   intros H Hz x y w.
   destruct (range_distance_between n q q' d H) as (m & Hm).
-  (* the neighbour gives S no less than the worst vector does *)
+  (* the neighbour gives S at least as much as the worst vector does *)
   assert (A : event n S (law (raised q d)) <= y).
   { unfold y. rewrite <- (event_shift q' (- m)). apply set_monotone.
     - intros t Ht E. unfold raised; rewrite E. specialize (Hm t Ht). lra.
@@ -189,7 +189,7 @@ Proof.
 Qed.
 End Event.
 
-(** The same for tests, and the whole curve. *)
+(** The same for tests, and for the whole curve. *)
 Lemma tradeoff_test q q' d phi w : range_distance n q q' d -> test n phi ->
   1 <= w <= exp (d / s) ->
   w * (1 - w * (1 - average n phi (law q))) <= exp (d / s) * average n phi (law q').

@@ -1,5 +1,5 @@
-(** docs/proofs/error-ratio.md: at the same scale, permute-and-flip never errs more than
-    the exponential mechanism, and the exponential mechanism at most twice as much. *)
+(** docs/proofs/error-ratio.md: at the same scale, permute-and-flip never errs more than the exponential
+    mechanism, which errs at most twice as much as permute-and-flip. *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism Exponential Walk.
@@ -167,7 +167,7 @@ Proof.
   rewrite A, E in D. lra.
 Qed.
 
-(** Any error that does not grow with the score: [best - q], or [error >= t]. *)
+(** Any error that does not increase with the score: [best - q], or [error >= t]. *)
 Theorem pf_error_at_most_em f :
   (forall i j, (i < n)%nat -> (j < n)%nat -> q i <= q j -> f j <= f i) ->
   sum (candidates n) (fun r => pf s n q r * f r)

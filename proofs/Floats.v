@@ -1,5 +1,5 @@
-(** docs/proofs/sampling.md: what one rounding does, and lemma 6, when floats may decide a
-    coin. *)
+(** docs/proofs/sampling.md: the error of one rounding, and lemma 6, which says when floats may decide a coin.
+    *)
 From Coq Require Import Reals ZArith Lra Lia.
 From Flocq Require Import Core Relative Plus_error.
 From Discreet Require Export Machine.
@@ -102,7 +102,7 @@ Hypothesis x_hat_nonneg : 0 <= x_hat.
 Hypothesis word_nonneg : 0 <= word.
 Hypothesis word_close : word_hat = word \/ word_hat = fl word.
 Hypothesis eta_range : / 2 ^ 43 <= eta <= 1 / 4.
-(** Within the promise, or both below 2^-70. *)
+(** Either within the promised error, or both below 2^-70. *)
 Hypothesis promise :
   Rabs (x_hat - x) <= eta * x \/ (x <= / 2 ^ 70 /\ x_hat <= / 2 ^ 70).
 

@@ -1,4 +1,4 @@
-(** docs/proofs/groups-from-the-data.md, from a table: groups that nobody listed are found, then a
+(** docs/proofs/groups-from-the-data.md, from a table: groups that are on no list are found, and then a
     question is asked about them. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
@@ -90,8 +90,8 @@ Proof.
 Qed.
 End Group.
 
-(** [answers l]: of the answers about the kept groups [l], those in a set. Which group a person counts
-    in may depend on coins that nobody is shown. *)
+(** [answers l]: the answers about the kept groups [l] that are in a set. The group in which a person counts
+    may depend on secret coins. *)
 Theorem found_groups_approx_dp C coins weight (group : C -> nat -> list Row -> option nat) G A
     (law : list bool -> table Row -> A -> R) more more' (answers : list bool -> list A) t t' :
   (forall c, In c coins -> 0 <= weight c) -> sum coins weight = 1 -> (forall c, personal (group c)) ->

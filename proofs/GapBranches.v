@@ -8,7 +8,7 @@ Open Scope R_scope.
 #[local] Instance prec_pos : Prec_gt_0 prec := eq_refl.
 #[local] Instance exp_valid : Valid_exp (FLT_exp emin prec) := FLT_exp_valid emin prec.
 
-(** What lemma 4 promises of a float for gamma. *)
+(** The promise of lemma 4 about a float for gamma. *)
 Definition good_gap (floated gamma : R) : Prop :=
   (gamma <= 599 -> Rabs (floated - gamma) <= / 2 ^ 51 * gamma + / 2 ^ 90) /\
   (599 < gamma -> 598 <= floated).

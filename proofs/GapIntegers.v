@@ -4,8 +4,8 @@ From Flocq Require Import Core.
 From Discreet Require Import Machine Floats Gaps GapBranches.
 Open Scope R_scope.
 
-(** In arithmetic modulo 2^64 the difference of two 64-bit integers is right when it is not
-    negative, signed or not. *)
+(** In arithmetic modulo 2^64 the difference of two 64-bit integers, signed or unsigned, is right if it is not
+    negative. *)
 Theorem difference_modulo (best value : Z) : (0 <= best - value < 2 ^ 64)%Z ->
   ((best mod 2 ^ 64 - value mod 2 ^ 64) mod 2 ^ 64 = best - value)%Z.
 Proof.

@@ -1,8 +1,8 @@
 (** docs/proofs/sampling.md, lemma 4: the float that stands for the gap
     gamma = (best - value) / s, for every kind of score and every scale.
 
-    Overflow is not part of [fl]; [cut_in_range] shows where it could occur, and that
-    the cut at 600 makes it harmless. *)
+    [fl] does not model overflow; [cut_in_range] shows where it could occur, and that the cut at 600 makes it
+    harmless. *)
 From Coq Require Import Reals ZArith Lra Lia.
 From Flocq Require Import Core Relative Plus_error Mult_error.
 From Discreet Require Import Machine Floats.
@@ -20,7 +20,7 @@ Proof. intros H. rewrite (pow2_split a b c H). apply Rinv_mult. Qed.
 Lemma u_small : 0 < u <= / 1000000.
 Proof. rewrite u_value. lra. Qed.
 
-(** ** Close factors: diff is gamma s up to one rounding, factor is 1/s up to one *)
+(** ** Close factors: diff is gamma s up to one rounding, and factor is 1/s up to one rounding *)
 
 Section Close.
 Variables gamma s factor diff e1 t1 : R.
@@ -77,7 +77,7 @@ Qed.
 
 (** The cut before the product, as for floats. *)
 Definition cut_before : R := fl (Rmin diff (fl (600 / factor)) * factor).
-(** The cut after it, as for integers. *)
+(** The cut after the product, as for integers. *)
 Definition cut_after : R := Rmin (fl (diff * factor)) 600.
 
 Lemma limit_bounds : 5999 / 10 * s <= fl (600 / factor) <= 6001 / 10 * s.
@@ -175,8 +175,8 @@ Proof.
   apply Rabs_le_inv in C. unfold cut_after. apply Rmin_glb; [|lra]. nra.
 Qed.
 
-(** Where overflow could occur. A difference that overflows is above the limit, so that the
-    cut gives the limit, as it does here; and the last product is small. *)
+(** Where overflow could occur. A difference that overflows is above the limit, so the cut gives the limit, as
+    it does here. The last product is small. *)
 Theorem cut_in_range : s <= 2 ^ 1000 -> fl (600 / factor) <= 2 ^ 1010 /\
   Rmin diff (fl (600 / factor)) * factor <= 601.
 Proof.
@@ -189,7 +189,7 @@ Proof.
     + nra.
 Qed.
 
-(** The cut leaves a float of at most 601, inside the range that is assumed of [exp]. *)
+(** The cut leaves a float of at most 601, inside the range assumed for [exp]. *)
 Theorem cut_before_range : 0 <= diff ->
   format cut_before /\ 0 <= cut_before <= 601.
 Proof.

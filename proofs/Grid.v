@@ -45,7 +45,7 @@ Proof.
       pose proof (grid_step n q d i j Hd G Hi Hj ltac:(lra)).
       pose proof (grid_step n q' d j i Hd G' Hj Hi ltac:(lra)).
       specialize (H j i Hj Hi). lra.
-  + (* both factors at most one *)
+  + (* both factors are at most one *)
     pose proof (pf_odds_small s n Hs q q' i j Hi Hj N ltac:(lra) ltac:(lra)) as B.
     pose proof (pf_pos s n q j Hs Hj). pose proof (pf_pos s n q' i Hs Hi).
     assert (0 < pf s n q j * pf s n q' i) by (apply Rmult_lt_0_compat; auto).

@@ -1,5 +1,5 @@
-(** docs/proofs/question-sensitivities.md, "Groups", and docs/proofs/quantiles.md:
-    releases about parts of a table, where a person is in at most m of the parts. *)
+(** docs/proofs/question-sensitivities.md, "Groups", and docs/proofs/quantiles.md: releases about parts of a
+    table, with each person in at most m of the parts. *)
 From Coq Require Import Reals Lra Lia List Arith Permutation Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism People.
@@ -33,8 +33,8 @@ Section Groups.
 Context {Row Answer : Type}.
 Notation table := (table Row).
 
-(** The rows of part [g] are those with [inside g] of the people whom the rule keeps
-    there: [kept p l g], a function of name, own rows and public things. *)
+(** The rows of part [g] are the rows with [inside g] of the people whom the rule keeps there. The rule [kept
+    p l g] is a function of a person's name, their rows and public facts. *)
 Variable inside : nat -> Row -> bool.
 Variable kept : nat -> list Row -> nat -> bool.
 Hypothesis kept_personal : forall g, personal (fun p l => kept p l g).
@@ -77,8 +77,7 @@ Proof.
   destruct (f x); simpl; [easy | exact IH].
 Qed.
 
-(** A person who is added joins the parts that the rule gives, and leaves the others
-    as they were. *)
+(** A person who is added joins the parts that the rule gives, and does not change the other parts. *)
 Theorem part_added g t t' p : added t t' p ->
   if is_in p (rows t' p) g then added (part g t) (part g t') p
   else same (part g t) (part g t').
@@ -174,7 +173,7 @@ Proof.
 Qed.
 End Groups.
 
-(** ** A rule: the least m of the groups in which a person has rows *)
+(** ** A rule: the first m of the groups in which a person has rows *)
 
 Section Least.
 Context {Row : Type}.

@@ -1,8 +1,8 @@
 (** The inequalities behind the exact constants of docs/proofs/concentrated.md.
 
-    Both are the same fact about a function f >= 0 on x > 0 whose derivative falls: f (k x) <= k f x for
-    k >= 1, and f (x + y) <= f x + f y. For pure privacy f is tanh. For bounded range it is
-    k (y^2) = ln (sinh y / y) + y coth y - 1, whose derivative in y^2 is (1 - (coth y - 1 / y)^2) / 2. *)
+    Both follow from the same fact about a function f >= 0 on x > 0 with a decreasing derivative: f (k x) <= k
+    f x for k >= 1, and f (x + y) <= f x + f y. For pure privacy f is tanh. For bounded range it is k (y^2) =
+    ln (sinh y / y) + y coth y - 1, whose derivative in y^2 is (1 - (coth y - 1 / y)^2) / 2. *)
 From Coq Require Import Reals Lra.
 From Coquelicot Require Import Coquelicot.
 Open Scope R_scope.
@@ -93,7 +93,7 @@ Proof. unfold sh, ch. auto_derive; [exact I | ring]. Qed.
 Lemma ch_derive x : is_derive ch x (sh x).
 Proof. unfold sh, ch. auto_derive; [exact I | ring]. Qed.
 
-(** From 0 on, by the sign of the derivative. *)
+(** For all x >= 0, by the sign of the derivative. *)
 Lemma from_zero (f df : R -> R) y : 0 <= y -> (forall x, is_derive f x (df x)) ->
   (forall x, 0 <= x -> 0 <= df x) -> f 0 = 0 -> 0 <= f y.
 Proof.

@@ -9,11 +9,11 @@ Open Scope R_scope.
 
 (** ** One coin *)
 
-(** [p] falls heads with probability exactly [c], and tails with probability 1 - c. *)
+(** [p] comes up heads with probability exactly [c], and tails with probability 1 - c. *)
 Definition is_coin (p : program bool) (c : R) : Prop :=
   has_law p (says true) c /\ has_law p (says false) (1 - c).
 
-(** A word of [w] bits; floats may decide ([guess]), otherwise more bits and balls do. *)
+(** A word of [w] bits. Floats may decide ([guess]); otherwise more bits and balls decide. *)
 Definition flip (low high : nat -> R) (step w : nat) (guess : nat -> option bool) : program bool :=
   bind (word w 0) (fun U =>
     match guess U with Some b => Return b | None => is_below low high step w U end).
@@ -86,8 +86,8 @@ Proof.
   rewrite (IH (fun H => f (y :: H)) (fun H => g (y :: H))), (IH f g). ring.
 Qed.
 
-(** Marking everybody with chance [m] and flipping a coin c/m for the marked members of a
-    set is flipping coins c for its members. *)
+(** Marking everybody with chance [m] and flipping a coin c/m for the marked members of a set is the same as
+    flipping coins c for its members. *)
 Lemma thinning m c (far : nat -> bool) l phi : m <> 0 ->
   flip_all (fun _ => m) l (fun marked =>
     flip_all (fun x => c x / m) (filter far marked) phi)

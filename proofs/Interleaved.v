@@ -1,7 +1,8 @@
 (** docs/proofs/composition.md, "Interleaved": mechanisms that stay open and answer in turns.
 
-    Mechanism i is a function of transcripts: [f i t] is the chance of its own answers t, each with the question
-    that it answers. Its noise is its own. What is asked next, and of which mechanism, may depend on all answers. *)
+    Mechanism i is a function of transcripts: [f i t] is the chance of its own answers t, each with the
+    question that it answers. The mechanisms' noise is independent. The next question, and the mechanism that
+    it goes to, may depend on all answers. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism PureDP Divergences.
@@ -11,7 +12,8 @@ Open Scope R_scope.
 Section Interleaved.
 Context {Question Answer : Type}.
 
-(** One mechanism: a chance for every transcript; those of the next answers add up to that of what was before. *)
+(** One mechanism gives every transcript a chance; the chances of the next answers add up to the chance of the
+    transcript so far. *)
 Definition interactive (f : list (Question * Answer) -> R) : Prop :=
   f [] = 1 /\ (forall t, 0 <= f t) /\ forall t x,
   (forall answers, NoDup answers -> sum answers (fun a => f (t ++ [(x, a)])) <= f t) /\
@@ -20,24 +22,25 @@ Definition interactive (f : list (Question * Answer) -> R) : Prop :=
 
 Definition entry : Type := nat * (Question * Answer).
 
-(** What mechanism i was asked and has answered. *)
+(** The questions to mechanism i, with its answers. *)
 Definition own (i : nat) (t : list entry) : list (Question * Answer) :=
   map snd (filter (fun e => (fst e =? i)%nat) t).
 
 Variable asks : list entry -> nat * Question.
 
-(** The chance of the answer a in the next step: that of the mechanism that is asked, given what it has said. *)
+(** The chance of the answer a in the next step, from the mechanism that is asked, given its earlier answers.
+    *)
 Definition step (f : nat -> list (Question * Answer) -> R) (h : list entry) (a : Answer) : R :=
   let (i, x) := asks h in f i (own i h ++ [(x, a)]) / f i (own i h).
 
-(** The chance of the answers t, after those of h. *)
+(** The chance of the answers t, after the answers h. *)
 Fixpoint interleaved (f : nat -> list (Question * Answer) -> R) (h : list entry) (t : list Answer) : R :=
   match t with
   | [] => 1
   | a :: t => step f h a * interleaved f (h ++ [(fst (asks h), (snd (asks h), a))]) t
   end.
 
-(** What is known when t was answered. *)
+(** Everything known once t is answered. *)
 Fixpoint known (h : list entry) (t : list Answer) : list entry :=
   match t with
   | [] => h
@@ -51,7 +54,7 @@ Proof.
   unfold own. rewrite filter_app, map_app. cbn [filter fst]. now destruct (j =? i)%nat.
 Qed.
 
-(** The chance of all answers is the product of those of the mechanisms that take part. *)
+(** The chance of all answers is the product of the chances from the mechanisms that take part. *)
 Definition together (f : nat -> list (Question * Answer) -> R) (l : list nat) (t : list entry) : R :=
   prod l (fun i => f i (own i t)).
 
@@ -143,8 +146,8 @@ Proof.
 Qed.
 End Interleaved.
 
-(** An interactive eps-private pair is randomized response, drawn once, and then an interaction that does not know
-    on which side it is. *)
+(** An interactive eps-private pair is one draw of randomized response, followed by an interaction that does
+    not know which side it is on. *)
 Section Coin.
 Context {Question Answer : Type}.
 Implicit Types f : list (Question * Answer) -> R.

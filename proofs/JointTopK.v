@@ -1,6 +1,6 @@
 (** The joint score of top-k: a tuple of candidates s_1, ..., s_k has the score
-    - max_i (c_(i) - c_(s_i)), where c_(1) >= c_(2) >= ... are the sorted counts. How far one
-    person moves the scores of two tuples apart. *)
+    - max_i (c_(i) - c_(s_i)), where c_(1) >= c_(2) >= ... are the sorted counts. This file proves how far one
+      person moves the scores of two tuples apart. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism UnknownDomain.
@@ -26,7 +26,7 @@ Proof.
   pose proof (best_ge k g i I). pose proof (H i I). lra.
 Qed.
 
-(** The best tuple has the score zero, and none has more. *)
+(** The best tuple has the score zero, and no tuple has more. *)
 Lemma loss_nonneg N k c t : (1 <= k)%nat -> (forall i, (t i < N)%nat) ->
   0 <= best k (term N c t).
 Proof.
@@ -144,7 +144,7 @@ Proof.
     destruct (Nat.eq_dec v b) as [->|Vb]; try lia; rewrite (G v Va Vb); lia.
 Qed.
 
-(** Upwards or level: no loss falls by 2. *)
+(** Up or level: no loss falls by 2. *)
 Lemma loss_falls_little N k a b c c' t : moved N a b c c' -> (c a <= c b)%nat ->
   (1 <= k)%nat -> (forall i, (t i < N)%nat) ->
   best k (term N c t) <= best k (term N c' t) + 1.
@@ -192,7 +192,7 @@ Proof.
   rewrite (One (without b l) a); [lia | now apply NoDup_without | now apply in_without].
 Qed.
 
-(** Down by one: the counts change places, and no statistic moves. *)
+(** Down by one: the two counts swap, and no order statistic moves. *)
 Lemma statistic_same N a b c c' i : moved N a b c c' -> c a = (c b + 1)%nat ->
   cut N i c' = cut N i c.
 Proof.

@@ -1,4 +1,4 @@
-(** docs/proofs/groups-from-the-data.md: which groups may be named, each by a coin of its own. *)
+(** docs/proofs/groups-from-the-data.md: which groups may be named, each by a separate coin. *)
 From Coq Require Import Reals Lra Lia List.
 Import ListNotations.
 Open Scope R_scope.
@@ -13,7 +13,7 @@ Fixpoint keep (m : nat) : R :=
   | S k => Rmin (Rmin (exp eps * keep k + delta) (1 - exp (- eps) * (1 - keep k - delta))) 1
   end.
 
-(** The chance that the kept groups pass a test: for every group, told whether it is kept. *)
+(** The chance that the kept groups pass a test, which sees for every group whether it is kept. *)
 Fixpoint passes (counts : list nat) (test : list bool -> R) : R :=
   match counts with
   | [] => test []
@@ -21,7 +21,7 @@ Fixpoint passes (counts : list nat) (test : list bool -> R) : R :=
                  + (1 - keep m) * passes rest (fun l => test (false :: l))
   end.
 
-(** A test answers with a chance. *)
+(** A test says yes with some chance. *)
 Definition is_test (test : list bool -> R) : Prop := forall l, 0 <= test l <= 1.
 
 Hypothesis eps_nonneg : 0 <= eps.
@@ -73,7 +73,7 @@ Proof.
   rewrite exp_inverse in *. lra.
 Qed.
 
-(** No private rule that never names a group without people keeps any group more often. *)
+(** No other private rule that never names an empty group keeps any group more often. *)
 Theorem keep_is_best (p : nat -> R) : p O = 0 -> (forall m, p m <= 1) ->
   (forall m, p (S m) <= exp eps * p m + delta) ->
   (forall m, 1 - p m <= exp eps * (1 - p (S m)) + delta) ->
@@ -118,7 +118,7 @@ Proof.
   rewrite (IH (fun l => test (true :: l))), (IH (fun l => test (false :: l))). ring.
 Qed.
 
-(** One group has another number of people: two inequalities are enough. *)
+(** If the number of people changes in one group, two inequalities are enough. *)
 Lemma kept_otherwise before m m' after :
   keep m' <= exp eps * keep m + delta -> 1 - keep m' <= exp eps * (1 - keep m) + delta ->
   forall test, is_test test ->
@@ -150,7 +150,7 @@ Proof.
   apply kept_otherwise; [apply keep_up|nra].
 Qed.
 
-(** One person less. *)
+(** One person fewer. *)
 Theorem kept_fewer before m after test : is_test test ->
   passes (before ++ m :: after) test <= exp eps * passes (before ++ S m :: after) test + delta.
 Proof.
@@ -169,7 +169,7 @@ Proof.
   intros (before & m & after & [[-> ->]|[-> ->]]) T; [now apply kept_more|now apply kept_fewer].
 Qed.
 
-(** What is asked about the kept groups afterwards, which may depend on them. *)
+(** A later question about the kept groups, which may depend on them. *)
 Theorem kept_then_pure_dp c c' test test' more : one_person c c' -> 0 <= more ->
   is_test test -> is_test test' -> (forall l, test l <= exp more * test' l) ->
   passes c test <= exp (eps + more) * passes c' test' + delta.
@@ -190,7 +190,7 @@ Proof.
   lra.
 Qed.
 
-(** Several groups have one person more or less each. *)
+(** Several groups gain or lose one person each. *)
 Inductive changed : nat -> list nat -> list nat -> Prop :=
   | changed_none : changed 0 [] []
   | changed_not j m c c' : changed j c c' -> changed j (m :: c) (m :: c')
@@ -260,7 +260,7 @@ Proof.
     lra.
 Qed.
 
-(** A person replaced: one step through the table without that person. *)
+(** Replacing a person, by way of the table without that person. *)
 Theorem kept_replace c c1 c' test : one_person c c1 -> one_person c1 c' -> is_test test ->
   passes c test <= exp (2 * eps) * passes c' test + delta * (1 + exp eps).
 Proof.

@@ -1,8 +1,8 @@
 (** Noisy max: docs/proofs/noisy-max-laplace.md and docs/proofs/laplace-dominance.md.
 
     Noise with a continuous density f whose logarithm changes by at most |h| / s over a
-    distance h. The probability of r is the integral of the density of "r's noisy score is y
-    and everyone else's is below" over the whole line: the limit over the intervals [-k, k]. *)
+    distance h. The probability of r is the integral, over the whole line, of the density of "r's noisy score
+    is y and all others are below". It is the limit over the intervals [-k, k]. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy PureDP NoisyMax Dominance.
@@ -110,7 +110,7 @@ Proof.
   - intros k. unfold window. pose proof (pos_INR k). apply window_le_1. lra.
 Qed.
 
-(** The two facts through which everything else speaks of the limit. *)
+(** The two facts about the limit that everything else uses. *)
 Lemma window_le_law q r a b : a <= b -> int (density q r) a b <= law q r.
 Proof.
   intros H.
@@ -248,8 +248,8 @@ Proof.
   - apply cont_sum. intros; apply winner_cont.
 Qed.
 
-(** Beyond some point everybody's noisy score is below with probability at least 1 - gap,
-    and before some other point with probability at most gap. *)
+(** All noisy scores are below some point with probability at least 1 - gap, and below some other point with
+    probability at most gap. *)
 Lemma all_below_high q l gap : 0 < gap -> exists K, forall y, K <= y -> 1 - gap <= all_below q l y.
 Proof.
   revert gap. unfold all_below. induction l as [|x l IH]; intros gap G; simpl.

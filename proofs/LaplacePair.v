@@ -1,7 +1,7 @@
-(** The exact rho of what the Laplace pair dominates: docs/proofs/concentrated.md.
+(** The exact rho of anything that the Laplace pair dominates: docs/proofs/concentrated.md.
 
-    A power of the ratio of two chances is a mixture of the functions max (0, ratio - e^z). Of each of
-    these, dominance bounds the mean by that of the Laplace pair, 1 - e^((z - eps) / 2). *)
+    A power of the ratio of two chances is a mixture of the functions max (0, ratio - e^z). Dominance bounds
+    the mean of each of these by its mean for the Laplace pair, 1 - e^((z - eps) / 2). *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy PureDP Dominance Composition Measures Growth Divergences.
@@ -190,7 +190,7 @@ Proof.
 Qed.
 End Orders.
 
-(** The chances of n candidates, and of nothing else. *)
+(** The chances of n candidates and of no other answer. *)
 Definition listed_only (n : nat) (p : nat -> R) (r : nat) : R := if (r <? n)%nat then p r else 0.
 
 Theorem dominated_concentrated n p p' eps : 0 <= eps -> is_law n p -> is_law n p' ->
@@ -216,8 +216,8 @@ Proof.
       * intros r R. apply in_candidates in R. destruct (C r R) as [-> ->]. reflexivity.
 Qed.
 
-(** Two people at once cost at least twice as much as one: what is charged for a person who leaves one
-    group and enters another. *)
+(** Two people at once cost at least twice as much as one. This is what the code charges for a person who
+    leaves one group and enters another. *)
 Theorem laplace_of_two eps : 2 * concentrated_of_laplace eps <= concentrated_of_laplace (2 * eps).
 Proof.
   unfold concentrated_of_laplace. replace (- (2 * eps)) with (- eps + - eps) by ring. rewrite exp_plus.

@@ -1,7 +1,7 @@
 (** A large gap, exploited privately: docs/proofs/large-gap.md, theorem 1.
 
-    The path from q to q' is cut where the sum W of the rivals' coins, taken relative to one
-    fixed candidate, passes 1: two uses of the intermediate value theorem. *)
+    W is the sum of the rivals' coins relative to one fixed candidate. The path from q to q' is cut where W
+    passes 1. This uses the intermediate value theorem twice. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy PureDP Walk Dominance ApproxDP
@@ -13,7 +13,7 @@ Open Scope R_scope.
 Definition rivals_of (s : R) (n : nat) (q : nat -> R) (b : nat) : R :=
   sum (others n b) (fun t => exp ((q t - q b) / s)).
 
-(** The share of what lies outside b that is moved to b. *)
+(** The share of the probability outside b that is moved to b. *)
 Definition moved (a W : R) : R := if Rlt_dec W 1 then Rmin 1 (2 * a * (1 / W - 1)) else 0.
 
 (** The first best candidate. *)
@@ -166,7 +166,7 @@ Proof.
   replace (y / s * s) with y in H by (field; lra). exact H.
 Qed.
 
-(** With W at most 1 no rival is above b; below 1 none ties. *)
+(** If W is at most 1, no rival is above b; if W is below 1, none ties with b. *)
 Lemma leads q b t : (b < n)%nat -> rivals_of s n q b <= 1 -> (t < n)%nat -> q t <= q b.
 Proof.
   intros Hb W Ht. destruct (Nat.eq_dec t b) as [->|N]; [lra|].
@@ -204,7 +204,7 @@ Proof.
   pose proof (leads_alone q b _ Hb W L N). pose proof (best_ge n q b Hb). lra.
 Qed.
 
-(** Everybody else wins with half a coin at most. *)
+(** Every other candidate wins with at most half of its coin. *)
 Lemma outsiders q b S : (b < n)%nat -> rivals_of s n q b <= 1 -> S b = false ->
   0 <= event n S (pf s n q) <= rivals_of s n q b / 2.
 Proof.
@@ -260,7 +260,7 @@ Lemma sum_others (p : nat -> R) b : (b < n)%nat ->
   sum (candidates n) p = p b + sum (others n b) p.
 Proof. intros Hb. apply sum_without; [apply NoDup_candidates | now apply in_candidates]. Qed.
 
-(** What a set receives, by whether it holds b; valid wherever W is at most 1. *)
+(** The probability of a set, depending on whether it contains b; valid if W is at most 1. *)
 Lemma share q b S : (b < n)%nat -> rivals_of s n q b < 1 \/
     moved a (rivals_of s n q (leader n q)) = 0 /\ moved a (rivals_of s n q b) = 0 ->
   let c := moved a (rivals_of s n q b) in
@@ -294,7 +294,7 @@ Proof.
     rewrite E. unfold c. rewrite H2. destruct (S b); lra.
 Qed.
 
-(** Where W is 1 nothing is moved, whoever is called the leader. *)
+(** If W is 1, nothing is moved, whichever candidate is called the leader. *)
 Lemma plain q S : 1 <= rivals_of s n q (leader n q) -> event n S (P q) = event n S (pf s n q).
 Proof.
   intros H. assert (M : moved a (rivals_of s n q (leader n q)) = 0)
@@ -407,7 +407,7 @@ Proof.
   set (b := leader n q) in *. set (b' := leader n q') in *.
   destruct (Rlt_dec (rivals_of s n q b) 1) as [W|W].
   1: destruct (Rle_dec (rivals_of s n q' b) 1) as [D|D]; [apply (same_regime q q' b x S); auto; lra|].
-  (* a first point, from which permute-and-flip goes on *)
+  (* a first point, where permute-and-flip takes over *)
   all: assert (first : exists y, 0 <= y <= 1 /\ 1 <= rivals_of s n (line q q' y) b' /\
     event n S (P q) <= exp (y * x) * event n S (pf s n (line q q' y)) + a * (exp (y * x) - 1)).
   { destruct (IVT_gen (fun z => rivals_of s n (line q q' z) b) 0 1 1 (rivals_line q q' b))
@@ -432,7 +432,7 @@ Proof.
       rewrite (event_pf_ext (line q q' 0) q S (fun t _ => line_start q q' t)).
       rewrite Rmult_0_l, exp_0. lra. }
   all: destruct first as (y & Y & B' & F).
-  (* a second point, from which it goes on to the end *)
+  (* a second point, from which permute-and-flip continues to the end *)
   all: assert (second : exists z, y <= z <= 1 /\
     event n S (pf s n (line q q' z)) <= exp ((1 - z) * x) * event n S (P q')
                                         + a * (exp ((1 - z) * x) - 1)).

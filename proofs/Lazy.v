@@ -4,7 +4,7 @@ From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism.
 Open Scope R_scope.
 
-(** Candidate 0 is the stand-in with the score [B]; candidate i + 1 is candidate i, clamped. *)
+(** Candidate 0 is the stand-in with the score [B]; candidate i + 1 is the original candidate i, clamped. *)
 Definition lazy_scores (B : R) (q : nat -> R) (i : nat) : R :=
   match i with O => B | S j => Rmin (q j) B end.
 

@@ -1,17 +1,16 @@
 (** The winner of permute-and-flip together with its lead: docs/proofs/noisy-count-and-gap.md.
 
-    With exponential noise r wins by more than g when its noisy score, lowered by g, is above
-    everyone else's: in terms of the uniform u = exp (- X_r / s) of r's noise, when each other
-    t's noise stays below, which has probability 1 - u b t cut at 0, b t = exp ((g - q r + q t) / s).
-    [beyond] is the chance of that, and [lead_density] its rate of decrease in g. Only
-    differences of scores occur. *)
+    With exponential noise, r wins by more than g if its noisy score, lowered by g, is above all others. Take
+    the uniform u = exp (- X_r / s) of r's noise. Given u, each other candidate t stays below with probability
+    1 - u b t, cut off at 0, where b t = exp ((g - q r + q t) / s). [beyond] is the chance that r wins by more
+    than g, and [lead_density] its rate of decrease in g. Only differences of scores occur. *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy PureDP NoisyMax.
 Import ListNotations.
 Open Scope R_scope.
 
-(** Everyone else stays below r's noisy score less g, given u. *)
+(** Given u, all others stay below r's noisy score minus g. *)
 Definition all_below (b : nat -> R) (l : list nat) (u : R) : R :=
   prod l (fun t => 1 - Rmin 1 (u * b t)).
 Definition reach (s : R) (q : nat -> R) (r : nat) (g : R) (t : nat) : R :=
@@ -153,7 +152,7 @@ Section Lead.
 Variables (s : R) (n : nat).
 Hypothesis s_pos : 0 < s.
 
-(** First raise those who gain on r, then lower those who fall behind. *)
+(** First raise the candidates that gain on r, then lower those that fall behind. *)
 Theorem lead_outcome q q' d r g : (r < n)%nat -> range_distance n q q' d ->
   lead_density s n q r g <= exp (d / s) * lead_density s n q' r g.
 Proof.
@@ -264,7 +263,7 @@ Proof.
     apply reach_cont.
 Qed.
 
-(** The winner r with a lead between g and g'. A lead that is rounded down is of this kind. *)
+(** The winner r with a lead between g and g', such as a lead that is rounded down. *)
 Theorem lead_pure_dp q q' d r g g' : (r < n)%nat -> g <= g' -> range_distance n q q' d ->
   beyond s n q r g - beyond s n q r g'
   <= exp (d / s) * (beyond s n q' r g - beyond s n q' r g').
@@ -283,7 +282,7 @@ Proof.
 Qed.
 End Lead.
 
-(** Without a lead it is permute-and-flip. *)
+(** With g = 0 it is permute-and-flip. *)
 Theorem beyond_nothing s n q r : 0 < s -> (r < n)%nat -> beyond s n q r 0 = pf s n q r.
 Proof.
   intros Hs Hr. rewrite pf_raw. unfold beyond. set (l := others n r).

@@ -47,7 +47,7 @@ Variables (N k : nat) (s tau : R) (chosen : nat -> bool).
 Hypothesis s_pos : 0 < s.
 Hypothesis tau_nonneg : 0 <= tau.
 
-(** The list without what was chosen before; the score of "nothing", which is [N]. *)
+(** The list without the values chosen before; the score of "nothing", which is [N]. *)
 Definition options (c : nat -> nat) : list nat :=
   filter (fun v => negb (chosen v)) (the_list N k c).
 Definition score (c : nat -> nat) (v : nat) : R :=
@@ -144,7 +144,7 @@ Lemma pair_private A :
 Proof.
   pose proof (exp_pos (1 / s)) as E.
   assert (Pos : forall d r, 0 <= limited d r) by (intros; now apply list_pf_nonneg).
-  (* 1: what the neighbour does not list *)
+  (* 1: values that the neighbour does not list *)
   assert (S1 : answers c A <= sum (filter A (N :: common)) (limited c) + beta).
   { unfold answers. rewrite (sum_split both).
     apply Rplus_le_compat.
@@ -196,7 +196,7 @@ Proof.
 Qed.
 End Pair.
 
-(** The theorem: one person is added, who has at most m of the values, or removed. *)
+(** The theorem: one person, who has at most m of the values, is added or removed. *)
 Theorem limited_approx_dp c c' m A eps delta :
   (forall v, (v < N)%nat -> (c v <= c' v <= c v + 1)%nat) ->
   (length (filter (fun v => negb (c' v =? c v)%nat) (candidates N)) <= m)%nat ->

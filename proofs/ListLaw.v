@@ -47,7 +47,7 @@ Proof.
     + exists y. rewrite Rmax_left by lra. auto.
 Qed.
 
-(** Without the best score inside. *)
+(** The law without the best score in the formula. *)
 Lemma list_pf_raw q l r : list_pf s q x l r =
   exp (q r / s) * int (rivals s q (without r (x :: l))) 0 (exp (- top q x l / s)).
 Proof.
@@ -108,7 +108,7 @@ Proof.
   destruct (y =? r) eqn:E, (keep y) eqn:K; simpl; rewrite ?E, ?K; simpl; congruence.
 Qed.
 
-(** Whoever wins with the longer list wins with the shorter one. *)
+(** A candidate that wins on the longer list wins on the shorter one too. *)
 Theorem list_pf_shorter keep q l r : keep x = true ->
   list_pf s q x l r <= list_pf s q x (filter keep l) r.
 Proof.

@@ -1,5 +1,5 @@
 (** What is assumed about the machine: docs/proofs/sampling.md, "What is assumed".
-    Nothing in any other file assumes anything about it.
+    No other file assumes anything about the machine.
 
     Arithmetic. [fl] rounds to the nearest float64, ties to even, with gradual underflow;
     an operation of the machine is the operation on real numbers followed by [fl].

@@ -7,8 +7,8 @@ From Discreet Require Import Common Constants Mechanism Privacy PureDP Walk Expo
 Import ListNotations.
 Open Scope R_scope.
 
-(** A law on the answers 0, ..., n-1, of which some may be impossible; and one on all numbers, for
-    countably many answers. *)
+(** A law on the answers 0, ..., n-1, some of which may be impossible; and a law on all numbers, for countably
+    many answers. *)
 Definition is_law (n : nat) (p : nat -> R) : Prop :=
   (forall r, (r < n)%nat -> 0 <= p r) /\ sum (candidates n) p = 1.
 Definition is_law_on_all (p : nat -> R) : Prop :=
@@ -18,8 +18,8 @@ Definition is_law_on_all (p : nat -> R) : Prop :=
 Definition is_part (n : nat) (p : nat -> R) : Prop :=
   (forall r, (r < n)%nat -> 0 <= p r) /\ sum (candidates n) p <= 1.
 
-(** Either of the two: [Some n] stands for n answers, [None] for countably many. What is said of
-    countably many is said of every finite set of them, and a set is the union of its finite parts. *)
+(** Either of the two: [Some n] stands for n answers, [None] for countably many. A statement about countably
+    many answers is made about every finite set of them, and a set is the union of its finite parts. *)
 Definition is_law_over (N : option nat) (p : nat -> R) : Prop :=
   match N with Some n => is_law n p | None => is_law_on_all p end.
 Definition over (N : option nat) (says : nat -> Prop) : Prop :=
@@ -38,8 +38,8 @@ Lemma event_of_complement n S p : sum (candidates n) p = 1 ->
   event n (fun t => negb (S t)) p = 1 - event n S p.
 Proof. intros M. pose proof (event_complement n S p). lra. Qed.
 
-(** What holds for every set holds for the rest of every set, of which countably many answers may
-    be in the rest. *)
+(** What holds for every set holds for the complement of every set, which may contain countably many answers.
+    *)
 Lemma event_inside n k S p :
   event (k + n) (fun t => S t && (t <? n)%nat) p = event n S p.
 Proof.
@@ -102,7 +102,7 @@ Proof.
   apply Rmult_le_compat; auto.
 Qed.
 
-(** What a larger delta buys: a convex function lies below its chord. *)
+(** What a larger delta gains: a convex function lies below its chord. *)
 Lemma chord x y eps delta e : delta <= 1 -> - eps <= e <= eps ->
   x <= exp eps * y + delta -> 1 - y <= exp eps * (1 - x) + delta ->
   x <= exp e * y + delta_of_approx eps delta e.
@@ -131,8 +131,8 @@ Proof.
   lra.
 Qed.
 
-(** The same solved for the epsilon: what the code computes. Where nothing is left inside the
-    logarithm, the epsilon is zero (Coq's ln is zero there). *)
+(** The same, solved for epsilon, as the code computes it. If the argument of the logarithm is not positive,
+    epsilon is zero (Coq's ln is zero there). *)
 Lemma chord_solved x y eps lost delta : 0 <= eps -> lost <= delta -> lost < 1 -> 0 <= y ->
   x <= exp eps * y + lost -> 1 - y <= exp eps * (1 - x) + lost ->
   x <= exp (Rmax 0 (epsilon_of_approx eps lost delta)) * y + delta.
@@ -166,7 +166,7 @@ Proof.
   lra.
 Qed.
 
-(** Bounded range: the odds of a set change by no more than those of two answers. *)
+(** Bounded range: the odds of a set change by no more than the odds of two answers. *)
 Lemma range_arithmetic x y eps e : 0 < eps -> 0 <= x <= 1 -> 0 <= y <= 1 ->
   x * (1 - y) <= exp eps * ((1 - x) * y) -> x <= exp e * y + delta_of_range eps e.
 Proof.
@@ -359,7 +359,7 @@ Proof.
   intros [P M] [P' M'] D D' H. apply pure_to_range; auto; now apply dominated_pure_dp.
 Qed.
 
-(** ** The selections are laws, and what they give at every delta *)
+(** ** The selections are laws, and their guarantees at every delta *)
 
 Section Selections.
 Variables (s : R) (n : nat).
@@ -497,7 +497,7 @@ Proof.
     apply (Rmult_le_compat_l x) in H; lra.
 Qed.
 
-(** ** Parallel composition: each person is in one part of the data, the j-th round's. *)
+(** ** Parallel composition: each person is in the part of the data of one round. *)
 Theorem parallel_composition n law law' eps j k :
   (forall h r, (r < n h)%nat -> 0 <= law h r) -> (forall h r, (r < n h)%nat -> 0 <= law' h r) ->
   0 <= eps ->
@@ -534,7 +534,7 @@ Qed.
 
 (** ** Top-k by peeling: docs/proofs/top-k.md *)
 
-(** The candidates left when the answers are places among those left before. *)
+(** The remaining candidates; each answer is a place among the candidates that remained before it. *)
 Fixpoint left_after (l h : list nat) : list nat :=
   match h with
   | [] => l

@@ -1,6 +1,6 @@
-(** docs/proofs/sampling.md, lemma 12: two parts of the candidates report how many heads they had
-    and one uniform head; keeping the one of a part in proportion to its heads gives a uniform
-    head of all. *)
+(** docs/proofs/sampling.md, lemma 12: each of two parts of the candidates reports its number of heads and one
+    uniform head. Choosing between the two in proportion to the numbers of heads gives a uniform head of all.
+    *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism Walk Heads.
@@ -14,7 +14,7 @@ Proof.
   cbn [app flip_all]. now rewrite (IH (fun H => phi (x :: H))), (IH phi).
 Qed.
 
-(** The chance of [r] when a uniform head is taken from [heads]. *)
+(** The chance of [r] if a uniform head is drawn from [heads]. *)
 Definition chance_in (r : nat) (heads : list nat) : R :=
   if member r heads then / INR (length heads) else 0.
 

@@ -1,5 +1,5 @@
-(** docs/proofs/composition.md, theorem 1 (d), and docs/proofs/ledger.md: rounds that are as good as [ZCDP]
-    outside an event, what an (eps, delta) round has to do with it, and sums that are counted on a grid. *)
+(** docs/proofs/composition.md, theorem 1 (d), and docs/proofs/ledger.md: rounds that are [ZCDP] outside an
+    event, why an (eps, delta) round is of this kind, and sums that are counted on a grid. *)
 From Coq Require Import Reals Lra Lia List Arith Bool ZArith Classical.
 From Coquelicot Require Import Coquelicot.
 From Flocq Require Import Core.Raux.
@@ -157,7 +157,7 @@ Proof.
   - intros r R. field. lra.
 Qed.
 
-(** What is left of p where e p' is smaller. *)
+(** Cut off at exp eps p', the mass of p is still at least 1 - delta. *)
 Lemma cut_mass n p p' eps delta : is_law n p -> approx_dp n p p' eps delta ->
   1 - delta <= sum (candidates n) (fun r => Rmin (p r) (exp eps * p' r)).
 Proof.
@@ -251,7 +251,7 @@ Section Grid.
 Variable grid : R.
 Hypothesis grid_pos : 0 < grid.
 
-(** What is left of a cap of so many units, whatever is answered: each cost is rounded up. *)
+(** What is left of a cap of this many units, whatever is answered; each cost is rounded up. *)
 Fixpoint counted_within {A} (cost : list A -> R) (k : nat) (h : list A) (left : Z) : Prop :=
   match k with
   | O => (0 <= left)%Z

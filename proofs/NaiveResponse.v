@@ -9,7 +9,7 @@ Open Scope R_scope.
 Definition naive (n : nat) (q : nat -> R) (T : list nat) : Prop :=
   NoDup T /\ forall r, In r T <-> (r < n)%nat /\ q r = best n q.
 
-(** Everybody level, and one candidate ahead by one person. *)
+(** All candidates tied, and one candidate ahead by one person. *)
 Definition level (t : nat) : R := 0.
 Definition leader (t : nat) : R := match t with O => 1 | _ => 0 end.
 

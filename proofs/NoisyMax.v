@@ -1,9 +1,9 @@
 (** Permute-and-flip is noisy max with exponential noise:
     docs/proofs/permute-and-flip.md, lemma 2.
 
-    [density] is the density at y of "r's noisy score is y and everyone else's is below".
-    No winner lies below the best score; the integral from there up to b tends to [pf],
-    with an explicit remainder instead of a limit. *)
+    [density] is the density at y of "r's noisy score is y and all others are below". No winner lies below the
+    best score; the integral from there up to b tends to [pf], with an explicit remainder instead of a limit.
+    *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism PureDP.

@@ -11,8 +11,8 @@ Open Scope R_scope.
 Section People.
 Context {Row : Type}.
 
-(** Rows with the name of the person they belong to. Their order means nothing:
-    everything below looks at a person's rows up to permutation. *)
+(** Rows with the name of the person they belong to. Their order has no meaning: everything below uses a
+    person's rows up to permutation. *)
 Definition table := list (nat * Row).
 
 Definition rows (t : table) (p : nat) : list Row :=
@@ -20,7 +20,7 @@ Definition rows (t : table) (p : nat) : list Row :=
 
 Definition people (t : table) : list nat := nodup Nat.eq_dec (map fst t).
 
-(** [t'] is [t] and one person more, [p], under a name that had no rows. *)
+(** [t'] is [t] plus one person, [p], under a name that had no rows. *)
 Definition added (t t' : table) (p : nat) : Prop :=
   rows t p = [] /\ rows t' p <> [] /\
   forall x, x <> p -> Permutation (rows t x) (rows t' x).
@@ -39,8 +39,8 @@ Proof. intros [p H]; exists p; tauto. Qed.
 Lemma replace_sym t t' : replace t t' -> replace t' t.
 Proof. intros (m & p & p' & H & H'); exists m, p', p; auto. Qed.
 
-(** ** (P): what a person contributes depends on that person's rows only
-    (and on public things; the name may enter, as in a rule with a secret key). *)
+(** ** (P): what a person contributes depends only on that person's rows, on public facts, and possibly on the
+    name, as in a rule with a secret key. *)
 Definition personal {A} (f : nat -> list Row -> A) : Prop :=
   forall p l l', Permutation l l' -> f p l = f p l'.
 
@@ -135,7 +135,7 @@ Proof.
   destruct (M t t' H) as [L|L]; pose proof (L i); pose proof (L j); lra.
 Qed.
 
-(** Replacing is removing, then adding: distances add. *)
+(** Replacing is removing and then adding, so distances add. *)
 Lemma distance_replace q d : distance add_remove q d -> distance replace q (2 * d).
 Proof.
   intros D t t' (m & p & p' & H & H') n i j Hi Hj.

@@ -1,4 +1,4 @@
-(** docs/proofs/sampling.md, lemmas 6a, 7, 9 and 16: what the plans of a release rest on. *)
+(** docs/proofs/sampling.md, lemmas 6a, 7, 9 and 16, on which the plans of a release rely. *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Machine Mechanism Walk Floats GapBranches Thresholds Groups Runs.
@@ -59,7 +59,7 @@ Proof.
   rewrite Rmult_assoc. rewrite <- (Rmult_1_r L) at 1. apply Rmult_lt_compat_l; lra.
 Qed.
 
-(** [beyond]: what the comparison of lemma 4 says. It is right unless gamma is very near the bound. *)
+(** [beyond] is the result of the comparison in lemma 4. It is right unless gamma is very near the bound. *)
 Theorem first_bits_mean_tails gamma c x (beyond : Prop) :
   (Rabs (gamma - noise_bound) > / 2 ^ 48 * noise_bound -> (beyond <-> noise_bound < gamma)) ->
   beyond -> c <= exp (- gamma) -> INR i / 256 <= x -> c < x.
@@ -88,8 +88,8 @@ Section Marks.
 Variable m : R.
 Let kappa := 1 - m.
 
-(** The number of unmarked places before the next mark is k with chance kappa^k m; at least all that are left
-    with chance kappa^(number of them). *)
+(** The number of unmarked places before the next mark is k with chance kappa^k m. There is no further mark
+    with chance kappa^(number of places left). *)
 Fixpoint by_skips (fuel : nat) (l : list nat) (phi : list nat -> R) : R :=
   match fuel with
   | O => phi []
@@ -120,7 +120,7 @@ Hypothesis m_range : 0 < m < 1.
 (** The skip of a uniform number x: k where kappa^(k+1) <= x < kappa^k. *)
 Definition skips (x : R) (k : nat) : Prop := kappa ^ S k <= x < kappa ^ k.
 
-(** By integers: no mark in the next n places. *)
+(** With integers: no mark in the next n places. *)
 Lemma skip_by_integers n x : x < 1 - INR n * m -> x < kappa ^ n.
 Proof.
   intros X. eapply Rlt_le_trans; [exact X|]. unfold kappa. clear X. induction n as [|n IH]; [simpl; lra|].
@@ -129,7 +129,7 @@ Proof.
   assert (0 <= (1 - m) ^ n) by (apply pow_le; lra). nra.
 Qed.
 
-(** By floats: a number y_hat within e of ln x / ln kappa, and farther than e from every integer. *)
+(** With floats: y_hat is within e of ln x / ln kappa, and farther than e from every integer. *)
 Lemma skip_by_floats x y_hat e k : 0 < x -> 0 <= e ->
   Rabs (y_hat - ln x / ln kappa) <= e -> INR k + e < y_hat < INR (S k) - e -> skips x k.
 Proof.
@@ -222,9 +222,9 @@ Qed.
 
 Definition adds_up_to (terms : nat -> R) (x : R) : Prop := is_series terms x.
 
-(** Proposals come at the times of a Poisson process of rate Lambda: their number before t has the Poisson law, their
-    times are independent and uniform. A proposal at time s is kept with chance [kept s]. Nobody is kept before t with
-    the chance that nobody is reached. *)
+(** Proposals come at the times of a Poisson process of rate Lambda: their number before t has the Poisson
+    law, and their times are independent and uniform. A proposal at time s is kept with chance [kept s]. The
+    chance that nobody is kept before t is the chance that nobody is reached. *)
 Theorem nothing_kept (h : nat -> R -> R) l Lambda t : 0 < t -> 0 < Lambda -> (forall r, cont (h r)) ->
   let kept s := sum l (fun r => h r s) / Lambda in
   let passed_over := / t * int (fun s => 1 - kept s) 0 t in

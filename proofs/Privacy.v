@@ -11,8 +11,8 @@ Definition loss (p p' : nat -> R) (r : nat) : R := ln (p r / p' r).
 Definition pure_dp (n : nat) (p p' : nat -> R) (eps : R) : Prop :=
   forall S, event n S p <= exp eps * event n S p'.
 
-(** [BoundedRange(eps)]: odds change by a factor of at most exp eps. An answer that is impossible
-    on one side and possible on the other breaks it, one that is impossible on both does not. *)
+(** [BoundedRange(eps)]: odds change by a factor of at most exp eps. An answer that is impossible on only one
+    side violates it; an answer that is impossible on both sides does not. *)
 Definition bounded_range (n : nat) (p p' : nat -> R) (eps : R) : Prop :=
   forall i j, (i < n)%nat -> (j < n)%nat -> p i * p' j <= exp eps * (p j * p' i).
 
@@ -29,7 +29,7 @@ Proof.
   intros Ha [H|H]; [apply Rlt_le, ln_increasing; auto | subst; lra].
 Qed.
 
-(** Where nothing is impossible: max loss - min loss <= eps. *)
+(** If nothing is impossible: max loss - min loss <= eps. *)
 Lemma bounded_range_loss n p p' eps :
   (forall r, (r < n)%nat -> 0 < p r) -> (forall r, (r < n)%nat -> 0 < p' r) ->
   bounded_range n p p' eps <->

@@ -1,9 +1,8 @@
 (** Programs that draw bits, and the law of what they return.
 
-    A program returns, or draws a bit and goes on, or goes on without one. [mass n p f] is
-    the expectation of [f] over the runs that return within [n] steps; the law of a program
-    is its limit. So "the program returns r with probability x" is
-    [has_law p (indicator of r) x], and "it ends with probability one" is
+    A program returns, or draws a bit and continues, or continues without one. [mass n p f] is the expectation
+    of [f] over the runs that return within [n] steps; the law of a program is its limit. So "the program
+    returns r with probability x" is [has_law p (indicator of r) x], and "it ends with probability one" is
     [has_law p (fun _ => 1) 1]. *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
@@ -37,7 +36,7 @@ CoFixpoint bind {A B} (p : program A) (k : A -> program B) : program B :=
   | Later p => Later (bind p k)
   end.
 
-(** Repeat [body] until it says [inr]; [inl] is the state to go on with. *)
+(** Repeat [body] until it returns [inr]; [inl] is the state to continue with. *)
 CoFixpoint resume {S A} (body : S -> program (S + A)) (p : program (S + A)) : program A :=
   match p with
   | Return (inr a) => Return a
@@ -194,7 +193,7 @@ Proof.
   - apply (is_lim_seq_scal_l (fun n => mass n p f) c x), H.
 Qed.
 
-(** Between bounds that close, a law is pinned. *)
+(** Bounds that converge determine a law. *)
 Lemma law_sandwich {A} (p : program A) f x :
   (forall n, mass n p f <= x) -> (forall e, 0 < e -> exists n, x - e <= mass n p f) ->
   (forall a, 0 <= f a) -> has_law p f x.

@@ -14,7 +14,7 @@ Proof.
   apply Rlt_le, Rinv_0_lt_compat, Hs.
 Qed.
 
-(** If no score rises, no rival's factor falls and the interval does not shrink. *)
+(** If no score rises, then no rival's factor falls, and the interval does not shrink. *)
 Lemma rivals_int_le s n q q' l : 0 < s -> (0 < n)%nat ->
   (forall t, In t l -> (t < n)%nat) ->
   (forall t, (t < n)%nat -> q' t <= q t) ->
@@ -71,7 +71,7 @@ Proof.
   apply pf_sandwich; auto. intros t Ht. specialize (H t Ht). lra.
 Qed.
 
-(** Range distance as "some m with m <= q' - q <= m + d": the m is the least change. *)
+(** Range distance as "there is an m with m <= q' - q <= m + d"; this m is the least change. *)
 Lemma range_distance_between n q q' d : range_distance n q q' d ->
   exists m, forall t, (t < n)%nat -> m <= q' t - q t <= m + d.
 Proof.
@@ -95,7 +95,7 @@ Proof.
   intros Hs H. apply pure_dp_pointwise; intros r Hr. now apply pf_outcome.
 Qed.
 
-(** The usual statements: a scale from the range distance, or from the sensitivity. *)
+(** The usual statements, with the scale from the range distance or from the sensitivity. *)
 Corollary pf_pure_dp_scale n q q' d eps : 0 < d -> 0 < eps -> range_distance n q q' d ->
   pure_dp n (pf (scale_of eps d) n q) (pf (scale_of eps d) n q') eps.
 Proof.

@@ -1,5 +1,5 @@
-(** docs/proofs/question-sensitivities.md: what looks at people's rows only, and the joint choice
-    from a table. *)
+(** docs/proofs/question-sensitivities.md: scores that depend only on people's rows, and the joint choice from
+    a table. *)
 From Coq Require Import Reals Lra Lia List Arith FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy PureDP People Sensitivities Groups
@@ -9,7 +9,7 @@ Open Scope R_scope.
 Section Questions.
 Context {Row : Type}.
 
-(** Both scores look at people's rows only. *)
+(** Both scores depend only on people's rows. *)
 Lemma total_same (t t' : table Row) f : personal f -> same t t' -> total t f = total t' f.
 Proof.
   intros F H. unfold total.
@@ -88,7 +88,7 @@ Proof.
 Qed.
 End Joint.
 
-(** A set has the score of its best order: sets move apart no further than tuples do. *)
+(** A set has the score of its best order, so sets move apart no further than tuples do. *)
 Lemma set_moves N k c c' x (m : nat) tuple sets : (0 < m)%nat -> (forall i o j, (tuple i o j < N)%nat) ->
   joint_distance N k c c' x ->
   let score c i := best m (fun o => joint_score N k c (tuple i o)) in

@@ -15,7 +15,7 @@ Definition response (pi : R) (T : list nat) (em : nat -> R) (r : nat) : R :=
 
 (** ** What T is *)
 
-(** From the best downwards, as long as a gap passes the test. *)
+(** From the best downwards, until a gap fails the test. *)
 Fixpoint walk_down (test : R -> bool) (q : nat -> R) (x : nat) (l : list nat) : list nat :=
   x :: match l with
        | [] => []
@@ -35,8 +35,8 @@ Definition chain (D : R) := walked (at_most D).
 (** Section III-B, taken literally: each score is at least [D] from the one before. *)
 Definition prose (D : R) := walked (at_least D).
 
-(** Lemma 1: all scores at least best - c D, for the least c >= 1 such that c + 1 adds
-    nobody. *)
+(** Lemma 1: all candidates with a score of at least best - c D, for the least c >= 1 such that c + 1 adds no
+    candidate. *)
 Definition interval (D : R) (n : nat) (q : nat -> R) (T : list nat) : Prop :=
   let within c r := (r < n)%nat /\ best n q - INR c * D <= q r in
   NoDup T /\ exists c, (1 <= c)%nat /\ (forall r, In r T <-> within c r) /\
@@ -73,7 +73,7 @@ Proof.
   - intros; apply coin_pos.
 Qed.
 
-(** n e^(-(n-1)/s) becomes as small as one likes. *)
+(** n e^(-(n-1)/s) becomes arbitrarily small. *)
 Lemma far_enough : exists n, (3 <= n)%nat /\
   exp B * exp (- (INR n - 1) / s) < pi / INR n.
 Proof.
@@ -107,8 +107,8 @@ Proof.
   rewrite Q. apply Rmult_lt_compat_l; [lra|]. nra.
 Qed.
 
-(** The last candidate is a member of T, of which there are at most n, for q', and far
-    from the best and no member for q. *)
+(** For q', the last candidate is one of the at most n members of T. For q, it is far from the best and not a
+    member. *)
 Lemma no_bound n q q' T T' r : (r < n)%nat -> (length T' <= n)%nat ->
   exp B * exp (- (INR n - 1) / s) < pi / INR n ->
   INR n - 1 <= best n q - q r -> In r T' -> ~ In r T ->
@@ -256,7 +256,7 @@ Proof.
   destruct (far_enough s pi B s_pos pi_range) as (n & N & F).
   exists n, (stairs n 3), (stairs n 2), [0%nat], (candidates n).
   split; [|split; [|split; [left; intros; apply stairs_move; lra|]]].
-  - (* nobody is within 2 of the best *)
+  - (* no candidate is within 2 of the best *)
     split; [repeat constructor; easy|]. exists 1%nat. split; [lia|].
     assert (W : forall c r, (1 <= c <= 2)%nat ->
       (In r [0%nat] <-> (r < n)%nat /\ best n (stairs n 3) - INR c * 1 <= stairs n 3 r)).
@@ -269,7 +269,7 @@ Proof.
         unfold stairs in H'. rewrite S_INR in H'. pose proof (pos_INR r). lra. }
     split; [intros r; apply W; lia|]. split; [|intros; lia].
     intros r H. apply W; [lia|]. apply (W 2%nat); [lia|exact H].
-  - (* everybody is linked by steps of one *)
+  - (* all candidates are linked by steps of one *)
     split; [apply NoDup_candidates|]. exists n. split; [lia|].
     assert (W : forall r, (r < n)%nat ->
       best n (stairs n 2) - INR n * 1 <= stairs n 2 r).

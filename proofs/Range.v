@@ -1,7 +1,7 @@
 (** The exact range of permute-and-flip: docs/proofs/bounded-range-refuted.md.
 
-    With E t = exp (- q t / s) the page writes odds as (E j - mu) / (E i - mu); here
-    a t = exp (q t / s) = 1 / E t, so that nothing is divided by. *)
+    With E t = exp (- q t / s) the page writes odds as (E j - mu) / (E i - mu); here a t = exp (q t / s) = 1 /
+    E t, which avoids division. *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism Privacy PureDP Refuted.
@@ -311,7 +311,7 @@ Proof.
     - apply Rmult_le_pos; [auto|]. apply Rlt_le, Rinv_0_lt_compat, F0.
     - apply (Rmult_lt_reg_l F); [auto|].
       replace (F * (mu / F)) with mu by (field; lra). lra. }
-  (* the lever of the worst vector *)
+  (* the inequality for the worst vector *)
   assert (L'' : 0 <= lever q'' l (mu / F) 0 (top q'')).
   { apply (Rmult_le_reg_l F); [auto|]. rewrite Rmult_0_r. unfold lever.
     rewrite (int_ext _ (fun v => (fun x => / F * ((x - mu) * rivals s q l x)) (F * v))).
@@ -518,7 +518,7 @@ Proof.
 Qed.
 End Means.
 
-(** The range is exactly eta: true for everyone, and no smaller figure is. *)
+(** The range is exactly eta: it holds for all score vectors, and no smaller figure does. *)
 Theorem pf_range_exact eps : 0 < eps ->
   (forall n q q' D, 0 < D ->
      (forall i, (i < n)%nat -> Rabs (q i - q' i) <= D) ->

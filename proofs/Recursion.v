@@ -1,7 +1,7 @@
 (** docs/proofs/quantiles.md: several quantiles at once, depth by depth.
 
-    The answers of the depths above cut the line into stretches; a person stands on one
-    place, so is in one stretch; each stretch makes its own choice. *)
+    The answers from the depths above cut the line into intervals, called stretches. A person is at one place
+    and so in one stretch. Each stretch makes its own choice. *)
 From Coq Require Import Reals Lra Lia List Arith Permutation Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism People Groups.
@@ -11,13 +11,13 @@ Open Scope R_scope.
 Section Recursion.
 Context {Row Answer : Type}.
 Notation table := (table Row).
-(** What one depth answers: for every stretch, an answer. *)
+(** The answers of one depth, one for each stretch. *)
 Notation depth := (nat -> Answer).
 
 Variable place : nat -> list Row -> option nat.
 Hypothesis place_personal : personal place.
 
-(** Given the answers above: how many stretches, and in which a place lies. *)
+(** Given the answers above: the number of stretches, and the stretch in which a place lies. *)
 Variable stretches : list depth -> nat.
 Variable stretch_of : list depth -> nat -> nat.
 Variable choice : list depth -> nat -> table -> Answer -> R.
@@ -28,14 +28,14 @@ Hypothesis choice_same : forall h g t t' o, same t t' -> choice h g t o = choice
 Hypothesis choice_private : forall h g t t' o,
   add_remove t t' -> choice h g t o <= exp eps0 * choice h g t' o.
 
-(** Everybody with a value belongs to the stretch of their place. *)
+(** Each person with a value belongs to the stretch that contains their place. *)
 Definition stands (h : list depth) (p : nat) (l : list Row) (g : nat) : bool :=
   match place p l with Some v => (stretch_of h v =? g)%nat | None => false end.
 
 Definition depth_law (h : list depth) (t : table) (o : depth) : R :=
   joint (fun _ _ => true) (stands h) (stretches h) (choice h) t o.
 
-(** All depths, each made when the answers above are known. *)
+(** All depths, each asked when the answers above are known. *)
 Fixpoint recursion (h : list depth) (t : table) (os : list depth) : R :=
   match os with
   | [] => 1
@@ -57,7 +57,7 @@ Proof.
   inversion M as [|? ? Z _]; subst. exfalso; apply Z; now left.
 Qed.
 
-(** A person is in one stretch of a depth: a depth costs what one choice costs. *)
+(** A person is in one stretch of a depth, so a depth costs as much as one choice. *)
 Theorem depth_pure_dp h t t' o : add_remove t t' ->
   depth_law h t o <= exp eps0 * depth_law h t' o.
 Proof.
@@ -112,8 +112,8 @@ Proof.
 Qed.
 End Recursion.
 
-(** Coins of their own do not change the guarantee: the law is an average over
-    everybody's coins, the same on both tables. *)
+(** If each person flips private coins, the guarantee does not change: the law is an average over everybody's
+    coins, the same on both tables. *)
 Theorem average_private {C} (coins : list C) (weight : C -> R) (law law' : C -> R) E :
   (forall c, In c coins -> 0 <= weight c) ->
   (forall c, In c coins -> law c <= E * law' c) ->

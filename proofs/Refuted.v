@@ -1,6 +1,6 @@
-(** docs/proofs/bounded-range-refuted.md, the witness: permute-and-flip does not have
-    [BoundedRange(eps)], whatever eps > 0, with scores of sensitivity 1 and s = 2/eps.
-    (Ding et al. 2021, Proposition 8, says that it has.) *)
+(** docs/proofs/bounded-range-refuted.md, the witness: permute-and-flip does not have [BoundedRange(eps)] for
+    any eps > 0, with scores of sensitivity 1 and s = 2/eps. (Ding et al. 2021, Proposition 8, claims that it
+    does.) *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism Privacy.

@@ -1,7 +1,7 @@
 (** The best of several private runs, from the runs themselves: docs/proofs/tuning.md.
 
-    Runs are made one after the other, and the best so far is kept. Of several that are equally good each
-    is kept with the same chance: the j-th of them replaces the one kept with chance 1/j. *)
+    Runs are made one after the other, and the best so far is kept. Among equally good runs, each is kept with
+    the same chance: the j-th of them replaces the kept one with chance 1/j. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy Measures Tuning.
@@ -24,7 +24,7 @@ Proof.
   intros L H. now apply G.
 Qed.
 
-(** The chances of the numbers of runs: they add up to one. *)
+(** The chances of the numbers of runs, which add up to one. *)
 Definition of_number (w : nat -> R) : Prop := (forall k, 0 <= w k) /\ is_series w 1.
 
 Lemma series_zero (a : nat -> R) : (forall k, a k = 0) -> Series a = 0.
@@ -36,8 +36,8 @@ Qed.
 Section Run.
 Variables (n : nat) (value : nat -> R) (p : nat -> R).
 
-(** What is kept: nothing yet, or an outcome and how many runs were as good as it. [next psi kept x] is the
-    expectation of psi of what is kept when the next run gives x. *)
+(** The state: nothing yet, or the kept outcome and the number of runs as good as it. [next psi kept x] is the
+    expectation of psi of the state after the next run gives x. *)
 Definition next (psi : option (nat * nat) -> R) (kept : option (nat * nat)) (x : nat) : R :=
   match kept with
   | None => psi (Some (x, 1%nat))
@@ -47,14 +47,14 @@ Definition next (psi : option (nat * nat) -> R) (kept : option (nat * nat)) (x :
       else / INR (S j) * psi (Some (x, S j)) + (1 - / INR (S j)) * psi (Some (y, S j))
   end.
 
-(** The expectation of psi of what is kept after k runs, of which each gives x with chance p x. *)
+(** The expectation of psi of the state after k runs, each of which gives x with chance p x. *)
 Fixpoint after (k : nat) (psi : option (nat * nat) -> R) : R :=
   match k with
   | O => psi None
   | S k => after k (fun kept => sum (candidates n) (fun x => p x * next psi kept x))
   end.
 
-(** The answer: the outcome that is kept, or n if there was no run. *)
+(** The answer: the kept outcome, or n if there was no run. *)
 Definition answered (o : nat) (kept : option (nat * nat)) : R :=
   match kept with
   | Some (y, _) => if (y =? o)%nat then 1 else 0
@@ -176,7 +176,7 @@ Proof.
     unfold one. destruct kept as [[y j]|]; [destruct (y =? o)%nat|]; ring.
 Qed.
 
-(** Among equally good outcomes the one that is kept has the chance that it has in one run. *)
+(** Among equally good outcomes, each is kept with a chance in proportion to its chance in one run. *)
 Lemma shares k o g : (o < n)%nat ->
   equal (value o) * after k (one o g) = p o * after k (class (value o) g).
 Proof.
@@ -579,7 +579,7 @@ Proof.
 Qed.
 End Halting.
 
-(** The geometric law is one of them. *)
+(** The geometric law is a special case. *)
 Theorem geometric_number gamma : 0 < gamma < 1 ->
   halting_number gamma 1 (fun k => match k with O => 0 | S k => gamma * (1 - gamma) ^ k end).
 Proof.
@@ -630,7 +630,7 @@ Proof.
   - apply Rmult_le_pos; [lra|]. unfold Rdiv. apply Rmult_le_pos; [lra|]. apply Rlt_le, Rinv_0_lt_compat; lra.
 Qed.
 
-(** ** A number that everybody knows *)
+(** ** A known number of runs *)
 
 Lemma after_monotone n value p k psi psi' : (forall x, (x < n)%nat -> 0 <= p x) -> (forall s, psi s <= psi' s) ->
   after n value p k psi <= after n value p k psi'.
@@ -667,8 +667,8 @@ Hypothesis g_range : 0 < gamma < 1.
 Section Search.
 Variable p : nat -> R.
 
-(** The expectation of psi of the answer of a search that ends within k runs: after a run that does not
-    reach the target it stops with chance gamma, and says "none". *)
+(** The expectation of psi of the answer of a search that ends within k runs. After a run that does not reach
+    the target, the search stops with chance gamma and answers "none". *)
 Fixpoint searched (k : nat) (psi : option nat -> R) : R :=
   match k with
   | O => 0

@@ -1,8 +1,7 @@
 (** docs/proofs/sampling.md: from the float gaps of lemma 4 and the accuracy of [exp] to the
-    coins of lemma 6, and with them theorem 1: for scores and a scale as lemma 4 takes them,
-    the program returns r with exactly the probability of permute-and-flip.
-
-    What is assumed about the machine is the argument [m] of Machine.v, and ideal bits. *)
+    coins of lemma 6, and with them theorem 1: for scores and a scale that satisfy lemma 4, the program
+    returns r with exactly the probability of permute-and-flip. The assumptions about the machine are the
+    argument [m], from Machine.v, and ideal bits. *)
 From Coq Require Import Reals ZArith Lra Lia List Arith.
 From Flocq Require Import Core.
 From Discreet Require Import Common Mechanism Machine Floats GapBranches Thresholds
@@ -128,14 +127,14 @@ Qed.
 
 (** ** The sampler *)
 
-(** What the floats say about the word [U]: tails, heads, or nothing. *)
+(** The decision of the floats about the word [U]: tails, heads, or undecided. *)
 Definition float_guess (x_hat : R) (U : nat) : option bool :=
   let eta := / 2 ^ 43 in
   if Rlt_dec (fl (fl (x_hat * fl (1 + 2 * eta)) + 2)) (fl (INR U)) then Some false
   else if Rlt_dec (fl (INR U)) (fl (fl (x_hat * fl (1 - 2 * eta)) - 2)) then Some true
   else None.
 
-(** The coin of a candidate whose gap is [floated], from a word of [w] bits. *)
+(** The coin of a candidate with the gap [floated], from a word of [w] bits. *)
 Definition sampler_coin (m : machine) (floated : R) (low high : nat -> R) (step w : nat) :
     program bool :=
   flip low high step w (float_guess (float_chance m (2 ^ w) floated)).

@@ -1,6 +1,6 @@
-(** The three ways of choosing that need the range distance only, taken together: permute-and-flip
-    (which is noisy max with exponential noise), the exponential mechanism (with Gumbel noise), and
-    noisy max with Laplace noise. *)
+(** The three ways of choosing that need only the range distance, treated together: permute-and-flip (which is
+    noisy max with exponential noise), the exponential mechanism (with Gumbel noise), and noisy max with
+    Laplace noise. *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Discreet Require Import Common Mechanism Privacy PureDP Exponential Laplace.
 Import ListNotations.

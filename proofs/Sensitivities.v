@@ -58,8 +58,8 @@ End Counts.
 
 (** ** Quantiles *)
 
-(** [value p l]: the place on the grid of the value that person [p] gets from the rows
-    [l] by the rule in force, or [None] for a person without one. *)
+(** [value p l]: the place on the grid of the value that the rule gives to person [p] with the rows [l], or
+    [None] for a person without a value. *)
 Section Quantiles.
 Variable value : nat -> list Row -> option nat.
 Hypothesis value_personal : personal value.
@@ -72,7 +72,7 @@ Definition everyone (t : table) : R := number_of (fun _ => true) t.
 Definition at_most (t : table) (i : nat) : R := number_of (fun v => v <=? i)%nat t.
 Definition less_than (t : table) (i : nat) : R := number_of (fun v => v <? i)%nat t.
 
-(** The score for the level a/b in units of 1/b, and the one used elsewhere. *)
+(** The score for the level a/b in units of 1/b, and the score used elsewhere. *)
 Definition quantile_score (a b : R) (t : table) (i : nat) : R :=
   - Rmax 0 (Rmax (a * everyone t - b * at_most t i) (b * less_than t i - a * everyone t)).
 
@@ -83,8 +83,8 @@ Lemma test_personal (test : nat -> bool) : personal (fun p (l : list Row) =>
   match value p l with Some v => if test v then 1 else 0 | None => 0 end).
 Proof. intros p l l' H. now rewrite (value_personal p l l' H). Qed.
 
-(** What one person adds to N, A_i and A_(i-1): nothing at all, or 1 to N, and to the
-    others 0 or 1, less below. *)
+(** What one person adds to N, A_i and A_(i-1): either nothing, or 1 to N and 0 or 1 to each of the others, to
+    A_(i-1) no more than to A_i. *)
 Lemma person_adds t t' p i : added t t' p ->
   exists n x y, everyone t' = everyone t + n /\ at_most t' i = at_most t i + x /\
     less_than t' i = less_than t i + y /\
@@ -149,7 +149,7 @@ Proof. apply distance_general, quantile_sensitivity. Qed.
 Theorem plain_distance : distance add_remove (plain_score a b) (2 * Rmax a (b - a)).
 Proof. apply distance_general, plain_sensitivity. Qed.
 
-(** Replacing: also a person with a value by one without, and the other way round. *)
+(** Replacing a person, including a person with a value by one without, and the reverse. *)
 Ltac replaced H i :=
   destruct H as (m & p & p' & H & H');
   destruct (person_adds _ _ p i H) as (n & x & y & N & X & Y & C);

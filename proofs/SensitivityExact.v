@@ -1,12 +1,12 @@
-(** docs/proofs/question-sensitivities.md: the range distances of Sensitivities.v are
-    reached, so that no smaller figure is true. *)
+(** docs/proofs/question-sensitivities.md: the range distances of Sensitivities.v are attained, so no smaller
+    figure is true. *)
 From Coq Require Import Reals Lra Lia List Arith Permutation.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism People Sensitivities.
 Import ListNotations.
 Open Scope R_scope.
 
-(** People with one number in each row; a person's value is the number in the only row. *)
+(** People with one number per row; a person's value is the number in their only row. *)
 Definition only (p : nat) (l : list nat) : option nat :=
   match l with [x] => Some x | _ => None end.
 
@@ -19,7 +19,7 @@ Proof.
     destruct l' as [|x' [|y' l']]; simpl in H; try lia. reflexivity.
 Qed.
 
-(** [n] people, named 1 to [n], whose value is [k]. *)
+(** [n] people, named 1 to [n], all with the value [k]. *)
 Fixpoint crowd (k n : nat) : table nat :=
   match n with O => [] | S m => (S m, k) :: crowd k m end.
 
@@ -65,7 +65,7 @@ Qed.
 Lemma zero_fresh k n : ~ In 0%nat (map fst (crowd k n)).
 Proof. intros H. apply crowd_names in H. lia. Qed.
 
-(** The crowd, and one person more with value [v]. *)
+(** These people, plus one person with the value [v]. *)
 Definition joined (v k n : nat) : table nat := (0%nat, v) :: crowd k n.
 
 Lemma joined_added v k n : added (crowd k n) (joined v k n) 0.
@@ -128,7 +128,7 @@ Section Exact.
 Variables a b : R.
 Hypothesis level : 0 < a < b.
 
-(** Either score: both follow from the same four pairs of tables. *)
+(** Both scores, from the same four pairs of tables. *)
 Definition is_score (q : table nat -> nat -> R) : Prop :=
   q = quantile_score only a b \/ q = plain_score only a b.
 
@@ -146,11 +146,11 @@ Proof.
   rewrite <- Rmult_assoc, Rinv_l, Rmult_1_l by lra.
   destruct enough as (n & N & M).
   apply Rmax_lub.
-  - (* one person above the crowd *)
+  - (* one person above the others *)
     specialize (H (crowd 1 n) (joined 3 1 n) ltac:(exists 0%nat; left; apply joined_added)
                   4%nat 2%nat 0%nat ltac:(lia) ltac:(lia)).
     destruct Q as [-> | ->]; numbers H.
-  - (* one person below it *)
+  - (* one person below the others *)
     specialize (H (crowd 2 n) (joined 0 2 n) ltac:(exists 0%nat; left; apply joined_added)
                   4%nat 1%nat 3%nat ltac:(lia) ltac:(lia)).
     destruct Q as [-> | ->]; numbers H.

@@ -21,12 +21,12 @@ Inductive spending : forall A : Type, (table -> A -> R) -> R -> R -> Prop :=
         (concentrated_of_range (range_permute_and_flip (d' / s)))
   | weighing s n q d d' : 0 < s -> (0 < n)%nat -> 0 < d -> 0 < d' -> weighed q d d' ->
       spending nat (chosen em s n q) (concentrated_of_range (d / s)) (concentrated_of_range (d' / s))
-  (** One of n by permute-and-flip or Laplace noisy max, at the rho of the Laplace pair: the sum of
-      several costs no more than the code charges for their epsilon, also under hidden coins. *)
+  (** One of n by permute-and-flip or Laplace noisy max, at the rho of the Laplace pair: several of these cost
+     together at most what the code charges for their epsilon, with secret coins too. *)
   | choosing_noisily choose s n q d d' : In choose [pf; laplace_max] -> 0 < s -> (0 < n)%nat -> 0 <= d -> 0 <= d' ->
       scored q d d' ->
       spending nat (chosen choose s n q) (concentrated_of_laplace (d / s)) (concentrated_of_laplace (d' / s))
-  (** Whatever has a theorem for pure epsilon and chances that add up to one. *)
+  (** Any release with a theorem for pure epsilon and chances that add up to one. *)
   | purely A law eps eps' : whole A law eps eps' -> 0 < eps -> 0 < eps' ->
       spending A law (concentrated_of_pure eps) (concentrated_of_pure eps')
   | said_nothing : spending unit (fun _ _ => 1) 0 0
@@ -45,7 +45,7 @@ Inductive spending : forall A : Type, (table -> A -> R) -> R -> R -> Prop :=
   | at_most_spending A law rho rho' more more' : spending A law rho rho' -> rho <= more -> rho' <= more' ->
       spending A law more more'.
 
-(** ** Each is what it says *)
+(** ** Each constructor has its stated cost *)
 
 Definition sound {A} (law : table -> A -> R) (rho rho' : R) : Prop :=
   (forall t, at_most_one (law t)) /\ (forall t t', same t t' -> law t = law t') /\
@@ -66,7 +66,7 @@ Proof.
   pose proof (ln_increasing 1 (2 * exp (x / 2) - 1) ltac:(lra) ltac:(lra)) as L. rewrite ln_1 in L. lra.
 Qed.
 
-(** A choice by scores, whose range is r of the range distance in units of the scale. *)
+(** A choice by scores; its range is r of the range distance in units of the scale. *)
 Lemma by_range choose (range : R -> R) s n q d d' : 0 < s -> (0 < n)%nat -> 0 < d -> 0 < d' ->
   distance add_remove q d -> distance replace q d' -> (forall t t' i, same t t' -> q t i = q t' i) ->
   (forall x, 0 < x -> 0 < range x) -> (forall u, is_law n (choose s n u)) ->
@@ -81,7 +81,7 @@ Proof.
   - intros t t' H. apply range_of_cut; auto. apply Pos. now apply Rdiv_lt_0_compat.
 Qed.
 
-(** What a person who is replaced does to a group. *)
+(** The effect on a group when a person is replaced. *)
 Lemma part_replaced (inside : nat -> Row -> bool) kept g (t t' m : table) p p' : (forall g, personal (fun p l => kept p l g)) ->
   added m t p -> added m t' p' ->
   match is_in inside kept p (rows t p) g, is_in inside kept p' (rows t' p') g with

@@ -1,7 +1,7 @@
 (** docs/proofs/lazy-evaluation.md: "starting over until heads" is not epsilon-private.
 
-    Coins are compared with a public bound [B] that no score exceeds; if all coins fall
-    tails, the walk is begun again. *)
+    Coins are compared with a public bound [B] that no score exceeds; if all coins come up tails, the walk
+    starts again. *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism Privacy Walk Refuted.
@@ -97,7 +97,7 @@ Proof.
     apply Rdiv_lt_0_compat; [apply Rmult_lt_0_compat; lra | lra]. }
   apply (Rmult_lt_compat_r h) in Q; [|lra].
   replace (k * (2 - h) / h * h) with (k * (2 - h)) in Q by (field; lra).
-  (* a p so small that the limit's excess remains *)
+  (* a p so small that the factor still exceeds exp e *)
   set (p0 := (k * (2 - h) - exp e * h) / (2 * (exp e * k))).
   pose proof (exp_pos e) as E.
   assert (P0 : 0 < p0) by (apply Rdiv_lt_0_compat; [lra | nra]).
@@ -156,7 +156,7 @@ Proof.
   apply Rmult_lt_0_compat; [apply exp_pos | lra].
 Qed.
 
-(** So the figure is above eps, for every eps. *)
+(** So the true epsilon is above eps, for every eps. *)
 Theorem start_over_excess eps : 0 < eps -> eps < eps + ln (2 - exp (- eps)).
 Proof.
   intros E. assert (exp (- eps) < 1) by (rewrite <- exp_0; apply exp_increasing; lra).

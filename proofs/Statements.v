@@ -1,8 +1,7 @@
 (** Everything that is proved here, restated in full, page by page, in the symbols of
-    docs/proofs. It is the mathematics that is checked, not the Python code.
-
-    checked.txt is what Coq prints for this file: every statement, and every definition of
-    ours that it rests on. Whoever does not want to believe us reads that one file. *)
+    docs/proofs. Coq checks the mathematics, not the Python code. checked.txt contains what Coq prints for
+    this file: every statement, and every definition of ours that it rests on. A skeptic needs to read only
+    that one file. *)
 From Coq Require Import Reals Lra Lia List ZArith.
 From Discreet Require Import Common Constants Machine Mechanism Privacy.
 From Discreet Require People Sensitivities SensitivityExact Groups Recursion Votes.
@@ -45,7 +44,7 @@ Theorem permute_and_flip_pure_dp q q' d :
   range_distance n q q' d -> pure_dp n (pf s n q) (pf s n q') (d / s).
 Proof. now apply PureDP.pf_pure_dp. Qed.
 
-(** The scale that the code uses, from the range distance; and from the sensitivity. *)
+(** The scale that the code uses, from the range distance and from the sensitivity. *)
 Theorem permute_and_flip_private_at_scale q q' d eps : 0 < d -> 0 < eps ->
   range_distance n q q' d ->
   pure_dp n (pf (scale_of eps d) n q) (pf (scale_of eps d) n q') eps.
@@ -85,7 +84,7 @@ Theorem permute_and_flip_dominated q q' d : 0 <= d -> range_distance n q q' d ->
   Dominance.laplace_dominated n (pf s n q) (pf s n q') (d / s).
 Proof. now apply ApproxDP.pf_dominated. Qed.
 
-(** What the code calls [FlippedCoins]: both at once. *)
+(** Both at once, which the code calls [FlippedCoins]. *)
 Theorem permute_and_flip_flipped_coins q q' d : 0 <= d -> range_distance n q q' d ->
   Dominance.laplace_dominated n (pf s n q) (pf s n q') (d / s) /\
   bounded_range n (pf s n q) (pf s n q') (range_permute_and_flip (d / s)).
@@ -105,7 +104,7 @@ Theorem permute_and_flip_curve q q' d e :
   ApproxDP.approx_dp n (pf s n q) (pf s n q') e (delta_laplace (d / s) e).
 Proof. now apply ApproxDP.pf_approx_dp. Qed.
 
-(** docs/proofs/concentrated.md: [concentrated] is [ZCDP], over any answers; no answer is n or more. *)
+(** docs/proofs/concentrated.md: [concentrated] is [ZCDP], over any answers; all answers are below n. *)
 Theorem permute_and_flip_zcdp q q' d : 0 < d -> range_distance n q q' d ->
   let law q r := if (r <? n)%nat then pf s n q r else 0 in
   Divergences.concentrated (law q) (law q') (concentrated_of_range (range_permute_and_flip (d / s))).
@@ -162,7 +161,8 @@ Theorem exponential_approx_dp q q' d delta : 0 <= d -> 0 <= delta -> range_dista
   ApproxDP.approx_dp n (em s n q) (em s n q') (Rmax 0 (epsilon_of_range (d / s) delta)) delta.
 Proof. now apply Measures.em_at_delta. Qed.
 
-(** docs/proofs/top-k.md: one answer after another, each by one of the selections among those left. *)
+(** docs/proofs/top-k.md: one answer after another, each by one of the selections among the remaining
+    candidates. *)
 Theorem peeling_pure_dp choose q q' d k : In choose Selections.selections -> 0 <= d ->
   range_distance n q q' d ->
   let size h := length (Measures.left_after (candidates n) h) in
@@ -173,7 +173,7 @@ Theorem peeling_pure_dp choose q q' d k : In choose Selections.selections -> 0 <
   mean q <= exp (INR k * (d / s)) * mean q'.
 Proof. intros. now apply Measures.peeling_pure_dp. Qed.
 
-(** One-shot: one exponential noise for each, and the largest in order; [o] is the answer. *)
+(** One-shot: one exponential noise value per candidate, and the largest in order; [o] is the answer. *)
 Theorem one_shot_pure_dp q q' d o : (forall t, In t o -> (t < n)%nat) ->
   range_distance n q q' d ->
   TopK.one_shot s n q o <= exp (INR (length o) * (d / s)) * TopK.one_shot s n q' o.
@@ -187,8 +187,8 @@ Proof. now apply Totals.one_shot_total. Qed.
 Theorem one_shot_one q r : (r < n)%nat -> TopK.one_shot s n q [r] = pf s n q r.
 Proof. now apply TopK.one_shot_one. Qed.
 
-(** docs/proofs/noisy-count-and-gap.md: [beyond] is the probability that r wins by more than g,
-    and so the difference that of a lead between g and g'. *)
+(** docs/proofs/noisy-count-and-gap.md: [beyond] is the probability that r wins by more than g, so the
+    difference is the probability of a lead between g and g'. *)
 Theorem lead_pure_dp q q' d r g g' : (r < n)%nat -> g <= g' -> range_distance n q q' d ->
   Lead.beyond s n q r g - Lead.beyond s n q r g'
   <= exp (d / s) * (Lead.beyond s n q' r g - Lead.beyond s n q' r g').
@@ -220,8 +220,8 @@ Theorem error_ratio q :
 Proof. now apply ErrorRatio.error_ratio. Qed.
 End Statements.
 
-(** docs/proofs/unequal-sensitivities.md: one person moves score i by at most D i, of which at most one is 0.
-    [d] is at least the sum of any two; if all scores move one way, at least each. *)
+(** docs/proofs/unequal-sensitivities.md: one person moves score i by at most D i, and at most one D i is 0.
+    [d] is at least the sum of any two D i; if all scores move in one direction, [d] is at least each D i. *)
 Theorem unequal_range_distance n D q q' d t : 0 <= d ->
   (forall i j, (i < n)%nat -> (j < n)%nat -> i <> j -> 0 < D i + D j) ->
   (forall i, (i < n)%nat -> Rabs (q' i - q i) <= D i) ->
@@ -298,9 +298,9 @@ Proof.
   - apply SensitivityExact.count_distance_replace_exact.
 Qed.
 
-(** Quantiles at the level a/b in units of 1/b. [value p l]: the place on the grid that the
-    rule gives to person p with the rows l, or None for a person without a value. Both
-    scores: - max(0, aN - bA_i, bA_(i-1) - aN), and - |aN - bA_i|. *)
+(** Quantiles at the level a/b in units of 1/b. [value p l]: the place on the grid that the rule gives to
+    person p with the rows l, or None for a person without a value. The two scores are - max(0, aN - bA_i,
+    bA_(i-1) - aN), and - |aN - bA_i|. *)
 Theorem quantiles_add_remove (Row : Type) (value : nat -> list Row -> option nat) a b :
   People.personal value -> 0 <= a <= b ->
   let q := Sensitivities.quantile_score value a b in
@@ -374,7 +374,7 @@ Proof.
   - now apply (Groups.groups_pure_dp_replace inside kept K count law eps N S P m E F L).
 Qed.
 
-(** The rule "the least m of the groups in which they have rows". *)
+(** The rule "the first m of the groups in which they have rows". *)
 Theorem least_groups (Row : Type) (inside : nat -> Row -> bool) m :
   let kept := Groups.in_least inside m in
   (forall g, People.personal (fun p l => kept p l g)) /\
@@ -386,7 +386,7 @@ Proof.
   - apply Groups.in_least_few.
 Qed.
 
-(** From a table to an answer, by each of the selections and for any per-person rule. *)
+(** From a table to an answer, for each of the selections and any per-person rule. *)
 Theorem mode_pure_dp (Row : Type) choose n s (has : nat -> list Row -> nat -> bool)
     (t t' : People.table Row) : In choose Selections.selections -> 0 < s ->
   (forall r, People.personal (fun p l => has p l r)) ->
@@ -413,24 +413,24 @@ Proof.
   - now apply Sensitivities.quantile_distance_replace.
 Qed.
 
-(** From a table to everything that an answer says: choices, leads, noisy numbers of people, one after
-    the other and by group, under coins that nobody is shown. [Answers.release] lists the laws with
-    what they cost when a person is added or removed, and when one is replaced. *)
+(** From a table to everything that an answer says: choices, leads and noisy numbers of people, one after the
+    other and by group, with secret coins. [Answers.release] lists the laws and what they cost when a person is
+    added or removed, and when one is replaced. *)
 Theorem answer_pure_dp (Row A : Type) (law : People.table Row -> A -> R) eps eps' answers t t' :
   Answers.release A law eps eps' ->
   (People.add_remove t t' -> sum answers (law t) <= exp eps * sum answers (law t')) /\
   (People.replace t t' -> sum answers (law t) <= exp eps' * sum answers (law t')).
 Proof. apply Answers.answer_pure_dp. Qed.
 
-(** The same in rho: [Spending.spending] lists the laws with what they cost. *)
+(** The same in rho: [Spending.spending] lists the laws and what they cost. *)
 Theorem answer_zcdp (Row A : Type) (law : People.table Row -> A -> R) rho rho' t t' :
   Spending.spending A law rho rho' ->
   (People.add_remove t t' -> Divergences.concentrated (law t) (law t') rho) /\
   (People.replace t t' -> Divergences.concentrated (law t) (law t') rho').
 Proof. apply Spending.answer_concentrated. Qed.
 
-(** docs/proofs/quantiles.md: L depths; given the answers h above, [stretch_of h] tells in
-    which of the stretches a place lies, and each stretch makes a choice. *)
+(** docs/proofs/quantiles.md: L depths. Given the answers h from the depths above, [stretch_of h] says in
+    which interval ("stretch") a place lies, and each interval makes a choice. *)
 Theorem recursive_quantiles_pure_dp (Row Answer : Type)
     (place : nat -> list Row -> option nat) (stretches : list (nat -> Answer) -> nat)
     (stretch_of : list (nat -> Answer) -> nat -> nat)
@@ -450,8 +450,7 @@ Proof.
                  place P stretches stretch_of choice eps0 E N S C L).
 Qed.
 
-(** docs/proofs/question-sensitivities.md: coins that nobody is shown, such as a key; the law is an
-    average. *)
+(** docs/proofs/question-sensitivities.md: with secret coins, such as a key, the law is an average. *)
 Theorem average_pure_dp (C : Type) (coins : list C) (weight law law' : C -> R) eps :
   (forall c, In c coins -> 0 <= weight c) ->
   (forall c, In c coins -> law c <= exp eps * law' c) ->
@@ -464,8 +463,8 @@ Theorem average_approx_dp (C : Type) (coins : list C) (weight law law' : C -> R)
   sum coins (fun c => weight c * law c) <= exp eps * sum coins (fun c => weight c * law' c) + delta.
 Proof. apply Recursion.average_approx. Qed.
 
-(** docs/proofs/votes.md. [vote c b t]: what block b says about its rows t, under coins c of its own.
-    Everybody is dealt into one of m blocks by a uniform coin of their own. *)
+(** docs/proofs/votes.md. [vote c b t] is the vote of block b with the rows t, under the function's own coins
+    c. Each person is dealt into one of m blocks by a separate uniform coin. *)
 Theorem votes_pure_dp (Row C : Type) m (coins : list C) (weight : C -> R)
     (vote : C -> nat -> People.table Row -> option nat) choose n s (t t' : People.table Row) :
   (1 <= m)%nat -> (forall c, In c coins -> 0 <= weight c) ->
@@ -477,7 +476,7 @@ Theorem votes_pure_dp (Row C : Type) m (coins : list C) (weight : C -> R)
   (People.replace t t' -> pure_dp n (law t) (law t') (2 / s)).
 Proof. intros M W V I S law. split; intros H; apply Votes.votes_private; auto. Qed.
 
-(** The same under rho: what the code charges for each selection. No answer is n or more. *)
+(** The same under rho, as the code charges for each selection. All answers are below n. *)
 Theorem votes_zcdp (Row C : Type) m (coins : list C) (weight : C -> R)
     (vote : C -> nat -> People.table Row -> option nat) choose n s rho (t t' : People.table Row) :
   (1 <= m)%nat -> (forall c, In c coins -> 0 <= weight c) -> sum coins weight = 1 ->
@@ -519,7 +518,7 @@ Proof.
   split; intros H; apply Dealing.votes_with_number_costs; auto.
 Qed.
 
-(** Any partition that depends on the person alone, even one that the function knows. *)
+(** Any partition that depends only on the person, even if the function knows it. *)
 Theorem votes_any_partition_pure_dp (Row : Type) m (vote : nat -> People.table Row -> option nat)
     (block : nat -> nat) choose n s (t t' : People.table Row) :
   (forall b u u', Groups.same u u' -> vote b u = vote b u') ->
@@ -552,9 +551,9 @@ Theorem noisy_count_exact_noise eps z n : 0 < eps ->
   = NoisyCount.discrete_laplace eps (Z.of_nat z) * (1 - lambda ^ (2 * n)).
 Proof. apply NoisyCount.geometric_difference. Qed.
 
-(** docs/proofs/unknown-domain.md. Values are 0, ..., N-1, of which c v people have v; N is
-    "nothing". [answers ... c A]: the chance that a round's answer is in A, when [chosen] was
-    chosen before. One person is added who has at most m of the values. *)
+(** docs/proofs/unknown-domain.md. Values are 0, ..., N-1, and c v people have the value v; N is "nothing".
+    [answers ... c A] is the chance that a round's answer is in A if [chosen] was chosen before. One person,
+    who has at most m of the values, is added. *)
 Theorem unknown_domain_approx_dp N k tau chosen (c c' : nat -> nat) m A eps delta :
   0 <= tau -> 0 < eps -> 0 < delta -> (1 <= k)%nat -> (1 <= m)%nat ->
   (forall v, (v < N)%nat -> (c v <= c' v <= c v + 1)%nat) ->
@@ -565,8 +564,8 @@ Theorem unknown_domain_approx_dp N k tau chosen (c c' : nat -> nat) m A eps delt
   answers c' A <= exp eps * answers c A + delta.
 Proof. apply LimitedDomain.limited_approx_dp_margin. Qed.
 
-(** From a table, round after round: a person has at most m of the N values; [round t h r] is the
-    chance of r after the answers h, and phi any test of the answers of all rounds. *)
+(** From a table, round after round: a person has at most m of the N values; [round t h r] is the chance of r
+    after the answers h, and phi is any test of the answers of all rounds. *)
 Theorem unknown_domain_rounds_approx_dp (Row : Type) N k m tau eps delta
     (has : nat -> list Row -> nat -> bool) rounds phi t t' :
   0 <= tau -> 0 < eps -> 0 < delta -> (1 <= k)%nat -> (1 <= m)%nat ->
@@ -581,8 +580,8 @@ Theorem unknown_domain_rounds_approx_dp (Row : Type) N k m tau eps delta
      mean t <= exp (INR rounds * (2 * eps)) * mean t' + INR rounds * (delta * (1 + exp eps))).
 Proof. intros. now apply UnknownRounds.unknown_domain_rounds with m. Qed.
 
-(** And then any release about the values that were named, such as a noisy count of each: [found t] is the chance
-    that the values named and what is said about them are in a set. *)
+(** The same, followed by any release about the named values, such as a noisy count of each. [found t] is the
+    chance that the named values and the release about them are in a set. *)
 Theorem unknown_domain_then_approx_dp (Row A : Type) N k m tau eps delta
     (has : nat -> list Row -> nat -> bool) rounds (law : list nat -> People.table Row -> A -> R) more more'
     (answers : list nat -> list A) t t' :
@@ -598,7 +597,7 @@ Theorem unknown_domain_then_approx_dp (Row A : Type) N k m tau eps delta
      found t <= exp (INR rounds * (2 * eps) + more') * found t' + INR rounds * (delta * (1 + exp eps))).
 Proof. intros. now apply UnknownAnswers.unknown_domain_then with m. Qed.
 
-(** The chances of a round's answers, "nothing" included, add up to one. *)
+(** The chances of a round's answers, including "nothing", add up to one. *)
 Theorem unknown_domain_total (Row : Type) N k tau eps (has : nat -> list Row -> nat -> bool) t h :
   (1 <= k)%nat -> sum (candidates (S N)) (UnknownRounds.round N k tau eps has t h) = 1.
 Proof. intros K. now apply (UnknownRounds.round_total N k 1). Qed.
@@ -609,9 +608,9 @@ Theorem unknown_domain_cut N k c b :
    <-> length (filter (fun v => b <? c v) (candidates N)) <= k)%nat.
 Proof. apply UnknownDomain.cut_spec. Qed.
 
-(** docs/proofs/groups-from-the-data.md. A group of m people is kept by a coin of its own with the
-    chance [keep m]; [passes c test]: the chance that the kept groups of c pass a test. One person is
-    added to one group, or removed, or replaced. *)
+(** docs/proofs/groups-from-the-data.md. A group of m people is kept by a separate coin with the chance [keep
+    m]. [passes c test] is the chance that the kept groups of c pass a test. One person is added to one group,
+    or removed, or replaced. *)
 Theorem kept_groups_approx_dp eps delta c c' test : 0 <= eps -> 0 <= delta <= 1 ->
   Keeping.one_person c c' -> Keeping.is_test test ->
   Keeping.passes eps delta c test <= exp eps * Keeping.passes eps delta c' test + delta.
@@ -623,7 +622,7 @@ Theorem kept_groups_replace eps delta c c1 c' test : 0 <= eps -> 0 <= delta <= 1
   <= exp (2 * eps) * Keeping.passes eps delta c' test + delta * (1 + exp eps).
 Proof. intros. now apply (Keeping.kept_replace eps delta) with c1. Qed.
 
-(** A question about the groups that were kept, at [more]. *)
+(** Then a question about the kept groups, which costs [more]. *)
 Theorem kept_groups_then_pure_dp eps delta more c c' test test' : 0 <= eps -> 0 <= delta <= 1 ->
   0 <= more -> Keeping.one_person c c' -> Keeping.is_test test -> Keeping.is_test test' ->
   (forall l, test l <= exp more * test' l) ->
@@ -631,8 +630,8 @@ Theorem kept_groups_then_pure_dp eps delta more c c' test test' : 0 <= eps -> 0 
   <= exp (eps + more) * Keeping.passes eps delta c' test' + delta.
 Proof. intros. now apply Keeping.kept_then_pure_dp. Qed.
 
-(** From a table: a person counts in one group, drawn by coins that nobody is shown; then any answer
-    about the kept groups l, and of those the ones in a set. *)
+(** From a table: a person counts in one group, drawn by secret coins. Then comes any answer about the kept
+    groups l; the statement is about every set of such answers. *)
 Theorem found_groups_approx_dp (Row C A : Type) coins weight (group : C -> nat -> list Row -> option nat) G
     eps delta (law : list bool -> People.table Row -> A -> R) more more' (answers : list bool -> list A) t t' :
   0 <= eps -> 0 <= delta <= 1 ->
@@ -654,9 +653,10 @@ Theorem kept_groups_best eps delta (p : nat -> R) : 0 <= eps -> 0 <= delta <= 1 
 Proof. intros. now apply Keeping.keep_is_best. Qed.
 
 (** docs/proofs/above-threshold.md. [o] are queries with their answers (below; above; above by at
-    least g and less than g') on one data set, [o'] the same answers on a neighbour; [chance] is the
-    limit of their probability with a threshold noise below n, which exists. A shift of the threshold by h >= 0 with 0 <= h + q - q' <= d for every query
-    costs h/b1, and d/b2 for every answer "above", with or without its gap. *)
+    least g and less than g') on one data set, [o'] the same answers on a neighbour; [chance] is the limit,
+    which exists, of their probability with a threshold noise below n. A shift of the threshold by h >= 0 with
+    0 <= h + q - q' <= d for every query costs h/b1, and d/b2 for every answer "above", with or without its
+    gap. *)
 Theorem above_threshold_chance b1 b2 T o : 0 < b1 -> 0 < b2 -> AboveThreshold.all_sound o ->
   AboveThreshold.is_chance b1 b2 T o (Crossings.chance b1 b2 T o).
 Proof. intros B1 B2. now apply Crossings.chance_is. Qed.
@@ -680,8 +680,8 @@ Theorem above_threshold_total b1 b2 T q m c : 0 < b1 -> 0 < b2 ->
   sum (Totals.streams m c) (Crossings.crossed b1 b2 T c q) = 1.
 Proof. intros. now apply Totals.streams_add_up. Qed.
 
-(** The same in rho: the answers to at most m values, of which at most c cross; each value may depend on the
-    answers before it. The two directions may need different shifts of the threshold. *)
+(** The same in rho: the answers to at most m values, of which at most c cross. Each value may depend on
+    earlier answers. The two directions may need different shifts of the threshold. *)
 Theorem above_threshold_zcdp b1 b2 T m c most h h' d q q' : 0 < b1 -> 0 < b2 ->
   0 <= h <= most -> 0 <= h' <= most -> 0 <= d -> 0 < most / b1 + INR c * (d / b2) ->
   (forall past, 0 <= h + q past - q' past <= d) -> (forall past, 0 <= h' + q' past - q past <= d) ->
@@ -689,8 +689,8 @@ Theorem above_threshold_zcdp b1 b2 T m c most h h' d q q' : 0 < b1 -> 0 < b2 ->
   Divergences.concentrated (law q) (law q') (concentrated_of_pure (most / b1 + INR c * (d / b2))).
 Proof. intros B1 B2 H H' D E S S' law. now apply (Streams.stream_concentrated b1 b2 T B1 B2 m c most h h' d). Qed.
 
-(** With exponential noise both figures are exact, from c + 1 queries on. [telling s e c]: a query at T + s is below, and
-    c queries at T + s - e are above. *)
+(** With exponential noise both figures are exact for c + 1 or more queries. [telling s e c]: a query at T + s
+    is below, and c queries at T + s - e are above. *)
 Theorem above_threshold_exact b1 b2 T D c (P1 P2 P3 P4 : R) : 0 < b1 -> 0 < b2 -> 0 <= D ->
   let chance o P := AboveThreshold.is_chance b1 b2 T o P in
   chance (AboveThreshold.telling T (D + D) (D + D) c) P1 ->
@@ -700,8 +700,8 @@ Theorem above_threshold_exact b1 b2 T D c (P1 P2 P3 P4 : R) : 0 < b1 -> 0 < b2 -
   0 < P4 /\ P3 = exp (D / b1 + INR c * (D / b2)) * P4.
 Proof. intros B1 B2 HD. now apply AboveThreshold.above_threshold_exact. Qed.
 
-(** docs/proofs/top-k.md, the joint score: - max_i (c_(i) - c_(s_i)). One person is added who has
-    any of the N values. *)
+(** docs/proofs/top-k.md, the joint score: - max_i (c_(i) - c_(s_i)). One person is added, who has any of the
+    N values. *)
 Theorem joint_top_k_add_remove N k (c c' : nat -> nat) : (1 <= k)%nat ->
   (forall v, (v < N)%nat -> (c v <= c' v <= c v + 1)%nat) ->
   JointTopK.joint_distance N k c c' 2 /\ JointTopK.joint_distance N k c' c 2 /\
@@ -722,15 +722,15 @@ Proof.
   - now apply (JointTopK.joint_replaced_one N m).
 Qed.
 
-(** Everybody has one value, and the person moves from a to b. *)
+(** Everybody has one value, and one person moves from a to b. *)
 Theorem joint_top_k_replace_one_value N k a b (c c' : nat -> nat) : (1 <= k)%nat ->
   (a < N /\ b < N /\ a <> b /\ c a = c' a + 1 /\ c' b = c b + 1 /\
    forall v, v <> a -> v <> b -> c' v = c v)%nat ->
   JointTopK.joint_distance N k c c' 3.
 Proof. intros K M. now apply (JointTopK.joint_moved N k a b). Qed.
 
-(** docs/proofs/top-k.md: from a table to the k most common values. One-shot: [o] is the answer.
-    Jointly: the exponential mechanism over tuples, the numbers of people being [counts]. *)
+(** docs/proofs/top-k.md: from a table to the k most common values. One-shot: [o] is the answer. Jointly: the
+    exponential mechanism over tuples; [counts] are the numbers of people. *)
 Theorem top_k_one_shot_pure_dp (Row : Type) n s (has : nat -> list Row -> nat -> bool)
     (t t' : People.table Row) o : 0 < s -> (forall r, People.personal (fun p l => has p l r)) ->
   (forall r, In r o -> (r < n)%nat) ->
@@ -754,7 +754,7 @@ Theorem top_k_joint_pure_dp (Row : Type) N k tuples s (has : nat -> list Row -> 
   (People.replace t t' -> pure_dp tuples (law t) (law t') (2 * d / s)).
 Proof. intros S K P T C. now apply (Questions.joint_pure_dp N k has counts). Qed.
 
-(** The exponential mechanism over scores of a table, over tuples and over sets ([Wholes.weighed]). *)
+(** The exponential mechanism over scores of a table, tuples or sets ([Wholes.weighed]). *)
 Theorem weighed_bounded_range (Row : Type) n s (q : People.table Row -> nat -> R) d d' t t' :
   0 < s -> (0 < n)%nat -> Wholes.weighed q d d' ->
   let law t := em s n (q t) in
@@ -765,8 +765,8 @@ Proof.
   split; intros H; apply Exponential.em_bounded_range; auto.
 Qed.
 
-(** docs/proofs/exponential-randomized-response.md: whatever the scale s, the coin pi and B,
-    one person who counts for one candidate refutes B-privacy. *)
+(** docs/proofs/exponential-randomized-response.md: for every scale s, coin pi and B, one person who counts
+    for one candidate refutes B-privacy. *)
 Theorem randomized_response_chain_refuted s pi B : 0 < s -> 0 < pi <= 1 ->
   RandomizedResponse.refuted s pi B (RandomizedResponse.chain 1).
 Proof. apply RandomizedResponse.chain_refuted. Qed.
@@ -838,7 +838,7 @@ Proof.
   intros E. unfold scale_of, distance_general. rewrite Rmult_1_r.
   now apply ZcdpRefuted.published_rho_refuted.
 Qed.
-(** docs/proofs/laplace-dominance.md: the curve is that of the Laplace pair, and what it gives. *)
+(** docs/proofs/laplace-dominance.md: the curve is that of the Laplace pair, and what follows from it. *)
 Theorem laplace_pair eps c : 0 <= eps ->
   Dominance.tradeoff_laplace eps (Laplace.laplace_below 1 c) = Laplace.laplace_below 1 (c - eps).
 Proof. apply Laplace.laplace_pair_tradeoff. Qed.
@@ -860,8 +860,8 @@ Theorem dominated_hockey_stick n p p' eps tau : 0 <= eps -> 0 <= tau ->
   Composition.hockey_stick (candidates n) p p' 1 tau <= Composition.laplace_curve eps tau.
 Proof. apply Composition.dominated_hockey_stick. Qed.
 
-(** docs/proofs/large-gap.md: a draw of permute-and-flip that is not best becomes the best with
-    the chance [moved], if there is another candidate. *)
+(** docs/proofs/large-gap.md: if permute-and-flip draws a candidate that is not the best, it is replaced by
+    the best with the chance [moved], provided that there are at least two candidates. *)
 Theorem large_gap_is_law s n a q : 0 < s -> (0 < n)%nat -> 0 <= a ->
   Measures.is_law n (LargeGap.large_gap s n a q).
 Proof. apply LargeGap.large_gap_is_law. Qed.
@@ -872,8 +872,8 @@ Theorem large_gap_approx_dp n eps delta d q q' : (0 < n)%nat -> 0 < eps -> 0 <= 
   ApproxDP.approx_dp n (law q) (law q') eps delta.
 Proof. apply LargeGap.large_gap_approx_dp. Qed.
 
-(** docs/proofs/conversions.md: for finitely many answers, N = Some n, and for countably many,
-    N = None; some may be impossible. *)
+(** docs/proofs/conversions.md: N = Some n for finitely many answers, and N = None for countably many; some
+    answers may be impossible. *)
 Section Conversions.
 Variables (N : option nat) (p p' : nat -> R).
 Hypotheses (p_law : Measures.is_law_over N p) (p'_law : Measures.is_law_over N p').
@@ -929,7 +929,7 @@ Theorem dominated_to_bounded_range n p p' eps : Measures.is_law n p -> Measures.
   bounded_range n p p' (range_of_pure eps).
 Proof. apply Measures.dominated_to_range. Qed.
 
-(** docs/proofs/concentrated.md: simpler bounds, where no answer is impossible. *)
+(** docs/proofs/concentrated.md: simpler bounds, if no answer is impossible. *)
 Section Concentrated.
 Variables (n : nat) (p p' : nat -> R).
 Hypotheses (p_law : Concentrated.positive_law n p) (p'_law : Concentrated.positive_law n p').
@@ -944,7 +944,7 @@ Theorem pure_to_zcdp eps : pure_dp n p p' eps -> pure_dp n p' p eps ->
 Proof. now apply Concentrated.pure_to_zcdp. Qed.
 End Concentrated.
 
-(** The exact constants, over any answers, of which some may be impossible: [concentrated] is [ZCDP]. *)
+(** The exact constants, over any answers, some of which may be impossible: [concentrated] is [ZCDP]. *)
 Theorem pure_to_zcdp_exact (A : Type) (p p' : A -> R) eps : 0 < eps ->
   Divergences.distribution p -> Divergences.distribution p' ->
   (forall a, p a <= exp eps * p' a) -> (forall a, p' a <= exp eps * p a) ->
@@ -957,7 +957,7 @@ Theorem bounded_range_to_zcdp_exact (A : Type) (p p' : A -> R) eps : 0 < eps ->
   Divergences.concentrated p p' (concentrated_of_range eps).
 Proof. apply Divergences.range_concentrated. Qed.
 
-(** What the Laplace pair dominates, both ways. *)
+(** Releases that the Laplace pair dominates in both directions. *)
 Theorem dominated_to_zcdp n p p' eps : 0 <= eps -> Measures.is_law n p -> Measures.is_law n p' ->
   Dominance.laplace_dominated n p p' eps -> Dominance.laplace_dominated n p' p eps ->
   Divergences.concentrated (LaplacePair.listed_only n p) (LaplacePair.listed_only n p') (concentrated_of_laplace eps).
@@ -967,7 +967,7 @@ Proof. apply LaplacePair.dominated_concentrated. Qed.
 Theorem laplace_pair_of_two eps : 2 * concentrated_of_laplace eps <= concentrated_of_laplace (2 * eps).
 Proof. apply LaplacePair.laplace_of_two. Qed.
 
-(** docs/proofs/neighbours.md: bounded range given coins that nobody is shown. *)
+(** docs/proofs/neighbours.md: bounded range, given secret coins. *)
 Theorem averaged_range_to_zcdp (A C : Type) (coins : list C) weight (p p' : C -> A -> R) eps : 0 < eps ->
   (forall c, In c coins -> 0 <= weight c) -> sum coins weight <= 1 ->
   (forall c, In c coins -> Divergences.distribution (p c) /\ Divergences.distribution (p' c)) ->
@@ -980,7 +980,7 @@ Proof.
   - intros c I. destruct (D c I). apply Divergences.range_concentrated; auto.
 Qed.
 
-(** What the Laplace pair dominates given such coins, it dominates on average. *)
+(** If the Laplace pair dominates given such coins, it dominates on average. *)
 Theorem average_laplace_dominated (C : Type) (coins : list C) weight n (p p' : C -> nat -> R) eps : 0 <= eps ->
   (forall c, In c coins -> 0 <= weight c) -> sum coins weight = 1 ->
   (forall c, In c coins -> Measures.is_law n (p c)) ->
@@ -1037,9 +1037,9 @@ Theorem dominated_for_people n (P : nat -> nat -> R) eps k : 0 <= eps ->
   Dominance.laplace_dominated n (P 0%nat) (P k) (INR k * eps).
 Proof. apply Chains.dominated_people. Qed.
 
-(** docs/proofs/composition.md. In each round the number of answers [n h], the laws and the cost
-    may depend on the answers so far, [h]; there may be further answers, so that countably many are
-    covered: what is said of every finite part of them is said of all. *)
+(** docs/proofs/composition.md. In each round the number of answers [n h], the laws and the cost may depend on
+    the answers so far, [h]. There may be further answers. This covers countably many answers, because a
+    statement about every finite part of them is a statement about all. *)
 Section Compositions.
 Variables (n : list nat -> nat) (law law' : list nat -> nat -> R).
 Hypotheses (law_is : forall h, Measures.is_part (n h) (law h))
@@ -1063,7 +1063,7 @@ Proof.
     auto; intros h; apply law_is || apply law'_is.
 Qed.
 
-(** A person whose data is in one round's part only: the costs do not add. *)
+(** If a person's data is in the part of only one round, the costs do not add. *)
 Theorem parallel_composition eps j k : 0 <= eps ->
   (forall h, length h = j -> pure_dp (n h) (law h) (law' h) eps) ->
   (forall h, length h <> j -> forall r, (r < n h)%nat -> law h r = law' h r) ->
@@ -1093,14 +1093,14 @@ Proof.
 Qed.
 End Compositions.
 
-(** rho adds up, too; [affords]: whatever is answered, the costs of k rounds add up to at most cap. *)
+(** rho adds up too. [affords]: whatever is answered, the costs of k rounds add up to at most cap. *)
 Theorem adaptive_zcdp_composition (A : Type) (law law' : list A -> A -> R) rho k cap :
   (forall h, Together.at_most_one (law h)) ->
   (forall h, Divergences.concentrated (law h) (law' h) (rho h)) -> Together.affords rho k [] cap ->
   Divergences.concentrated (Together.rounds law k []) (Together.rounds law' k []) cap.
 Proof. apply Together.rounds_concentrated. Qed.
 
-(** Theorem 1 (d): each round is as good as [ZCDP] outside an event of probability [delta h]. *)
+(** Theorem 1 (d): each round is [ZCDP] outside an event of probability [delta h]. *)
 Theorem adaptive_mixed_composition (A : Type) (law law' good good' bad bad' : list A -> A -> R) delta rho
     k R D more order answers :
   (forall h a, law h a = (1 - delta h) * good h a + delta h * bad h a) ->
@@ -1115,7 +1115,7 @@ Theorem adaptive_mixed_composition (A : Type) (law law' good good' bad bad' : li
   <= exp (Rmax 0 (epsilon_of_concentrated R more order)) * sum answers (Together.rounds law' k []) + (D + more).
 Proof. intros L L' Dr G G' B B'. now apply (Mixtures.mixed_composition law law' good good' bad bad'). Qed.
 
-(** A round that is (eps, delta)-private is one of these, with eps-private laws outside the event. *)
+(** An (eps, delta)-private round is of this kind, with eps-private laws outside the event. *)
 Theorem approx_dp_is_mixture n p p' eps delta : Measures.is_law n p -> Measures.is_law n p' ->
   0 <= eps -> 0 < delta < 1 -> ApproxDP.approx_dp n p p' eps delta -> ApproxDP.approx_dp n p' p eps delta ->
   exists good good' bad bad', Measures.is_law n good /\ Measures.is_law n good' /\
@@ -1124,8 +1124,8 @@ Theorem approx_dp_is_mixture n p p' eps delta : Measures.is_law n p -> Measures.
     good r <= exp eps * good' r /\ good' r <= exp eps * good r.
 Proof. apply Mixtures.approx_is_mixture. Qed.
 
-(** Interleaved: [f i] is mechanism i, with its own noise; [asks] decides from all answers so far which mechanism is
-    asked next, and what. Each is counted once, when it is first asked. *)
+(** Interleaved: [f i] is mechanism i, with its own noise; [asks] decides from all answers so far which
+    mechanism is asked next, and which question. Each mechanism is counted once, when it is first asked. *)
 Theorem interleaved_pure_dp (Question Answer : Type) (asks : list (nat * (Question * Answer)) -> nat * Question)
     (f f' : nat -> list (Question * Answer) -> R) eps cap answers :
   (forall i, Interleaved.interactive (f i)) -> (forall i, Interleaved.interactive (f' i)) ->
@@ -1134,7 +1134,8 @@ Theorem interleaved_pure_dp (Question Answer : Type) (asks : list (nat * (Questi
   sum answers (Interleaved.interleaved asks f []) <= exp cap * sum answers (Interleaved.interleaved asks f' []).
 Proof. apply Interleaved.interleaved_pure. Qed.
 
-(** Such a mechanism is randomized response, drawn once, and then an interaction that knows nothing else. *)
+(** Such a mechanism is one draw of randomized response, followed by an interaction that knows nothing else.
+    *)
 Theorem interactive_is_coin (Question Answer : Type) (f f' : list (Question * Answer) -> R) eps : 0 < eps ->
   Interleaved.interactive f -> Interleaved.interactive f' ->
   (forall t, f t <= exp eps * f' t) -> (forall t, f' t <= exp eps * f t) ->
@@ -1143,8 +1144,8 @@ Theorem interactive_is_coin (Question Answer : Type) (f f' : list (Question * An
     f' t = / (1 + exp eps) * g t + exp eps / (1 + exp eps) * g' t.
 Proof. apply Interleaved.interactive_coin. Qed.
 
-(** docs/proofs/ledger.md: every cost is rounded up to the grid and every cap down; [counted_within] is the filter
-    over whole numbers that refuses what would pass the cap. *)
+(** docs/proofs/ledger.md: every cost is rounded up to the grid and every cap down; [counted_within] is the
+    filter over whole numbers that refuses costs that would exceed the cap. *)
 Section Ledger.
 Variables (A : Type) (law law' : list A -> A -> R) (grid : R) (k : nat).
 Hypotheses (grid_pos : 0 < grid) (laws : forall h, Together.at_most_one (law h)).
@@ -1167,7 +1168,7 @@ End Ledger.
 
 (** docs/proofs/sampling.md *)
 (** A program draws bits; [has_law p f x] says that the expectation of f over what p returns
-    is x. Lemma 1: w bits with 2^w >= k, kept if below k, else fresh bits. *)
+    is x. Lemma 1: w bits with 2^w >= k are kept if they are below k; otherwise fresh bits are drawn. *)
 Theorem sampling_lemma_1 w k f M : (1 <= k <= 2 ^ w)%nat -> (forall v, 0 <= f v <= M) ->
   Programs.has_law (UniformBelow.uniform_below w k) f (sum (candidates k) f / INR k).
 Proof. apply UniformBelow.uniform_below_law. Qed.
@@ -1178,10 +1179,9 @@ Theorem sampling_lemma_2 (M k i : Z) : (1 <= k <= M -> 0 <= i < k ->
             <-> a <= v < a + M / k)%Z.
 Proof. apply Words.words_of_index. Qed.
 
-(** Lemma 3. [low w] and [high w] are the ends of a ball around 2^w c; u is known to lie in
-    [U 2^-w, (U+1) 2^-w), and [step] more bits are drawn while the ball leaves it open. The
-    answer is right, its probability is the part of the interval below c (for b = true) or
-    above it, which add up to one. *)
+(** Lemma 3. [low w] and [high w] are the ends of a ball around 2^w c; u is known to lie in [U 2^-w, (U+1)
+    2^-w), and [step] more bits are drawn while the ball does not decide. The answer is right. Its probability
+    is the part of the interval below c (for b = true) or above it; the two add up to one. *)
 Theorem sampling_lemma_3 c low high step :
   (forall w, low w <= 2 ^ w * c <= high w) ->
   (forall w, 2 ^ w * c - 1 <= low w /\ high w <= 2 ^ w * c + 1) -> (1 <= step)%nat ->
@@ -1196,8 +1196,8 @@ Proof.
 Qed.
 
 (** Lemma 4. [good_gap floated gamma]: floated is within 2^-51 gamma + 2^-90 of gamma <= 599,
-    and at least 598 otherwise. [factor] is the code's, 1/s up to one rounding where its
-    exponent is not cut. Floats, |e| <= 900. *)
+    and at least 598 otherwise. [factor] is the code's factor, 1/s up to one rounding if its exponent is not
+    cut. Floats, |e| <= 900. *)
 Theorem sampling_lemma_4 best value s factor :
   format best -> format value -> value <= best ->
   / 2 ^ 901 <= s -> - u <= factor * s - 1 <= u ->
@@ -1205,8 +1205,8 @@ Theorem sampling_lemma_4 best value s factor :
     (fl (Rmin (fl (best - value)) (fl (600 / factor)) * factor)) ((best - value) / s).
 Proof. apply GapBranches.floats_middle. Qed.
 
-(** Nothing but the difference can overflow; one that does is above the limit (at most 2^1010),
-    which is what the cut then gives, here as there. The result is a float of at most 601. *)
+(** Only the difference can overflow. A difference that overflows is above the limit (at most 2^1010), and the
+    cut then gives the limit, here as in the code. The result is a float of at most 601. *)
 Theorem sampling_lemma_4_range s factor diff : 0 <= diff ->
   / 2 ^ 901 <= s <= 2 ^ 1000 -> - u <= factor * s - 1 <= u ->
   let floated := fl (Rmin diff (fl (600 / factor)) * factor) in
@@ -1279,8 +1279,8 @@ Theorem sampling_lemma_4_objects gamma : 0 <= gamma ->
   GapBranches.good_gap (fl (Rmin gamma 600)) gamma.
 Proof. apply GapIntegers.objects. Qed.
 
-(** [within]: the difference against the bound in units of scores, or any good float against
-    the bound itself. *)
+(** [within] compares the difference with the bound in units of scores, or any good float with the bound
+    itself. *)
 Theorem sampling_lemma_4_within gamma s factor diff e1 t1 bound :
   0 <= gamma -> / 2 ^ 901 <= s -> - u <= factor * s - 1 <= u -> - u <= e1 <= u ->
   Rabs t1 <= / 2 ^ 100 * s -> diff = gamma * s * (1 + e1) + t1 ->
@@ -1328,8 +1328,8 @@ Proof.
   - now apply (Floats.lemma_6_heads x x_hat word word_hat eta).
 Qed.
 
-(** Lemma 6, the coin: a word of w bits, which floats may decide when they know, else lemma 3.
-    It is heads with probability exactly c. *)
+(** Lemma 6, the coin: floats decide a word of w bits if they can, and lemma 3 otherwise. It is heads with
+    probability exactly c. *)
 Theorem sampling_lemma_6_coin c low high step w guess : 0 <= c <= 1 ->
   (forall w, low w <= 2 ^ w * c <= high w) ->
   (forall w, 2 ^ w * c - 1 <= low w /\ high w <= 2 ^ w * c + 1) -> (1 <= step)%nat ->
@@ -1338,8 +1338,8 @@ Theorem sampling_lemma_6_coin c low high step w guess : 0 <= c <= 1 ->
   Heads.is_coin (Heads.flip low high step w guess) c.
 Proof. apply Heads.flip_law. Qed.
 
-(** Lemma 6a: i is 2^8 times the first bits, in [noise_bound] the float for - ln (i/256) (1 + 2^-42); [beyond] is what
-    lemma 4 says of gamma and this bound. Every coin of chance at most e^-gamma is tails. *)
+(** Lemma 6a: i is 2^8 times the first bits, in [noise_bound] the float for - ln (i/256) (1 + 2^-42); [beyond]
+    is the result of lemma 4 for gamma and this bound. Every coin of chance at most e^-gamma is tails. *)
 Theorem sampling_lemma_6a (m : machine) i gamma c x (beyond : Prop) : (1 <= i <= 255)%nat ->
   let bound := Plans.noise_bound m i in
   (Rabs (gamma - bound) > / 2 ^ 48 * bound -> (beyond <-> bound < gamma)) ->
@@ -1349,8 +1349,9 @@ Proof. intros I bound. now apply (Plans.first_bits_mean_tails m i I). Qed.
 Theorem sampling_lemma_6a_bound (m : machine) i : (1 <= i <= 255)%nat -> / 2 ^ 8 <= Plans.noise_bound m i <= 500.
 Proof. intros I. apply (Plans.noise_bound_range m i I). Qed.
 
-(** Lemma 7: places are marked with chance m. The number of places before the next mark, drawn again after each mark,
-    gives the law of independent marks; and what decides that number for a uniform x: integers, floats, words. *)
+(** Lemma 7: places are marked with chance m. The number of places before the next mark, drawn again after
+    each mark, gives the law of independent marks. For a uniform x, integers, floats or words decide that
+    number. *)
 Theorem sampling_lemma_7 m l fuel phi : (length l <= fuel)%nat ->
   Plans.by_skips m fuel l phi = Walk.flip_all (fun _ => m) l phi.
 Proof. apply Plans.marks_by_skips. Qed.
@@ -1368,7 +1369,8 @@ Proof.
   - intros w U k. apply Plans.skip_of_words.
 Qed.
 
-(** Lemma 8: mark everybody with chance m, flip a coin c/m for the marked ones who are far. *)
+(** Lemma 8: mark every candidate with chance m, and flip a coin c/m for the marked candidates that are far.
+    *)
 Theorem sampling_lemma_8 mark coin m c far l phi : 0 < m ->
   Heads.is_coin mark m -> (forall x, far x = true -> Heads.is_coin (coin x) (c x / m)) ->
   (forall H, 0 <= phi H) ->
@@ -1380,8 +1382,9 @@ Theorem sampling_lemma_9 gamma floated (j : nat) : 0 <= gamma -> GapBranches.goo
   0 <= floated -> (j <= 255)%nat -> INR j <= fl (floated * Plans.levels_per_gamma) -> exp (- gamma) <= / 2 ^ j.
 Proof. apply Plans.level_right. Qed.
 
-(** Lemma 16, the time: k proposals come before t with the Poisson chance, at independent uniform times; each is
-    passed over with the same mean chance. Nothing is kept before t with the chance that nobody is reached. *)
+(** Lemma 16, the time: k proposals come before t with the Poisson chance, at independent uniform times, and
+    each is rejected with the same mean chance. The chance that nothing is kept before t is the chance that
+    nobody is reached. *)
 Theorem sampling_lemma_16_time (h : nat -> R -> R) l Lambda t : 0 < t -> 0 < Lambda -> (forall r, cont (h r)) ->
   let kept s := sum l (fun r => h r s) / Lambda in
   let passed_over := / t * int (fun s => 1 - kept s) 0 t in
@@ -1389,7 +1392,8 @@ Theorem sampling_lemma_16_time (h : nat -> R -> R) l Lambda t : 0 < t -> 0 < Lam
     (prod l (fun r => exp (- int (h r) 0 t))).
 Proof. apply Plans.nothing_kept. Qed.
 
-(** And the rates: the slopes of the negative logarithm of the chance not to be reached, of both noises. *)
+(** Lemma 16, the rates: for both kinds of noise, the slope of the negative logarithm of the chance of not
+    being reached. *)
 Theorem sampling_lemma_16_rates p t sigma :
   (0 <= p <= 1 -> 0 <= t ->
      derivable_pt_lim (fun t => - ln (1 - p * (1 - exp (- t)))) t (p / (1 + (1 - p) * (exp t - 1))) /\
@@ -1405,7 +1409,7 @@ Proof.
 Qed.
 
 (** Theorem 1, without the plans: flip a coin for everyone, choose uniformly among the heads
-    (lemma 1), or say "none". With the coins p_r = e^(-gamma_r) it is permute-and-flip. *)
+    (lemma 1), or say "none". With the coins p_r = e^(-gamma_r) this is permute-and-flip. *)
 Theorem sampling_theorem_1 s n q coin r : (r < n)%nat ->
   (forall x, (x < n)%nat -> Heads.is_coin (coin x) (Mechanism.coin s n q x)) ->
   Programs.has_law (Heads.head_or_none coin (candidates n)) (Heads.is_answer r) (pf s n q r).
@@ -1427,9 +1431,9 @@ Theorem sampling_heads_promise (m : machine) scale gamma floated :
   (Rabs (x_hat - x) <= / 2 ^ 43 * x \/ (x <= / 2 ^ 70 /\ x_hat <= / 2 ^ 70)).
 Proof. apply Sampler.heads_promise. Qed.
 
-(** Theorem 1 with everything put together: gaps as floats (lemma 4), words of w bits that
-    floats decide where they can (lemma 6), balls where they cannot (lemma 3), a uniform choice
-    among the heads (lemma 1). The law is exactly that of permute-and-flip. *)
+(** Theorem 1 in full: gaps as floats (lemma 4), words of w bits that floats decide where they can (lemma 6),
+    balls where they cannot (lemma 3), a uniform choice among the heads (lemma 1). The law is exactly that of
+    permute-and-flip. *)
 Theorem sampling_theorem_1_floats (m : machine) s n q floated low high step w r :
   0 < s -> (w <= 130)%nat -> (1 <= step)%nat -> (r < n)%nat ->
   let gamma t := (best n q - q t) / s in
@@ -1444,8 +1448,8 @@ Theorem sampling_theorem_1_floats (m : machine) s n q floated low high step w r 
     (Heads.is_answer r) (pf s n q r).
 Proof. apply Sampler.sampler_law. Qed.
 
-(** A program that runs: whole numbers low and high on both sides of 2^w c decide. It is the program
-    above, has the law of permute-and-flip, and a law is the limit of a share of tapes. *)
+(** A program that runs: whole numbers low and high on both sides of 2^w c decide. It is the program above and
+    has the law of permute-and-flip. A law is the limit of a share of tapes. *)
 Theorem sampling_whole_coin low high step w :
   WholeNumbers.whole_coin low high step w
   = Heads.flip (fun w => INR (low w)) (fun w => INR (high w)) step w (fun _ => None).
@@ -1465,7 +1469,7 @@ Theorem sampling_tapes (A : Type) (p : Programs.program A) f x : Programs.has_la
     (Coquelicot.Rbar.Finite x).
 Proof. apply WholeNumbers.tapes_law. Qed.
 
-(** Lemma 12: h and h' heads in two parts; the head of a part is kept in proportion. *)
+(** Lemma 12: two parts have h and h' heads; one part's head is kept, in proportion to these numbers. *)
 Theorem sampling_lemma_12 p l l' r : NoDup (l ++ l') ->
   Walk.uniform_head p (l ++ l') r =
   Walk.flip_all p l (fun H => Walk.flip_all p l' (fun H' =>
@@ -1473,14 +1477,15 @@ Theorem sampling_lemma_12 p l l' r : NoDup (l ++ l') ->
     h / (h + h') * Merging.chance_in r H + h' / (h + h') * Merging.chance_in r H')).
 Proof. apply Merging.merging. Qed.
 
-(** docs/proofs/tuning.md. Runs are made one after the other, each gives outcome x < n with chance p x and the
-    quality value x, and the best so far is kept, among equals each with the same chance. Their number is k with
-    chance w k. [best_of n value p w o]: the chance that o is kept at the end; n is "no run". *)
+(** docs/proofs/tuning.md. Runs are made one after the other. Each gives outcome x < n, with chance p x and
+    the quality value x. The best so far is kept; equally good runs are kept with equal chances. There are k
+    runs with chance w k. [best_of n value p w o]: the chance that o is kept at the end; n is "no run". *)
 Theorem tuning_is_law n value p w : Measures.is_law n p -> Runs.of_number w ->
   Measures.is_law (S n) (Runs.best_of n value p w).
 Proof. intros [P T] [W S]. now apply Runs.best_of_is_law. Qed.
 
-(** With f the generating function of w, F the chance of a worse and G that of an equally good outcome. *)
+(** f is the generating function of w, F the chance of a worse outcome, and G the chance of an equally good
+    one. *)
 Theorem tuning_winner n value p w o : Measures.is_law n p -> Runs.of_number w -> (o < n)%nat ->
   let f := Coquelicot.PSeries.PSeries w in
   let F := Runs.worse n value p (value o) in
@@ -1509,15 +1514,15 @@ Theorem tuning_poisson_pure_dp eps mu n value p p' : 0 <= eps -> 0 <= mu ->
   pure_dp (S n) (Runs.best_of n value p w) (Runs.best_of n value p' w) (cost_of_poisson eps mu).
 Proof. apply Runs.poisson_runs_pure_dp. Qed.
 
-(** Theorem 4: a number k that everybody knows. *)
+(** Theorem 4: a known number k of runs. *)
 Theorem tuning_fixed_pure_dp eps k n value p p' : Measures.is_law n p -> Measures.is_law n p' ->
   (forall r, (r < n)%nat -> p r <= exp eps * p' r) ->
   let law p o := Runs.after n value p k (Runs.answered n o) in
   pure_dp (S n) (law p) (law p') (INR k * eps).
 Proof. apply Runs.fixed_runs_pure_dp. Qed.
 
-(** Theorem 5: the first run to reach a target, where the search stops with chance gamma after every other run.
-    [searched k psi] is the expectation of psi of the answer within k runs; n is "none". *)
+(** Theorem 5: the first run to reach a target. After a run that does not reach it, the search stops with
+    chance gamma. [searched k psi] is the expectation of psi of the answer within k runs; n is "none". *)
 Theorem tuning_target_limit n reaches gamma p o : 0 < gamma < 1 -> Measures.is_law n p ->
   Coquelicot.Lim_seq.is_lim_seq (fun k => Runs.searched n reaches gamma p k (Runs.replied n o))
     (Coquelicot.Rbar.Finite (Runs.first_of n reaches gamma p o)).

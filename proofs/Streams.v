@@ -1,5 +1,5 @@
-(** docs/proofs/above-threshold.md, in rho: a watch over a stream whose values may depend on what was
-    answered before. *)
+(** docs/proofs/above-threshold.md, in rho: a watch over a stream, in which values may depend on earlier
+    answers. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Composition AboveThreshold Crossings Divergences Totals.
@@ -11,7 +11,7 @@ Variables (b1 b2 T : R).
 Hypotheses (b1_pos : 0 < b1) (b2_pos : 0 < b2).
 Notation told := (list (option (option nat))).
 
-(** The values asked and what was said of them, given the value that follows on each history. *)
+(** The values asked, with their answers, given the next value for each history. *)
 Fixpoint asked (q : told -> R) (before a : told) : list (R * answer) :=
   match a with [] => [] | x :: a' => (q before, said x) :: asked q (before ++ [x]) a' end.
 
@@ -48,7 +48,7 @@ Proof.
   rewrite sum_app, !sum_map. cbn [asked said chances answer_chance]. rewrite !sum_scal, !IH. ring.
 Qed.
 
-(** The noise of the threshold has density one in all. *)
+(** The density of the threshold's noise integrates to one. *)
 Lemma threshold_noise_total {A} (answers : list A) (o : A -> list (R * answer)) :
   (forall x, sum answers (fun a => chances b2 T x (o a)) = 1) ->
   is_lim_seq (fun n => sum answers (fun a => transcript b1 b2 T (o a) (INR n))) 1.

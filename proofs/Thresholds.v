@@ -1,5 +1,5 @@
-(** docs/proofs/sampling.md, lemma 5: whoever is worse than the threshold at level a has a
-    coin below 2^-a. *)
+(** docs/proofs/sampling.md, lemma 5: every candidate worse than the threshold at level a has a coin below
+    2^-a. *)
 From Coq Require Import Reals ZArith Lra Lia.
 From Flocq Require Import Core Relative.
 From Discreet Require Import Machine Floats Gaps GapBranches.
@@ -68,7 +68,7 @@ Section Threshold.
 Variables (best s : R) (a : nat).
 Hypothesis s_pos : 0 < s.
 
-(** It is enough that the threshold is as far away as a ln 2 scales. *)
+(** It is enough that the threshold lies at least a ln 2 scales below the best. *)
 Lemma far_coin T value : T <= best - INR a * ln 2 * s -> value < T ->
   exp (- ((best - value) / s)) < / 2 ^ a.
 Proof.

@@ -30,7 +30,7 @@ Proof.
   replace (order + (1 - order)) with 1 by ring. now rewrite Rpower_1 by exact H; right.
 Qed.
 
-(** The same chances under another name for each answer. *)
+(** The same chances, with the answers renamed. *)
 Lemma relabelled {A B} (label : A -> option B) l : NoDup l ->
   (forall a a' b, label a = Some b -> label a' = Some b -> a = a') ->
   exists m, NoDup m /\ (forall b, In b m -> exists a, In a l /\ label a = Some b) /\
@@ -128,7 +128,7 @@ Qed.
 Section Rounds.
 Context {A : Type}.
 
-(** The chance of the answers t in k rounds, after those of h. *)
+(** The chance of the answers t in k rounds, after the answers h. *)
 Fixpoint rounds (law : list A -> A -> R) (k : nat) (h t : list A) : R :=
   match k, t with
   | O, [] => 1

@@ -1,9 +1,9 @@
-(** One-shot top-k: docs/proofs/top-k.md. One exponential noise for each candidate, and the k
-    largest noisy scores in order.
+(** One-shot top-k: docs/proofs/top-k.md. Each candidate gets one exponential noise value, and the answer is
+    the k largest noisy scores in order.
 
     With y a noisy score and v = exp (- y / s), candidate r's v has the density a r on
-    [0, 1 / a r], a r = exp (q r / s). The answer is r :: o when r's v is below those of o, in
-    order, and these below all others': [one_shot_from] integrates over r's v first. *)
+    [0, 1 / a r], a r = exp (q r / s). The answer is r :: o if r's v is below those of o, in order, and these
+    are below all others: [one_shot_from] integrates over r's v first. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy PureDP.
@@ -13,8 +13,8 @@ Open Scope R_scope.
 Definition top_score (q : nat -> R) (r : nat) (l : list nat) : R :=
   fold_right (fun t m => Rmax (q t) m) (q r) l.
 
-(** The probability that the noisy scores of [o] are the next ones in this order, given that
-    all of [o] and [rest] lie below the one that belongs to v. *)
+(** The probability that the noisy scores of [o] come next in this order, given that all of [o] and [rest] lie
+    below the noisy score of v. *)
 Fixpoint one_shot_from (s : R) (q : nat -> R) (rest o : list nat) (v : R) : R :=
   match o with
   | [] => prod rest (fun t => 1 - v * exp (q t / s))
@@ -112,8 +112,7 @@ Proof.
     split; [exact A|]. intros t Ht. apply B. now right.
 Qed.
 
-(** If scores fall by at most d, the probability falls by a factor exp (d / s) for each of the
-    k at most. *)
+(** If scores fall by at most d, the probability falls by at most a factor exp (d / s) for each of the k. *)
 Lemma one_shot_sandwich q q' d rest o v :
   (forall t, In t (o ++ rest) -> q t - d <= q' t <= q t) -> reaches q (o ++ rest) v ->
   one_shot_from s q rest o v <= exp (INR (length o) * (d / s)) * one_shot_from s q' rest o v.

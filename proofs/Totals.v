@@ -1,11 +1,12 @@
-(** Chances that add up to one: the k largest with one noise each, and the answers of a noisy threshold. *)
+(** Chances that add up to one: the k largest with one noise value each, and the answers of a noisy threshold.
+    *)
 From Coq Require Import Reals Lra Lia List Arith Bool Classical.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism Walk Composition TopK AboveThreshold Crossings Divergences.
 Import ListNotations.
 Open Scope R_scope.
 
-(** The chances p of the answers on a list, and of no others. *)
+(** The chances p of the answers on a list, and zero for all others. *)
 Definition only {A} (same : forall a b : A, {a = b} + {a <> b}) (shown : list A) (p : A -> R) (a : A) : R :=
   if in_dec same a shown then p a else 0.
 
@@ -164,7 +165,8 @@ End OneShot.
 
 (** ** A noisy threshold *)
 
-(** All transcripts of m values of which c may cross: "below" or "above" for each, up to the c-th crossing. *)
+(** All transcripts of m values, of which at most c may cross: "below" or "above" for each, up to the c-th
+    crossing. *)
 Fixpoint streams (m c : nat) : list (list (option (option nat))) :=
   match m, c with
   | S m, S c => map (cons None) (streams m (S c)) ++ map (cons (Some None)) (streams m c)

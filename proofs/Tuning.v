@@ -6,7 +6,7 @@ From Discreet Require Import Common Mechanism Privacy Constants.
 Import ListNotations.
 Open Scope R_scope.
 
-(** The largest ratios: where the two constraints meet. *)
+(** The largest ratios, where the two constraints meet. *)
 Lemma halting_ratio eps gamma u v :
   0 <= eps -> 0 < gamma <= 1 -> 0 <= u <= 1 -> 0 <= v <= 1 ->
   v <= exp eps * u -> 1 - u <= exp eps * (1 - v) ->
@@ -37,7 +37,7 @@ Qed.
 
 (** ** The truncated negative binomial law of shape eta and halting probability gamma *)
 
-(** f'(x) / E[K]: the law is known by it, and E[K] cancels. *)
+(** f'(x) / E[K] determines the law, and E[K] cancels. *)
 Definition halting_slope (gamma eta x : R) : R :=
   exp ((1 + eta) * ln (gamma / (1 - (1 - gamma) * x))).
 

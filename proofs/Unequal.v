@@ -5,7 +5,7 @@ From Discreet Require Import Common Mechanism.
 Import ListNotations.
 Open Scope R_scope.
 
-(** The least of f over a list; 0 where there is nothing. *)
+(** The least value of f over a list; 0 for an empty list. *)
 Fixpoint least (l : list nat) (f : nat -> R) : R :=
   match l with
   | [] => 0

@@ -1,5 +1,5 @@
-(** docs/proofs/unknown-domain.md, from a table: the commonest values of a domain that nobody listed, and then
-    any release about the values that were named, such as a noisy count of each. *)
+(** docs/proofs/unknown-domain.md, from a table: the most common values of a domain without a list, and then
+    any release about the named values, such as a noisy count of each. *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Discreet Require Import Common Constants Mechanism Privacy People Composition Divergences Wholes Answers UnknownRounds.
 Import ListNotations.

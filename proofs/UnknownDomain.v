@@ -1,8 +1,8 @@
 (** docs/proofs/unknown-domain.md: candidates that come from the data.
 
-    Values are 0, ..., N - 1 (all that occur in either of two neighbouring data sets), the
-    number N stands for "nothing". A value's place in the list is the number of values ahead
-    of it: those with a larger count, and of equal counts those that come first. *)
+    Values are 0, ..., N - 1 (all values that occur in either of two neighbouring data sets); the number N
+    stands for "nothing". A value's place in the list is the number of values ahead of it: values with a
+    larger count, and earlier values with the same count. *)
 From Coq Require Import Reals Lra Lia List Arith Bool.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism ListLaw.
@@ -94,7 +94,7 @@ Proof.
   - pose proof (place_lt N c w v V (ahead_intro c w v ltac:(lia))). lia.
 Qed.
 
-(** At most b - a values have a place from a up to b. *)
+(** At most b - a values have a place from a to b - 1. *)
 Lemma few_places N c (f : nat -> bool) a b :
   (forall v, (v < N)%nat -> f v = true -> (a <= place N c v < b)%nat) ->
   (length (filter f (candidates N)) <= b - a)%nat.
@@ -156,7 +156,7 @@ Proof.
     + apply Nat.ltb_ge in L. lia.
 Qed.
 
-(** ** Neighbours: [c'] has one person more, who has the values with [gained] *)
+(** ** Neighbours: [c'] has one more person, who has the values with [gained] *)
 
 Section Neighbours.
 Variables (N k m : nat) (c c' : nat -> nat).

@@ -1,5 +1,5 @@
-(** docs/proofs/unknown-domain.md, from a table: the commonest values, one round after the other, of a
-    domain that nobody listed. *)
+(** docs/proofs/unknown-domain.md, from a table: the most common values of a domain without a list, one round
+    after the other. *)
 From Coq Require Import Reals Lra Lia List Arith Bool Permutation.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy ApproxDP People Groups Composition ListLaw

@@ -1,7 +1,7 @@
-(** docs/proofs/votes.md: votes of blocks, from the dealing of people to pure privacy.
+(** docs/proofs/votes.md: votes of blocks, from dealing people into blocks to pure privacy.
 
-    People are dealt into m blocks; [vote b t] is what block b says when its rows are t: a candidate,
-    or nothing. It is any function that looks at its rows only (their order means nothing). *)
+    People are dealt into m blocks; [vote b t] is the vote of block b with the rows t: a candidate, or none.
+    It can be any function that depends only on the block's rows (in any order). *)
 From Coq Require Import Reals Lra Lia List Arith Permutation FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism Privacy People Groups Composition Recursion Selections.
@@ -41,7 +41,7 @@ Proof.
   pose proof (B v i). pose proof (B v j). pose proof (B v' i). pose proof (B v' j). lra.
 Qed.
 
-(** Where the ballots of all blocks but one agree, the votes have range distance 2. *)
+(** If the ballots of all blocks except one agree, the votes have range distance 2. *)
 Lemma one_ballot n (say say' : nat -> option nat) b0 :
   (forall b, b <> b0 -> say b = say' b) ->
   range_distance n (fun r => sum (candidates m) (fun b => ballot (say b) r))
@@ -63,13 +63,13 @@ Proof.
   apply D. apply NoDup_candidates.
 Qed.
 
-(** ** Two tables whose people outside one block are the same *)
+(** ** Two tables with the same people outside one block *)
 
 Section Neighbours.
 Variable vote : nat -> table -> option nat.
 Hypothesis looks_at_rows : forall b t t', same t t' -> vote b t = vote b t'.
 
-(** [t] is [u] with one person more or none, [t'] likewise; both newcomers are in block [b0]. *)
+(** [t] is [u] with at most one more person, and so is [t']; both newcomers are in block [b0]. *)
 Definition beside (u t : table) (newcomer : option nat) : Prop :=
   match newcomer with Some p => added u t p | None => t = u end.
 
@@ -123,7 +123,7 @@ Proof.
 Qed.
 End Neighbours.
 
-(** ** People dealt at random: everybody by coins of their own *)
+(** ** People dealt at random, each by separate coins *)
 
 Definition put (block : nat -> nat) (p b x : nat) : nat := if (x =? p)%nat then b else block x.
 
@@ -181,7 +181,7 @@ Qed.
 
 Hypothesis some_block : (1 <= m)%nat.
 
-(** Somebody who is in no table does not matter. *)
+(** A person who is in neither table does not matter. *)
 Lemma dealt_twice l block F : dealt l block F
   = sum (candidates m) (fun _ => / INR m * dealt l block F).
 Proof.
@@ -199,7 +199,7 @@ Hypothesis looks_at_rows : forall c b t t', same t t' -> vote c b t = vote c b t
 Variables (choose : R -> nat -> (nat -> R) -> nat -> R) (s : R) (n : nat).
 Hypotheses (selects : In choose selections) (scale : 0 < s).
 
-(** The chance of answer r: an average over the functions' own coins and over the dealing. *)
+(** The chance of answer r: an average over the functions' coins and over the deal. *)
 Definition law (t : table) (r : nat) : R :=
   sum coins (fun c => weight c *
     dealt (people t) (fun _ => 0%nat) (fun block => choose s n (votes (vote c) block t) r)).
@@ -210,7 +210,7 @@ Proof.
   intros H R. apply (pure_dp_outcome n); [now apply selection_pure_dp | exact R].
 Qed.
 
-(** One newcomer each at most, in the same block by the same coin. *)
+(** At most one newcomer on each side, put into the same block by the same coin. *)
 Lemma beside_private u t t' who who' r : beside u t who -> beside u t' who' -> (r < n)%nat ->
   law t r <= exp (2 / s) * law t' r.
 Proof.

@@ -1,9 +1,9 @@
-(** What the algorithm does: three descriptions of permute-and-flip have the
-    distribution [pf] of Mechanism.v (docs/proofs/permute-and-flip.md, lemmas 1 and 3).
+(** Three descriptions of permute-and-flip have the distribution [pf] of Mechanism.v
+    (docs/proofs/permute-and-flip.md, lemmas 1 and 3).
 
-    - [uniform_head]: flip every coin, return a uniform one of the heads;
-    - [walk]: choose uniformly among those not yet visited, flip its coin, return it
-      at heads, else go on without it;
+    - [uniform_head]: flip every coin, return one of the heads uniformly at random;
+    - [walk]: choose uniformly among the candidates not yet visited and flip its coin; return it at heads,
+      otherwise continue without it;
     - [mean_over_orders]: the mean over all n! orders of the chance that r is the
       first head. *)
 From Coq Require Import Reals Lra Lia List Arith Permutation Factorial.

@@ -1,5 +1,6 @@
-(** docs/proofs/sampling.md, "A program that runs": the sampler of theorem 1 with every coin decided by
-    whole numbers, the same program as the one over real numbers, and what it does with a tape of bits. *)
+(** docs/proofs/sampling.md, "A program that runs": the sampler of theorem 1 with every coin decided by whole
+    numbers. It is the same program as the one over real numbers. This file also defines its run on a tape of
+    bits. *)
 From Coq Require Import Reals Lra Lia List Arith FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Mechanism Machine Programs UniformBelow Comparison Heads.
@@ -26,7 +27,7 @@ Proof.
     + exfalso. apply INR_le in Q. lia.
 Qed.
 
-(** A coin from a word of [w] bits, and [step] more while it is open. *)
+(** A coin from a word of [w] bits, with [step] more bits while it is undecided. *)
 Definition whole_coin (low high : nat -> nat) (step w : nat) : program bool :=
   bind (word w 0) (fun U => iterate (whole_ask low high step) (w, U)).
 
@@ -51,7 +52,7 @@ Proof.
   rewrite <- C. split; [apply Rlt_le, exp_pos|]. now apply coin_le_1.
 Qed.
 
-(** ** What a program does with a tape of bits: its answer, and the bits that are left *)
+(** ** A program's run on a tape of bits: its answer, and the remaining bits *)
 Fixpoint run {A} (steps : nat) (p : program A) (tape : list bool) : option (A * list bool) :=
   match p, steps with
   | Return a, _ => Some (a, tape)
@@ -70,7 +71,7 @@ Fixpoint tapes (length : nat) : list (list bool) :=
 Definition of_run {A} (f : A -> R) (r : option (A * list bool)) : R :=
   match r with Some (a, _) => f a | None => 0 end.
 
-(** The first [steps] bits are enough for so many steps. *)
+(** The first [steps] bits are enough for [steps] steps. *)
 Lemma run_average {A} steps (p : program A) f length : (steps <= length)%nat ->
   sum (tapes length) (fun tape => of_run f (run steps p tape)) = 2 ^ length * mass steps p f.
 Proof.
@@ -85,7 +86,7 @@ Proof.
     + cbn [run]. rewrite mass_later. apply IH. lia.
 Qed.
 
-(** So the law is the limit of the share of tapes. *)
+(** So the law is the limit of the share of tapes that give an answer. *)
 Theorem tapes_law {A} (p : program A) f x : has_law p f x <->
   is_lim_seq (fun n => sum (tapes n) (fun tape => of_run f (run n p tape)) / 2 ^ n) x.
 Proof.

@@ -1,5 +1,6 @@
-(** From a table to everything that an answer says, with chances that add up to one: what the step from
-    epsilon to rho needs. The grammar is that of Answers.v, each way with the answers that it can give.
+(** From a table to everything that an answer says, with chances that add up to one, as the step from epsilon
+    to rho requires. The grammar is that of Answers.v; each constructor also lists the answers that it can
+    give.
 
     [whole A law eps eps']: [law t a] is the chance of the answer a about the table t; it costs eps for a
     person who is added or removed, and eps' for one who is replaced. *)
@@ -16,7 +17,7 @@ Open Scope R_scope.
 Lemma distribution_at_most {A} (p : A -> R) : distribution p -> at_most_one p.
 Proof. intros (P & P1 & _). now split. Qed.
 
-(** By lists of answers that contain every answer in the end. *)
+(** By a sequence of lists that eventually contain every answer. *)
 Lemma distribution_from {A} (p : A -> R) (shown : nat -> list A) : (forall a, 0 <= p a) ->
   (forall k, NoDup (shown k)) -> (forall k, sum (shown k) p <= 1) ->
   (forall missing, 0 < missing -> exists k, 1 - missing <= sum (shown k) p) ->
@@ -155,7 +156,7 @@ Proof.
   apply factor_range. apply Rmult_le_pos; [lra | apply Rlt_le, exp_pos].
 Qed.
 
-(** Somebody else is left behind by g with a small chance only. *)
+(** The chance that r wins by more than g falls exponentially with g. *)
 Lemma beyond_far r : (r < n)%nat -> exists c, 0 < c /\ forall g, beyond s n q r g <= c * exp (- (g / s)).
 Proof.
   intros R. assert (T : exists t, In t (others n r)).
@@ -248,7 +249,7 @@ Section Whole.
 Context {Row : Type}.
 Notation table := (table Row).
 
-(** Scores of which one is weighed: those of a question, of tuples, and of sets. *)
+(** Scores for the exponential mechanism: of a question, of tuples, and of sets. *)
 Inductive weighed : (table -> nat -> R) -> R -> R -> Prop :=
   | one_by_one q d d' : scored q d d' -> weighed q d d'
   | tuples N k tuple has : (1 <= k)%nat -> (forall i j, (tuple i j < N)%nat) ->
@@ -273,7 +274,7 @@ Inductive whole : forall A : Type, (table -> A -> R) -> R -> R -> Prop :=
       whole nat (chosen em s n q) (d / s) (d' / s)
   | one_with_lead s n q d d' : 0 < s -> (2 <= n)%nat -> scored q d d' ->
       whole (nat * nat) (chosen_with_lead s n q) (d / s) (d' / s)
-  (** The k largest of n, in order, each with one noise. *)
+  (** The k largest of n, in order, with one noise value per candidate. *)
   | largest s n k q d d' : 0 < s -> (1 <= k <= n)%nat -> scored q d d' ->
       whole (list nat)
         (fun t => only (list_eq_dec Nat.eq_dec) (orders k (candidates n)) (chosen_at_once s n k q t))
@@ -283,7 +284,7 @@ Inductive whole : forall A : Type, (table -> A -> R) -> R -> R -> Prop :=
       whole (list (option (option nat)))
         (fun t => only same_stream (streams m c) (crossed b1 b2 T c (people_with has t)))
         (1 / b1 + INR c * (1 / b2)) (1 / b1 + INR c * (2 / b2))
-  (** A bound among m places: the first up to which about a/b of the people are. *)
+  (** A bound among m places: the first that covers about a/b of the people. *)
   | bounded b1 b2 T m value a b : 0 < b1 -> 0 < b2 -> personal value -> 0 <= a <= b ->
       whole (list (option (option nat)))
         (fun t => only same_stream (streams m 1) (crossed b1 b2 T 1 (people_short value a b t)))
@@ -300,14 +301,14 @@ Inductive whole : forall A : Type, (table -> A -> R) -> R -> R -> Prop :=
       (forall p l, (length (filter (is_in inside kept p l) (candidates count)) <= m)%nat) ->
       whole (list A) (fun t => each (fun g => law g (part inside kept g t)) (candidates count))
         (INR m * eps) (2 * (INR m * eps))
-  (** Coins that nobody is shown, such as a key. *)
+  (** Secret coins, such as a key. *)
   | with_coins A C coins weight law eps eps' : (forall c : C, In c coins -> 0 <= weight c) ->
       sum coins weight = 1 -> (forall c, In c coins -> whole A (law c) eps eps') ->
       whole A (fun t a => sum coins (fun c => weight c * law c t a)) eps eps'
   | costs_at_most A law eps eps' more more' : whole A law eps eps' -> eps <= more -> eps' <= more' ->
       whole A law more more'.
 
-(** ** Each is what it says *)
+(** ** Each constructor has its stated cost *)
 
 Lemma cut_distribution n p : is_law n p -> distribution (fun r => if (r <? n)%nat then p r else 0).
 Proof.
@@ -348,7 +349,7 @@ Proof.
     + intros t t' i H. now rewrite (counts_of_same _ t t' (fun r => has_value_personal value r P) H).
 Qed.
 
-(** Both: chances that add up to one, and what they cost. *)
+(** Both facts: the chances add up to one, and they have the stated cost. *)
 Definition adds_up {A} (law : table -> A -> R) (eps eps' : R) : Prop :=
   (forall t, distribution (law t)) /\ (forall t t', same t t' -> law t = law t') /\
   costs add_remove law eps /\ costs replace law eps'.

@@ -1,6 +1,6 @@
 (** docs/proofs/bounded-range-refuted.md and concentrated.md: permute-and-flip is not
-    ZCDP(eps^2/8) for any 0 < eps <= 2, which it would be if the published bounded range
-    were true. The witness is again (D, 0) against (0, D) at s = 2D/eps, here with D = 1. *)
+    ZCDP(eps^2/8) for any 0 < eps <= 2. It would be if the published bounded range were true. The witness is
+    again (D, 0) against (0, D) at s = 2D/eps, here with D = 1. *)
 From Coq Require Import Reals Lra Lia List Arith.
 From Coquelicot Require Import Coquelicot.
 From Discreet Require Import Common Constants Mechanism Privacy Concentrated Refuted.

@@ -1,4 +1,4 @@
-"""For all tests: one environment, Hypothesis repeats itself exactly, shared fixtures."""
+"""Set up all tests: one environment, repeatable Hypothesis runs, shared fixtures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytest_plugins = [
 
 settings.register_profile(
     "discreet",
-    derandomize=True,  # the same examples every time: the suite's false alarms stay where they are stated
+    derandomize=True,  # the same examples every time, so the stated false-alarm rates hold
     deadline=None,  # the machine may be busy
     suppress_health_check=[HealthCheck.too_slow],
 )
@@ -32,7 +32,7 @@ settings.load_profile("discreet")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, Any, Any]:
-    """Freeze what was collected, so that garbage collection never scans it."""
+    """Freeze the collected tests, so garbage collection never scans them."""
     gc.disable()
     try:
         return (yield)

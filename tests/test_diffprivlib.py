@@ -1,4 +1,4 @@
-"""The diffprivlib adapter: the same call, the exact law, and no seed."""
+"""The diffprivlib adapter: the same calls, the exact distribution, and no seeds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CALL: dict[str, Any] = {"epsilon": 1, "sensitivity": 1, "utility": [3, 1000, 5]}
 
 @pytest.mark.parametrize("adapted", BOTH)
 def test_the_call_of_diffprivlib_works_unchanged(adapted: type[Any]) -> None:
-    """Keywords of diffprivlib 0.6: epsilon, sensitivity, utility, monotonic, candidates, random_state."""
+    """The keywords are those of diffprivlib 0.6."""
     full = adapted(**CALL, monotonic=False, candidates=["a", "b", "c"], random_state=None)
     assert full.randomise() == "b"
     assert full.randomise(None) == "b"
@@ -71,7 +71,7 @@ def test_a_seed_is_refused_and_told_what_to_write(adapted: type[Any], seed: obje
     ids=lambda generator: type(generator).__name__,
 )
 def test_a_generator_is_accepted_and_never_drawn_from(adapted: type[Any], generator: Any) -> None:
-    """As diffprivlib's own models pass it. That twice 99 draws agree has a chance of 2⁻⁹⁹."""
+    """diffprivlib's own models pass one. Two series of 99 draws agree with probability 2⁻⁹⁹."""
     has_state = type(generator) is not random.SystemRandom
     before = pickle.dumps(generator) if has_state else b""
     even: dict[str, Any] = {"epsilon": 1, "sensitivity": 1, "utility": [7, 7]}
@@ -87,7 +87,7 @@ def test_a_generator_is_accepted_and_never_drawn_from(adapted: type[Any], genera
 
 @pytest.mark.parametrize("adapted", BOTH)
 def test_attributes_are_read_and_never_set(adapted: type[Any]) -> None:
-    """In diffprivlib an attribute set later changes the mechanism, or is ignored; here it is refused."""
+    """In diffprivlib, setting an attribute later changes the mechanism or is ignored; here it is refused."""
     made = adapted(**CALL, candidates=["a", "b", "c"])
     assert (made.epsilon, made.delta, made.sensitivity) == (1.0, 0.0, 1)
     assert (made.utility, made.candidates, made.monotonic) == ([3, 1000, 5], ["a", "b", "c"], False)
@@ -164,7 +164,7 @@ def test_a_weight_of_zero_is_never_chosen_and_extreme_weights_work() -> None:
     flat = {"epsilon": 1, "sensitivity": 1, "utility": [0, 0, 0]}
     never = Exponential(**flat, measure=[1, 0, 1])
     assert {never.randomise() for _ in range(100)} == {0, 2}
-    # The best candidate has no weight, and all others are hopelessly far behind it: still exact.
+    # The best candidate has no weight, and all others are far behind it; the law is still exact.
     behind = Exponential(epsilon=1, sensitivity=1, utility=[10**9, 0, -(10**9)], measure=[0, 1, 1])
     assert behind.randomise() == 1
     wide = Exponential(**flat, measure=[Fraction(1, 10**400), 10**400, Fraction(1, 3)])
@@ -172,7 +172,7 @@ def test_a_weight_of_zero_is_never_chosen_and_extreme_weights_work() -> None:
 
 
 def test_the_weighted_law_is_exact() -> None:
-    """Chi-square under a fixed script; with a random one it would be a false alarm once in 10⁹."""
+    """The bits are scripted; with random bits this chi-square test would give a false alarm once in 10⁹."""
     scores = Scores([2, 0, 1, 1], sensitivity=1)
     weights = [Fraction(1), Fraction(5), Fraction(1, 2), Fraction(0)]
     gaps = mechanisms.Exponential(epsilon=1).gaps(scores)
@@ -188,7 +188,7 @@ def test_the_weighted_law_is_exact() -> None:
 
 @pytest.mark.parametrize("adapted", BOTH)
 def test_the_law_is_that_of_the_mechanism(adapted: type[Any]) -> None:
-    """A uniform choice when all are equal, half of each when two are: fair to 6.5 standard deviations.
+    """Equal candidates are chosen equally often, to within 6.5 standard deviations.
 
     A false alarm has probability below 10⁻⁹ (Hoeffding); a bias of 0.15 would be seen.
     """
@@ -198,7 +198,7 @@ def test_the_law_is_that_of_the_mechanism(adapted: type[Any]) -> None:
 
 
 def test_every_difference_on_the_page_is_one() -> None:
-    """What diffprivlib's own tests notice, in the order of the table."""
+    """These are the differences that diffprivlib's own tests find, in the order of the table."""
     page = (Path(__file__).parents[1] / "docs" / "tutorials" / "moving-over.md").read_text(
         encoding="utf-8"
     )

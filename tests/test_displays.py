@@ -39,7 +39,7 @@ def test_guarantees_in_words_and_measures(guarantee: Any) -> None:
 
 
 def test_scores_show_shape_and_kind_and_no_data() -> None:
-    """A notebook saves what it shows."""
+    """A saved notebook would contain whatever is shown."""
     for shown in (_html(SCORES), repr(SCORES), str(SCORES)):
         assert "Scores(3 candidates, int64, sensitivity=1, monotonic=True)" in shown
         for data in ("flu", "cold", "412", "398", "57"):

@@ -1,4 +1,4 @@
-"""An error names a parameter by the caller's name for it, and what it quotes is unchanged."""
+"""An error uses the caller's name for a parameter and quotes its value unchanged."""
 
 from __future__ import annotations
 

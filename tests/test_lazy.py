@@ -30,7 +30,7 @@ def test_the_distribution_is_permute_and_flip_with_a_stand_in() -> None:
 
 
 def test_draws_follow_the_distribution() -> None:
-    # 20,000 scripted draws: fixed once and for all, so the test cannot fail by chance.
+    # 20,000 scripted draws, so the test cannot fail by chance.
     mechanism, values, bits = lazy(), {"a": 0, "b": -1, "c": -4}, scripted("lazy")
     draws = Counter(mechanism._choose(list(values), values.__getitem__, bits) for _ in range(6_000))
     expected = mechanism.probabilities(Scores(values, sensitivity=1))
@@ -87,7 +87,7 @@ def _neighbours(values: tuple[int, ...], monotonic: bool) -> list[tuple[int, ...
 @pytest.mark.parametrize("monotonic", [False, True])
 @pytest.mark.parametrize("epsilon", ["0.2", "1", "3"])
 def test_exact_audit(epsilon: str, monotonic: bool) -> None:
-    # Every pair of neighbours on a small grid, bound included, scores above it too.
+    # Every pair of neighbours on a small grid, including the bound and scores above it.
     mechanism = lazy(epsilon, monotonic=monotonic)
     worst = 0.0
     for values in itertools.product((-7, -2, -1, 0, 1), repeat=2):
@@ -102,7 +102,8 @@ def test_exact_audit(epsilon: str, monotonic: bool) -> None:
 @pytest.mark.parametrize("monotonic", [False, True])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_starting_over_is_not_private(epsilon: float, monotonic: bool) -> None:
-    # Refuted by a pair of neighbours: the runner-up is as good as hopeless, the best leaves the bound.
+    # Refuted by a pair of neighbours: the second candidate is nearly hopeless, and the best drops below the
+    # bound.
     step = (-1, 0) if monotonic else (-1, 1)
     low = -round(60 / epsilon)
     near, far = (
@@ -117,7 +118,7 @@ def test_starting_over_is_not_private(epsilon: float, monotonic: bool) -> None:
 
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_the_auditor_finds_that_starting_over_is_not_private(monotonic: bool) -> None:
-    """It must look below the public bound, from where a neighbour reaches it."""
+    """It must search below the public bound, from where a neighbour reaches it."""
     found = audit(
         StartOver(epsilon=1, bound=0), PureDP(1), monotonic=monotonic, n=2, effort="quick"
     )
@@ -165,7 +166,7 @@ def test_random_order_is_a_permutation_and_lazy() -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None, "high", True, 1j])
 def test_bad_scores_are_named_by_the_rule(value: Any) -> None:
-    # A thousand candidates: the stand-in comes first once in a thousand, and the bits are scripted.
+    # With a thousand candidates the stand-in comes first once in a thousand; the bits are scripted.
     with pytest.raises(ScoresError) as raised:
         lazy()._choose(range(1000), lambda _: value, scripted(1))
     assert repr(value) not in str(raised.value)

@@ -1,4 +1,4 @@
-"""``python -m discreet`` is the command."""
+"""``python -m discreet`` runs the command."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A neighbour relation is a string that is stored as such."""
+"""A neighbour relation is stored as a plain string."""
 
 from __future__ import annotations
 

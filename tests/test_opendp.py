@@ -54,7 +54,7 @@ def _space(atom: str = "i64", *, monotonic: bool = False, **vector: Any) -> tupl
     return dp.vector_domain(atoms, **vector), dp.linf_distance(T=atom, monotonic=monotonic)
 
 
-# ---- what is made ------------------------------------------------------------------------------
+# ---- the measurements ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -167,7 +167,7 @@ def test_numbers_are_read_as_binary(make: Maker) -> None:
 @pytest.mark.parametrize("make", MAKERS)
 def test_domains_that_are_nullable_or_no_numbers_are_refused(make: Maker) -> None:
     for domain in (
-        dp.vector_domain(dp.atom_domain(T="f64")),  # NaN is allowed unless it is said otherwise
+        dp.vector_domain(dp.atom_domain(T="f64")),  # NaN is allowed by default
         dp.vector_domain(dp.atom_domain(T="f64", nan=True)),
         dp.vector_domain(dp.atom_domain(T="f32", nan=True)),
         dp.vector_domain(dp.atom_domain(T="String")),
@@ -263,7 +263,7 @@ def test_the_error_for_missing_features_is_ours() -> None:
 
 
 def _counts() -> Any:
-    """A table of words to the counts of three of them: one person more or less moves them one way."""
+    """Return a transformation from words to three counts; adding or removing a person moves them one way."""
     words = ["flu", "cold", "asthma"]
     return dp.t.make_user_transformation(
         dp.vector_domain(dp.atom_domain(T="String")),
@@ -336,7 +336,7 @@ def test_measurements_compose(make: Maker) -> None:
 
 @pytest.fixture
 def query() -> Iterator[Callable[..., Any]]:
-    """A query about three scores in a context with half of a privacy loss; our makers are registered."""
+    """A query about three scores in a context with half of a privacy loss and our constructors registered."""
     from opendp.context import constructors
 
     names = [make.__name__.removeprefix("make_") for make in (*MAKERS, make_top_k)]
@@ -417,7 +417,7 @@ def test_the_k_best_in_order(measure: Any, optimize: str) -> None:
 @pytest.mark.parametrize("k", [1, 2, 7])
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_what_the_k_best_cost(k: int, monotonic: bool) -> None:
-    """Under max divergence as much as OpenDP's own, under the concentrated one a little less."""
+    """The cost equals OpenDP's under max divergence, and is a little less under concentrated divergence."""
     space, concentrated = _space(monotonic=monotonic), dp.zero_concentrated_divergence()
     for scale in (0.5, 2.0, 30.0):
         ours = make_top_k(*space, scale=scale, k=k)
@@ -434,9 +434,9 @@ def test_what_the_k_best_cost(k: int, monotonic: bool) -> None:
 
 @pytest.mark.parametrize("measure", [dp.max_divergence, dp.zero_concentrated_divergence])
 def test_frequencies_of_the_k_best_agree_with_opendp(measure: Any) -> None:
-    """Each of six orders, by Hoeffding as below: the limit is 0.088.
+    """Compare each of six orders by Hoeffding's inequality, as below; the limit is 0.088.
 
-    The power: a scale off by a factor of two moves the likeliest order by 0.17 or more.
+    A scale off by a factor of two would move the likeliest order by 0.17 or more.
     """
     settings: dict[str, Any] = {"k": 2, "scale": 1.0}
     measurements = [
@@ -461,7 +461,7 @@ def test_the_k_best_of_fewer_and_other_refusals() -> None:
             make_top_k(*_space(), scale=1.0, k=k)  # type: ignore[arg-type]
 
 
-# ---- the same law as OpenDP's own --------------------------------------------------------------
+# ---- the same distribution as OpenDP's --------------------------------------------------------------
 
 DRAWS = 3000
 FALSE_ALARM = 1e-9
@@ -479,9 +479,9 @@ FALSE_ALARM = 1e-9
 def test_frequencies_agree_with_opendp(make: Maker, measure: Any, optimize: str) -> None:
     """By Hoeffding, two frequencies of n draws differ by sqrt(ln(2/α)/n) with probability below α.
 
-    The power: the limit is 0.086. The wrong end moves a frequency by 0.46 or more and is always seen; a
-    scale off by a factor of two moves it by 0.109 to 0.150, which is seen in about 96 of 100 runs or more.
-    Permute-and-flip and the exponential mechanism differ by 0.085: this test cannot tell them apart.
+    The limit is 0.086. Swapping minimum and maximum moves a frequency by 0.46 or more and is always found. A
+    scale off by a factor of two moves it by 0.109 to 0.150 and is found in at least about 96 of 100 runs.
+    Permute-and-flip and the exponential mechanism differ by 0.085, so this test cannot distinguish them.
     """
     theirs = dp.m.make_noisy_max(*_space(), measure(), scale=1.0, negate=optimize == "min")
     ours = make(*_space(), measure(), scale=1.0, optimize=optimize)

@@ -1,4 +1,4 @@
-"""An outside project runs pytest: an honest mechanism passes, wrong ones fail with a witness."""
+"""In an outside project's pytest run, an honest mechanism passes and wrong ones fail with a witness."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def project(tmp_path: Path) -> Path:
         '[project]\nname = "outside"\nversion = "1"\n', "utf-8"
     )
     (tmp_path / "test_mine.py").write_text(TESTS, "utf-8")
-    # Where the environment has not been set up again since the plugin came, this stands for its entry point.
+    # This replaces the plugin's entry point in an environment installed before the plugin existed.
     installed = any(
         each.value == "discreet.pytest_plugin" for each in entry_points(group="pytest11")
     )
@@ -101,7 +101,7 @@ def test_an_outside_project_without_configuration(project: Path) -> None:
     assert "largest ε found 1.05, claimed 1" in said
     assert "witness    scores (" in said
     assert "has probability" in said
-    # The pipeline fails with its rows, which are made up.
+    # The pipeline fails and shows its rows, which are made up.
     assert "the data decide its parameters: scale" in said
     assert "rows       [" in said
     assert "'age': 0" in said
@@ -115,7 +115,7 @@ def test_an_outside_project_without_configuration(project: Path) -> None:
         "test_bounds_from_the_data": "refuted",
         "test_suspect": "suspect",
     }
-    # One error rate for the whole suite: four tests share it, and the first audit has a half.
+    # Four tests share the suite's error rate, and the first audit of a test gets half of its share.
     assert told["audits"][-1]["false_alarm"] == pytest.approx(told["false_alarm"] / 4 / 2)
     properties = ET.parse(junit).getroot().iter("property")  # noqa: S314  # our own file
     verdicts = [each.get("value", "") for each in properties if each.get("name") == "audit_verdict"]

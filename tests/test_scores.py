@@ -1,4 +1,4 @@
-"""Scores hold exactly the numbers given, from wherever they come, and borrow rather than copy."""
+"""Scores hold exactly the given numbers, whatever their source, and borrow arrays instead of copying."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_distances(arguments: dict[str, Any], sensitivity: Any, distance: Any) -
     assert scores.monotonic is bool(arguments.get("monotonic", False))
 
 
-# ---- a value, but a private one ----------------------------------------------------------------
+# ---- a value that shows no data ----------------------------------------------------------------
 
 
 def test_scores_are_frozen_silent_and_survive_a_pickle() -> None:
@@ -277,7 +277,7 @@ def test_on_grid_keeps_labels_and_distance() -> None:
 def test_rounding_to_a_grid_never_widens_a_distance(
     score: Fraction, move: Fraction, steps: int
 ) -> None:
-    """Two scores within Δ stay within Δ and in order; halves are the case that catches "to even"."""
+    """Two scores within Δ stay within Δ and in order; halves would reveal rounding to even."""
     step = Fraction(1, steps)
     for change in (move, Fraction(1), Fraction(-1)):
         for start in (score, round(score) + step / 2):

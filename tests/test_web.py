@@ -1,4 +1,4 @@
-"""A server's socket, and what it prints when it is stopped while answering."""
+"""A server's socket, and its output when it is stopped while answering."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_only_requests_that_were_cut_off_pass_in_silence(
 
 
 def test_a_small_reply_does_not_wait_for_the_one_before() -> None:
-    """asyncio switches Nagle's algorithm off where the socket names its protocol; else it takes 40 ms."""
+    """asyncio disables Nagle's algorithm if the socket names its protocol; otherwise a reply takes 40 ms."""
 
     async def is_off() -> bool:
         server = LocalServer("127.0.0.1", 0, taken="taken")

@@ -1,4 +1,4 @@
-"""The commands: parse, call, print; statuses, JSON, and one line for an error."""
+"""The question commands: what they print, JSON, exit statuses, and one line for an error."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_examples_of_the_documentation(folder: Path) -> None:
         "mode", folder / "visits.parquet", *counted, "--column", "diagnosis", "--user", "patient_id",
         "--candidates", folder / "icd10.txt", "--epsilon", 1,
     )  # fmt: skip
-    # In a pipe stdout has the bare answer and nothing else.
+    # In a pipe, stdout has only the bare answer.
     assert mode.stdout.rstrip("\n") in ("J00", "I10", "E11", "M54", "J11", "J20")
     assert mode.stderr.startswith("most common diagnosis · ε 1 spent, 99 of 100 left\n")
     assert "factor of at most" in mode.stderr
@@ -104,7 +104,7 @@ def test_the_examples_of_the_documentation(folder: Path) -> None:
 
 
 def test_the_first_week_above_a_threshold(folder: Path) -> None:
-    """Some forty patients a week; the noise is below five."""
+    """There are some forty patients a week, and the noise is below five."""
     counted = ("--dataset", "clinic", "--ledger", folder / "budget.db")
     asked = (
         "first", folder / "visits.parquet", *counted, "--column", "week", "--user", "patient_id",
@@ -124,7 +124,7 @@ def test_the_first_week_above_a_threshold(folder: Path) -> None:
 
 
 def test_a_range_of_groups_is_a_range_in_every_command(folder: Path) -> None:
-    """``median --by year --groups 1980:1987`` asked one group of that name."""
+    """``median --by year --groups 1980:1987`` once asked about one group of that name."""
     years = pl.DataFrame({"year": [1980 + row % 4 for row in range(400)], "age": [40] * 400})
     years.write_csv(folder / "years.csv")
     told = ("--no-ledger", "--one-row-per-user", "--epsilon", 9, "--json")
@@ -234,7 +234,7 @@ def test_demo_data(tmp_path: Path) -> None:
 
 def test_demo_data_replaces_nothing_unasked(tmp_path: Path) -> None:
     for form in ("csv", "parquet"):
-        for _ in range(2):  # the same clinic again is no change
+        for _ in range(2):  # the same clinic again changes nothing
             _run("demo-data", tmp_path, "--people", 50, "--format", form)
     (tmp_path / "visits.csv").write_text("somebody's own\n", encoding="utf-8")
     (tmp_path / "pay.csv").unlink()
@@ -309,7 +309,7 @@ def test_a_file_as_spreadsheets_write_it(tmp_path: Path) -> None:
 
 
 def test_without_bounds_lists_or_people(folder: Path, tmp_path: Path) -> None:
-    """Neither bounds nor groups are known; dates have their own step; a table may be counted already."""
+    """The bounds or groups are unknown, dates have their own step, or the table holds counts."""
     alone = ("--no-ledger", "--user", "person_id")
     pay = (folder / "pay.parquet", *alone, "--column", "salary")
     middle = int(_run("median", *pay, "--epsilon", 4).output.split("\n")[0])
@@ -348,7 +348,7 @@ def test_without_bounds_lists_or_people(folder: Path, tmp_path: Path) -> None:
 
 
 def test_dates_and_times_of_a_text_file(tmp_path: Path) -> None:
-    """All people have one value, so that another answer has probability below 10⁴·e^(−9·100)."""
+    """All people have one value, so another answer has probability below 10⁴·e^(−9·100)."""
     file = tmp_path / "trips.csv"
     rows = "".join(f"{i},2024-03-05T09:30\n" for i in range(400))
     file.write_text(f"rider,at\n{rows}401,soon\n", encoding="utf-8")
@@ -404,7 +404,7 @@ def test_a_plan_is_shown_and_nothing_is_paid_or_read(folder: Path) -> None:
 
 
 def test_on_a_terminal_there_is_a_card(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answer first, the question in words, what is left; lines as wide as the screen."""
+    """It shows the answer first, the question in words and the remaining budget, as wide as the screen."""
     monkeypatch.setattr("discreet._cli.ask.screen_width", lambda **_: 60)
     shown = _run(
         "mode", folder / "visits.parquet", "--dataset", "clinic", "--ledger", folder / "budget.db",
@@ -418,7 +418,7 @@ def test_on_a_terminal_there_is_a_card(folder: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_card_in_letters_never_changes_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A candidate named ε must not be shown as another one named epsilon."""
+    """A candidate named ε must not look like another candidate named epsilon."""
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
     assert for_terminal("▶ flu · ε 1 spent", "flu") == "> flu * epsilon 1 spent"
     assert for_terminal("▶ ε · ε 1 spent", "ε") == "▶ ε · ε 1 spent"  # and each sign is escaped
@@ -442,7 +442,7 @@ def test_the_usual_help_is_short_and_the_rest_is_a_step_away(command: str) -> No
 
 
 def test_a_question_as_json(folder: Path) -> None:
-    """As ``--plan --json`` writes it, as ``to_dict`` does, from a file or from standard input."""
+    """It may come from ``--plan --json`` or ``to_dict``, in a file or on standard input."""
     visits = (folder / "visits.parquet", "--no-ledger", "--user", "patient_id")
     asked = ("--column", "diagnosis", "--candidates", "J00,I10", "--epsilon", 5)
     written = folder / "question.json"

@@ -158,7 +158,7 @@ def _complaint(*arguments: str) -> DiscreetError:
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user's own file in the folder where the command runs."""
+    """A user's file in the folder where the command runs."""
     (tmp_path / "audited_here.py").write_text(SAMPLER)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", sys.path.copy())

@@ -1,4 +1,4 @@
-"""The command line of budgets: tables, JSON, exit statuses."""
+"""The budget commands: tables, JSON, exit statuses."""
 
 from __future__ import annotations
 
@@ -177,6 +177,6 @@ def test_tables_fit_a_narrow_screen_and_break_no_word(
         words = set(printed.split())
         if command == "history":
             assert words.issuperset(purpose.split())
-        # Four digits for people; --json has them all.
+        # People see four digits; --json has all of them.
         assert not re.search(r"0\.\d{7}", printed)
         assert re.search(r"0\.\d{12}", json.dumps(run(command, "visits", "--json")))

@@ -1,4 +1,4 @@
-"""The study commands through the real entry point: output, exit status, one line of complaint."""
+"""The study commands through the real entry point: output, exit status, one-line errors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_compare(run: Any, scores_file: str) -> None:
         "4.841e-12 at ε = 2."
     )
     assert lines[2] == "Expected error, in units of the score:"
-    # ε down, mechanisms across: nine round numbers.
+    # One row for each of nine round ε, one column per mechanism.
     assert lines[3].split() == ["ε", "permute-and-flip", "exponential", "noisy-max-laplace"]
     assert [line.split()[0] for line in lines[4:]] == [
         *("0.1", "0.15", "0.2", "0.3", "0.5", "0.7", "1", "1.5", "2"),
@@ -59,7 +59,7 @@ def test_compare(run: Any, scores_file: str) -> None:
 
 
 def test_compare_says_where_each_mechanism_is_best(run: Any, tmp_path: Path) -> None:
-    """At a small ε Laplace noise can beat the exponential mechanism; a single ε has one sentence."""
+    """At a small ε Laplace noise can beat the exponential mechanism. A single ε gets one sentence."""
     path = tmp_path / "scores.json"
     path.write_text("[3, 2, 1, 0]", encoding="utf-8")
     named = ("--mechanism", "exponential", "--mechanism", "noisy-max-laplace")
@@ -74,7 +74,7 @@ def test_compare_says_where_each_mechanism_is_best(run: Any, tmp_path: Path) -> 
 
 
 def test_compare_rounds_against_hope(run: Any, scores_file: str) -> None:
-    """A chance just below one is not certainty."""
+    """A chance just below one is not shown as 1."""
     _, out, _ = run("compare", scores_file, "--epsilon", "0.9", "--monotonic", "--public", "--all")
     chances = out.split("Probability of the best candidate:")[1].split()[4:]
     assert chances
@@ -131,11 +131,11 @@ def test_plan_with_data_and_without(run: Any, scores_file: str) -> None:
         "plan", "--n", "1000", "--error-at-most", "20", "--with-probability", "0.95"
     )
     assert status == 0
-    # 0.91753: what is needed is rounded up
+    # 0.91753: the ε needed is rounded up
     assert out.splitlines()[0] == (
         "Use permute-and-flip at ε = 0.918: the error is at most 20 with probability 0.95, whatever the data."
     )
-    # What has no proof is listed, and never advised, though it needs the least ε here.
+    # A mechanism without a proof is listed but never recommended, although it needs the least ε here.
     both = ("--mechanism", "exponential-randomized-response", "--mechanism", "permute-and-flip")
     _, out, _ = run("plan", scores_file, "--expected-error", "1", "--monotonic", "--public", *both)
     assert out.startswith("Use permute-and-flip at ε = ")
@@ -187,7 +187,7 @@ def test_recommend(run: Any, scores_file: str) -> None:
     )
     assert status == 0
     assert out.startswith("Use exponential with ε = 0.0605819 for each release.")
-    assert out.count("0.0605") == 2  # in the sentence and in the table, alike
+    assert out.count("0.0605") == 2  # in both the sentence and the table
     status, out, _ = run(
         "recommend", scores_file, "--epsilon", "0.1", "--monotonic", "--public", "--json"
     )
@@ -229,7 +229,7 @@ def test_risk(run: Any) -> None:
 
 
 def test_the_command_and_the_page_about_epsilon_answer_alike(run: Any) -> None:
-    """The same attacker by default: two data sets, one person apart, equally likely."""
+    """Both assume the same attacker by default: two equally likely data sets that differ by one person."""
     page = (Path(__file__).parents[2] / "docs" / "epsilon.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([0-9.]+) \| [0-9.]+ \| ([0-9.]+)", page, re.MULTILINE)
     assert len(rows) == 6

@@ -1,4 +1,4 @@
-"""The help of every command is complete, quick and can be copied; shells complete; errors are one line."""
+"""The help of every command is complete and quick, its examples can be copied, and errors are one line."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_help_fits_a_narrow_screen_and_is_whole(path: tuple[str, ...]) -> None:
     shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "80"}).output
     assert shown.startswith("Usage: discreet" if not path else "Usage: ")
     assert all(len(line) <= 80 for line in shown.splitlines())
-    # No type of Python's, no brace, no summary that was cut short.
+    # No Python types, no braces, no truncated summary.
     assert not re.search(r"<\w+|list\[|\{|\w\.\.\.$", shown, re.MULTILINE)
     assert ("[default:" in shown) == any(
         _has_default(part)

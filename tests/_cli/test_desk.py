@@ -1,4 +1,4 @@
-"""What the owner of a desk does on the command line."""
+"""The commands for the owner of a desk."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A ledger, and scores whose only candidates are nasty (Ж is in no Western encoding)."""
+    """A ledger, and scores with awkward candidates only (Ж is in no Western encoding)."""
     monkeypatch.setenv("DISCREET_LEDGER", str(tmp_path / "ledger.db"))
     monkeypatch.chdir(tmp_path)
     with Ledger.open() as ledger:
@@ -94,7 +94,7 @@ def test_releases_show_labels_on_one_line(kind: Any) -> None:
 def test_texts_of_a_ledger_that_somebody_wrote(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
-    """A ledger refuses such texts; someone with the file can write them all the same."""
+    """A ledger refuses such texts, but someone with access to the file can write them."""
     with contextlib.closing(sqlite3.connect(folder / "ledger.db")) as connection, connection:
         connection.execute("DROP TRIGGER discreet_no_update")
         connection.execute(
@@ -149,7 +149,7 @@ def test_an_answer_that_cannot_be_printed_is_kept(tmp_path: Path, where: str) ->
 )
 @pytest.mark.parametrize("both", [False, True], ids=["stdout", "stderr too"])
 def test_a_reader_who_has_enough_changes_no_exit_status(command: str, both: bool) -> None:
-    """As in ``discreet claims | head``: status 1 would mean that something is refuted."""
+    """For example in ``discreet claims | head``: status 1 would mean that a claim is refuted."""
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
@@ -230,7 +230,7 @@ WORDS = {word for row in ROWS for cell in row for word in str(cell).split()} - {
 def test_a_table_is_never_broken_inside_a_word_or_a_number(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int | None
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "40")  # a pipe does not look at it
+    monkeypatch.setenv("COLUMNS", "40")  # ignored in a pipe
     if width is not None:
         monkeypatch.setattr(output, "screen_width", lambda **_: width)
     print_table(COLUMNS, ROWS)
@@ -250,7 +250,7 @@ def test_a_table_is_never_broken_inside_a_word_or_a_number(
     ("encoding", "sign"), [("ascii", "epsilon"), ("cp1252", "epsilon"), ("utf-8", "ε")]
 )
 def test_our_signs_are_letters_where_the_encoding_lacks_them(encoding: str, sign: str) -> None:
-    """The table is aligned by what is printed, and an answer is never changed: its signs are escaped."""
+    """The table is aligned by the printed text. An answer is never changed: its symbols are escaped."""
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
     plan = [*COMMAND[:3], "plan", "--n", "9", "--expected-error", "1"]
     done = subprocess.run(plan, env=environment, capture_output=True, check=True)
@@ -267,7 +267,7 @@ def test_our_signs_are_letters_where_the_encoding_lacks_them(encoding: str, sign
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
 def test_a_kept_answer_is_shown_as_it_is(encoding: str) -> None:
-    """Written in letters, ≥65 would be another candidate."""
+    """Spelled out in letters, ≥65 would be another candidate."""
     Path("bands.csv").write_text("candidate,score\n≥65,1000\n>=65,0\n", encoding="utf-8")
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
     select = [*COMMAND[:4], "bands.csv", *COMMAND[5:], "--keep-answer"]
@@ -291,7 +291,7 @@ def test_lines_are_broken_between_words(
 
 
 def test_no_help_is_broken_inside_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every command's help at 60 columns has the words that it has at 300."""
+    """Every command's help has the same words at 60 columns as at 300."""
     import click
 
     from discreet._cli import app

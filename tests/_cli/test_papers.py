@@ -1,4 +1,4 @@
-"""``discreet claims`` and ``discreet reproduce``: what they print, where, and their exit status."""
+"""``discreet claims`` and ``discreet reproduce``: their output, files and exit status."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_without_data_it_draws_and_says_where_data_come_from(tmp_path: Path) -> 
     assert result["error"] is None
     assert "DPBench" in done.stderr
     assert (tmp_path / "index.html").is_file()
-    # A second run, of something else, keeps what is there on the page.
+    # A second run with another figure keeps the figures already on the page.
     done = _discreet("--quick", "--only", "pf-fig1a", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "1 of 1 figures drawn" in done.stdout

@@ -1,4 +1,4 @@
-"""``discreet study`` from the plan to the signature, the run and the check."""
+"""``discreet study``: plan, sign, run and verify."""
 
 from __future__ import annotations
 

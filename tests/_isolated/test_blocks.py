@@ -1,4 +1,4 @@
-"""Functions that cheat, each in its own process: they change nothing for any other block."""
+"""Functions that cheat, each in its own process: they cannot affect any other block."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def crashing(rows: list[int]) -> str:
 
 
 def stuffing(rows: list[int]) -> str:
-    """Write other votes into every pipe that there is."""
+    """Write other votes into every open pipe."""
     if 13 in rows:
         for descriptor in range(3, 64):
             try:
@@ -118,7 +118,7 @@ def stuffing(rows: list[int]) -> str:
 
 
 def claiming(rows: list[int]) -> str:
-    """Write a vote for a candidate that there is not, and end."""
+    """Write a vote for an invalid candidate, and end."""
     if 13 in rows:
         for descriptor in range(3, 64):
             try:
@@ -197,7 +197,7 @@ def napping(rows: list[int]) -> str:
 
 
 def test_a_block_that_sleeps_costs_nobody_a_vote() -> None:
-    """This is longer than the limit of processor time, which sleeping does not use."""
+    """It sleeps longer than the limit of processor time, but sleeping does not use any."""
     assert votes_of(napping) == [0, 1, 0, 1, 1]
 
 
@@ -208,7 +208,7 @@ SHARED = ("/tmp", "/dev/shm", os.path.expanduser("~"))  # noqa: S108 - where a n
 
 
 def writing(rows: list[int]) -> str:
-    """Leave a note wherever that is possible; the next block looks for one."""
+    """Leave a note wherever possible; the next block looks for it."""
     import tempfile
 
     folders = (".", tempfile.gettempdir(), *SHARED)
@@ -276,7 +276,7 @@ def killing_others(rows: list[int]) -> str:
 
 
 def looking_around(_rows: list[int]) -> str:
-    """Read another process's memory, or put the walls back."""
+    """Try to read another process's memory, or to undo the isolation."""
     import ctypes
 
     kernel = ctypes.CDLL(None, use_errno=True)
@@ -306,7 +306,7 @@ def test_no_block_reaches_another_process() -> None:
 
 
 def forking(rows: list[int]) -> str:
-    """Leave processes running, in sessions of their own."""
+    """Leave processes running, in separate sessions."""
     if 13 in rows:
         for _ in range(3):
             if os.fork() == 0:
@@ -325,7 +325,7 @@ def test_what_a_block_leaves_running_ends_with_it() -> None:
 
 
 def _below(process: int) -> int:
-    """How many processes a process has made that still run, and those that these have made."""
+    """Return how many descendants of a process still run."""
     found = 0
     for each in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -391,14 +391,14 @@ def test_a_function_that_cannot_be_made_is_told_before_anything_is_read(
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of modules that blocks can read: ``tmp_path`` may lie in shared memory, which is hidden."""
+    """A folder of modules that blocks can read; ``tmp_path`` may be in shared memory, hidden from them."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as made:
         monkeypatch.syspath_prepend(made)
         yield Path(made)
 
 
 def with_module(folder: Path, text: str) -> Callable[[Any], str]:
-    """A function that imports a module of this text, and votes yes where it was imported before."""
+    """Return a function that imports a module with this text, and votes yes if it was already imported."""
     (folder / "imported_inside.py").write_text(text)
 
     def importing(_rows: list[int]) -> str:
@@ -414,7 +414,7 @@ def with_module(folder: Path, text: str) -> Callable[[Any], str]:
 
 @pytest.fixture
 def library(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The same, as if its modules were an installed library's."""
+    """The same, as if the modules belonged to an installed library."""
     monkeypatch.setattr(captured, "_INSTALLED", (*captured._INSTALLED, folder))
     captured.is_of_a_library.cache_clear()
     yield folder
@@ -449,7 +449,7 @@ def test_a_module_that_starts_a_thread_is_imported_by_each_block(
 
 @linux_only
 def test_a_module_of_ones_own_is_imported_by_each_block(folder: Path) -> None:
-    """Its import must not happen in the process that blocks are copied from."""
+    """It must not be imported in the process that blocks are forked from."""
     function = with_module(folder, "seen = []")
     with BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running:
         assert running.rehearse(piece([])()) == 1
@@ -483,7 +483,7 @@ def test_a_function_whose_modules_share_memory_is_refused(folder: Path) -> None:
 
 
 def leaving_a_key(_rows: list[int]) -> str:
-    """Yes, unless a block before this one left a key in the kernel's session."""
+    """Vote yes, unless an earlier block left a key in the kernel's session."""
     import ctypes
     import platform
 
@@ -514,7 +514,7 @@ def resizing(name: str) -> Callable[[Any], str]:
 
 @needs_walls
 def test_neither_keys_nor_terminals_join_blocks() -> None:
-    """If the caller has a kernel keyring session, as services do, and a terminal."""
+    """The caller has a kernel keyring session, as services do, and a terminal."""
     ctypes.CDLL(None).syscall(server._KEYS, server._NEW_SESSION, None)
     ours, theirs = os.openpty()
     for function in (leaving_a_key, resizing(os.ttyname(theirs))):
@@ -624,7 +624,7 @@ print(os.listdir("/proc"))
 
 @needs_walls
 def test_where_a_view_of_processes_cannot_be_mounted_there_is_none(tmp_path: Path) -> None:
-    """Some containers forbid it; the block is cut off all the same."""
+    """Some containers forbid mounting; the block is isolated anyway."""
     command = [sys.executable, "-c", NO_VIEW, str(tmp_path)]
     shown = subprocess.run(command, capture_output=True, text=True, check=False)
     assert shown.stdout == "[]\n", shown.stderr
@@ -632,7 +632,7 @@ def test_where_a_view_of_processes_cannot_be_mounted_there_is_none(tmp_path: Pat
 
 @needs_walls
 def test_the_processes_that_a_block_makes_share_memory_of_its_own() -> None:
-    """Locks, as joblib and multiprocessing create them for ``n_jobs=2``: nothing stays for another block."""
+    """joblib and multiprocessing create locks for ``n_jobs=2``; nothing remains for another block."""
 
     def together(rows: list[int]) -> str:
         import multiprocessing
@@ -649,7 +649,7 @@ def test_the_processes_that_a_block_makes_share_memory_of_its_own() -> None:
 def test_a_copy_that_could_not_be_made_costs_no_later_block_its_vote(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The world of processes that was begun for it must not stay the next one's."""
+    """The next block must not get the process namespace prepared for the failed one."""
     calls: list[int] = []
 
     class Kernel:

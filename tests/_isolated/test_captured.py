@@ -1,4 +1,4 @@
-"""What a function may carry into the process of a block, and what is refused."""
+"""What a function may take into a block's process, and what is refused."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_what_is_not_a_function_is_refused(given: Any) -> None:
 
 
 def test_every_unfitted_estimator_of_scikit_learn_is_carried() -> None:
-    """Some have more than their parameters from the beginning: forests, machines, neighbours."""
+    """Some have attributes besides their parameters even before a fit: forests, machines, neighbours."""
     from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import Lars, Lasso
     from sklearn.neighbors import KNeighborsClassifier

@@ -1,4 +1,4 @@
-"""A list declares nothing, an array its own type; no value changes how another is read."""
+"""A list declares no type, an array its own; no value changes how another is read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DAY, ZONE = datetime.date(2024, 1, 2), datetime.timezone(datetime.timedelta(hour
 
 
 class _Raises(int):
-    """A value of a class that says nothing but errors."""
+    """A value that raises an error whatever is done with it."""
 
     def __int__(self) -> int:
         raise ValueError("secret")
@@ -97,7 +97,7 @@ def test_each_value_of_a_list_is_read_by_itself(kind: str) -> None:
 
 @pytest.mark.parametrize("value", NASTY, ids=[type(value).__name__ for value in NASTY])
 def test_one_value_changes_no_count_of_another(value: Any) -> None:
-    """A list of whole numbers used to become texts, floats or nothing, depending on its other values."""
+    """A list of whole numbers used to become strings, floats or missing values, depending on other values."""
 
     def counts(held: list[Any]) -> list[int]:
         table = open_table(held, needed=[], read_as="integer")
@@ -151,14 +151,14 @@ def test_medians_of_lists(kind: str, value: Any, bounds: str, step: str) -> None
 
 
 def test_texts_are_the_same_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without it, DuckDB reads an array of Python's own texts; with it, Arrow's."""
+    """Without it, DuckDB reads an array of Python strings; with it, of Arrow strings."""
     values = ["a", "c\0", "größe", "\ud800", None, 3, np.str_("b"), float("nan"), ""]
     expected = ["a", "c\0", "größe", None, None, None, "b", None, ""]
     frame = pd.DataFrame({"value": pd.Series(values, dtype=object), "n": range(9)})
     for held in (
         values,
         frame,
-    ):  # pandas imports more of itself, and of pyarrow, when it is first asked
+    ):  # pandas imports more of itself, and of pyarrow, on first use
         assert _values(open_table(held, needed=[])) == expected
     monkeypatch.delitem(sys.modules, "pyarrow")
     for held in (values, frame):
@@ -189,7 +189,7 @@ ARRAYS: list[tuple[Any, list[Any]]] = [
 def test_an_array_has_its_own_type(array: Any, plain: list[Any]) -> None:
     table = open_table(array, needed=[])
     if table.kinds["value"] in ("moment", "span"):
-        # As seconds, which no value makes raise.
+        # As seconds: no value raises there.
         held = table.engine.position("value")
         asked = f"SELECT {held} FROM {table.engine.source}"  # noqa: S608
         assert [value for (value,) in table.engine.loaded(["value"]).rows(asked)] == plain

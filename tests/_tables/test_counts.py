@@ -24,7 +24,7 @@ from discreet._tables.counts import (
 from discreet._tables.where import parse
 from tests.tools.engines import Columns, TableMaker
 
-KEY = 0x0123456789ABCDEF_FEDCBA9876543210  # of the hash that draws people into groups
+KEY = 0x0123456789ABCDEF_FEDCBA9876543210  # for the hash that draws people into groups
 
 CANDIDATES = ["a", "b", "c'd", "é, x", "never"]
 CLINICS = ("east", "north", "south")
@@ -84,7 +84,7 @@ def _expected(
     where: bool = False,
     assigned: dict[Any, set[str]] | None = None,
 ) -> dict[tuple[Any, Any], int]:
-    """People per (group, value): each person once, in the groups that they are assigned to."""
+    """Return people per (group, value): each person counts once in each group that they are assigned to."""
     kept = [row for row in ROWS if not where or _holds(row)]
     if user is not None:
         kept = [row for row in kept if row[user] is not None]
@@ -101,7 +101,7 @@ def _expected(
 
 
 def _assigned(table: Any, rows: Rows) -> dict[Any, set[str]]:
-    """Return everyone's groups as the engine drew them: some of their own, as many as allowed."""
+    """Return everyone's groups as the engine drew them; check that they are their own, as many as allowed."""
     found = people_per_candidate(table, rows, column="name", keys=NAMES)
     assigned = {
         name: {clinic for place, clinic in enumerate(CLINICS) if found[place, index]}
@@ -147,7 +147,7 @@ def test_people_per_candidate(table: Any, user: str | None, where: bool, groups:
 def test_many_counts_are_looked_up_after_counting(
     table: Any, user: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same counts in either order, in all groups and in none; against plain Python as well."""
+    """Counts are the same in either order, with and without groups, and in plain Python."""
     alone = Rows(user=user)
     by_clinic = Rows(user=user, by="clinic", groups=CLINICS, groups_per_person=len(CLINICS))
     asked: dict[str, Any] = {"column": "diagnosis", "keys": CANDIDATES}
@@ -267,7 +267,7 @@ def test_a_long_list_of_candidates(table: Any) -> None:
 
 
 def test_one_person_moves_the_sum_of_a_counted_table_by_one(table_in: TableMaker) -> None:
-    """Sums above 2⁵³ are not exact in float64: there one person moved a count by two, or by nothing."""
+    """Sums above 2⁵³ are not exact in float64, so one person could move a count by two, or not at all."""
     full = MOST_COUNTED
     many = [2**40] * 8193
 

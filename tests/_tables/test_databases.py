@@ -74,7 +74,7 @@ def test_an_address_and_a_table(visits: tuple[str, str], file: Path) -> None:
 
 
 def test_three_slashes_begin_a_relative_path(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As for the ledger; and where there is no file, none is made."""
+    """This is as for the ledger. If there is no file, none is created."""
     monkeypatch.chdir(file.parent)
     assert mode(f"sqlite:///{file.name}", "code", table="visits", **ASKED).answer == "flu"
     for scheme in ("sqlite", "duckdb"):
@@ -145,7 +145,7 @@ def test_nothing_can_be_written_inside(
         open_table(table, needed=[]).engine.reading(None),
     ):
         connection.execute(f"DELETE FROM {name}")  # noqa: S608
-    # And afterwards everything is as it was.
+    # Afterwards all settings are restored.
     assert connection.execute(f"SELECT count(*) FROM {name}").fetchone() == (300,)  # noqa: S608
     connection.execute(f"DELETE FROM {name} WHERE patient = 7")  # noqa: S608
     assert connection.execute(f"SELECT count(*) FROM {name}").fetchone() == (299,)  # noqa: S608
@@ -212,7 +212,7 @@ def test_a_time_limit_needs_somebody_who_keeps_it() -> None:
         mode(COLUMNS["code"], candidates=["flu"], one_row_per_user=True, epsilon=1, time_limit=1)
 
 
-# ---- what is not said ------------------------------------------------------------------------------
+# ---- what is not shown ------------------------------------------------------------------------------
 
 
 def test_an_address_is_shown_without_its_password() -> None:
@@ -277,7 +277,7 @@ def test_the_command_line_takes_no_password_as_an_argument(file: Path) -> None:
 
 
 def test_why_a_table_cannot_be_opened_is_told_apart(visits: tuple[str, str], file: Path) -> None:
-    """Before anything is read or spent: one sentence for each cause, with the address as written."""
+    """Each cause has its own sentence, with the address as written, before anything is read or spent."""
     address, table = visits
     server = sqlalchemy.make_url(address)
     troubles = {
@@ -336,11 +336,11 @@ def test_an_error_of_the_server_says_nothing(visits: tuple[str, str]) -> None:
     connection.disconnect()
 
 
-# ---- what Ibis stands for ---------------------------------------------------------------------------
+# ---- what an Ibis table may be ---------------------------------------------------------------------------
 
 
 class _Elsewhere:
-    """A connection to a database that is not here: all that is known of it is its name."""
+    """A connection to an unavailable database; only its name is known."""
 
     def __init__(self, name: str) -> None:
         self.name = name

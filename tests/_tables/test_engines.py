@@ -1,4 +1,4 @@
-"""Two values are one only if they are the same value of the column's type, in every engine and every role."""
+"""Values are equal only if they are the same value of the column's type, in every engine and role."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_what_a_type_can_hold(kind: Any, held: list[Any], beyond: list[Any]) -> 
     assert [fits(key) for key in (*held, *beyond)] == [True] * len(held) + [False] * len(beyond)
 
 
-# ---- keys in databases: many of them, none of them, and of every kind a column may have ----
+# ---- keys in databases: many, none, and of every column type ----
 
 KEYS_OF_KINDS: dict[str, list[Any]] = {
     "code": ["flu", "it's", "a,b", "größe", "{}", "\\", ""],
@@ -209,10 +209,10 @@ def _held(kind: str, columns: Columns, request: pytest.FixtureRequest, folder: P
 def test_keys_of_every_kind_find_their_rows(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    """Each key has one person more than the one before, and by a second column the same again."""
+    """Each key has one more person than the one before, also when counted by a second column."""
     for column, keys in KEYS_OF_KINDS.items():
         if kind == "ibis_sqlite" and column in ("amount", "said", "day"):
-            continue  # kept there as other types, see docs/databases.md
+            continue  # stored there as other types, see docs/databases.md
         values = [key for place, key in enumerate(keys) for _ in range(place + 1)]
         table = _held(
             kind,
@@ -233,7 +233,7 @@ def test_keys_of_every_kind_find_their_rows(
 def test_a_hundred_thousand_groups(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    """Compared with counting by hand; most groups are empty, and most rows belong to none of them."""
+    """Counts agree with plain Python; most groups are empty, and most rows are in no group."""
     groups = 100_000 if kind == "ibis_postgres" else 200
     rng = np.random.default_rng(1)
     person, clinic, code = rng.integers(0, [[30], [3 * groups], [4]], (3, 300))
@@ -261,7 +261,7 @@ def test_no_key_that_the_column_could_hold(
     assert counted.tolist() == [[0, 0]]
 
 
-# ---- draws: even, alone, and never more of them than a person may count in ----
+# ---- draws: even, independent of other people, and at most the allowed number of groups ----
 
 PEOPLE = 3000
 KEY = 0x0123456789ABCDEF_FEDCBA9876543210
@@ -270,7 +270,7 @@ GRID = Grid.between("0:9")
 
 
 def _columns(first: int, number: int) -> Columns:
-    """Everybody in every city, twice, with the values 2, 5 and (twice as often) 7."""
+    """Return columns with everybody in every city, twice, with the values 2, 5 and (twice as often) 7."""
     people = [person for person in range(first, first + number) for _ in range(6)]
     return {
         "person": people,
@@ -318,14 +318,14 @@ def test_values_are_drawn_evenly_and_alone(table_in: TableMaker) -> None:
     assert whole.nonzero()[0].tolist() == [2, 5, 7]
     assert whole.sum() == PEOPLE
     _even(whole[[2, 5, 7]], PEOPLE, 3)
-    # A person's draw does not depend on who else is there.
+    # A person's draw does not depend on other people.
     assert (drawn(0, 1000) + drawn(1000, PEOPLE - 1000)).tolist() == whole.tolist()
 
 
 def test_a_useless_hash_favours_the_first_and_keeps_the_cap(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Privacy rests on the number of a person's groups, and that on no property of the hash."""
+    """Privacy depends on the number of a person's groups, which does not depend on the hash."""
 
     monkeypatch.setattr(DuckDB, "hashed", lambda *_parts, bits: f"{bits - bits}")
     table = open_table(pl.DataFrame(_columns(0, 50)), needed=["person", "city", "value"])
@@ -337,7 +337,7 @@ def test_a_useless_hash_favours_the_first_and_keeps_the_cap(
 
 
 def test_a_new_key_for_each_release() -> None:
-    """The runner's bits provide it: rows alone have none, and no one is drawn into groups without one."""
+    """The runner's bits provide the key; without one, nobody is drawn into groups."""
     rows = Rows(user="person", by="city", groups=CITIES)
     assert rows.key is None
     keys = {rows.keyed(SecureBits()).key for _ in range(8)}

@@ -136,7 +136,7 @@ def test_globs_compression_and_tabs(tmp_path: Path) -> None:
 
 
 def test_a_forked_process_has_a_database_of_its_own(tmp_path: Path) -> None:
-    """One database serves a process; a fork has none of its threads, and would wait for them."""
+    """A process has one database. A fork has none of its threads, and would wait for them forever."""
     path = tmp_path / "visits.parquet"
     pl.DataFrame({"person": range(1000), "code": ["a"] * 1000}).write_parquet(path)
 
@@ -160,7 +160,7 @@ def test_parquet_in_every_engine(tmp_path: Path, engine: str | None) -> None:
 
 
 def test_a_name_is_a_name(tmp_path: Path, engine: str | None) -> None:
-    """What a pattern would match is another table, with another budget."""
+    """Files that a pattern would match are other tables, with other budgets."""
     odd = ["v[1]", "v*", "v?", "{v1,v2}", "v\\1", "v 1%20#", "c=b"]
     names = [f"{name}.parquet" for name in odd]
     for decoy in ("v1", "v2", "vx"):
@@ -174,7 +174,7 @@ def test_a_name_is_a_name(tmp_path: Path, engine: str | None) -> None:
     (tmp_path / "c=folder").mkdir()
     inside = tmp_path / "c=folder" / "t.parquet"
     pl.DataFrame({"c": ["t.parquet"]}).write_parquet(inside)
-    if engine == "spark":  # a job each
+    if engine == "spark":  # one job each
         names = [
             "v[1].parquet",
             "{v1,v2}.parquet",
@@ -213,13 +213,13 @@ def test_files_of_one_table_declare_the_same(
 def test_times_that_are_not_in_microseconds_are_read_by_arrow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """DuckDB's own reader raises at some of their values, and does not tell their units apart."""
+    """DuckDB's own reader raises on some of their values, and does not distinguish their units."""
     moments = [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 2, 1)]
     for unit in ("ms", "us"):
         column = pl.Series(moments, dtype=pl.Datetime(unit, "Europe/Berlin"))
         pl.DataFrame({"c": column, "d": [1, 2]}).write_parquet(tmp_path / f"{unit}.parquet")
     months = [12 * 2023 + 11, 12 * 2024, 12 * 2024 + 1]
-    for unit in ("ms", "us"):  # a Parquet file names no zone: its months are those of UTC
+    for unit in ("ms", "us"):  # a Parquet file names no zone, so months are in UTC
         table = open_table(tmp_path / f"{unit}.parquet", needed=["c"])
         assert table.has_zone("c")
         counts = people_per_candidate(table, Rows(), column="c", keys=months, period="month")
@@ -263,7 +263,7 @@ def test_a_broken_file_quotes_nothing(tmp_path: Path) -> None:
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
     assert "secret" not in str(caught.value)
-    # No row was read, so the cause may be told.
+    # No row was read, so the message may name the cause.
     assert "broken.parquet" in str(caught.value)
 
 
@@ -294,7 +294,7 @@ def test_a_delimiter_and_an_encoding(tmp_path: Path, encoding: str) -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_no_byte_raises(tmp_path: Path, encoding: str) -> None:
-    """A decoder that stopped at one person's byte would tell that it is there."""
+    """A decoder that stopped at one person's byte would reveal that the byte is there."""
     path = tmp_path / "visits.csv"
     nasty = b"".join(b"9%d;" % n + bytes([n, 0xD8, n]) + b"\n" for n in range(128, 256))
     path.write_bytes(b"person;town\n1;Bern\n" + nasty + b"2;\xff\xfe\x00\xd8\n\xd8")

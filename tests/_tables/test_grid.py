@@ -1,4 +1,4 @@
-"""Exact binning: the index of the next grid point, for values on, just below and just above each point."""
+"""Exact binning: the index of the next grid point for values at, just below and just above each point."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ GRIDS = [("1", None), ("1/3", 10**4), ("0.01", 50), ("7", 2**60), ("1", 2**100)]
 
 
 def _held(grid: GrowingGrid, people: int) -> list[tuple[int, Fraction]]:
-    """People with one to five values of any magnitude on the grid and both signs, in no order."""
+    """Return people with one to five values of any magnitude and sign on the grid, in no order."""
     chosen = random.Random(7)  # noqa: S311 - values for a test
     rows = []
     for person in range(people):
@@ -41,7 +41,7 @@ def _expected(grid: GrowingGrid, rows: list[tuple[int, Fraction]]) -> Any:
     for theirs in held.values():
         mean = sum(theirs, Fraction(0)) / len(theirs)
         above = bisect_left(range(len(grid) - 1), mean, key=grid.point)
-        # Halfway the larger one, as on an even grid.
+        # Halfway values go to the larger point, as on an even grid.
         counts[min((above, max(above - 1, 0)), key=lambda i: (abs(grid.point(i) - mean), -i))] += 1
     return counts
 

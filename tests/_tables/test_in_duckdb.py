@@ -1,4 +1,4 @@
-"""A statement says everything that it depends on; it is tried once, and read rows only when it is run."""
+"""A statement contains everything it depends on, is tried once, and reads rows only when it is run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_file_that_changes_is_read_as_it_is(tmp_path: Path) -> None:
     assert sum(fewer) < sum(before)
     values = "(VALUES (1.0, 1, 0), ('nan'::DOUBLE, 1, 0), (1.0, 2, 0)) t(person, code, clinic)"
     duckdb.execute(f"COPY (FROM {values}) TO '{tmp_path}/visits.parquet'")
-    assert count() == [1, 1]  # a number that may be none makes another statement
+    assert count() == [1, 1]  # a nullable number gives another statement
 
 
 def test_what_texts_are_read_as_is_a_part_of_the_question(tmp_path: Path) -> None:
@@ -66,7 +66,8 @@ def test_what_texts_are_read_as_is_a_part_of_the_question(tmp_path: Path) -> Non
     assert found[1] <= 1
 
 
-# ---- tried before they are run -----------------------------------------------------------------------
+# ---- trying statements before running them
+# -----------------------------------------------------------------------
 
 
 def _counting(kind: str) -> Callable[[Table], Any]:
@@ -100,7 +101,7 @@ def test_a_statement_about_a_file_is_tried_once(
 
     with monkeypatch.context() as broken:
         broken.setattr(in_duckdb.DuckDB, "_run", fails)
-        for _ in range(2):  # one that failed is not known
+        for _ in range(2):  # a failed trial is not remembered
             with pytest.raises(TableError, match=r"before any row was read.*BinderException: no"):
                 count(trial)
     count(trial)
@@ -127,7 +128,7 @@ def test_the_oldest_are_forgotten_in_time_and_long_ones_at_once(
 
 
 def test_names_in_the_connection_of_a_relation_are_its_own() -> None:
-    """A list of many keys is joined: whatever the user's tables are called, it is not taken for one."""
+    """A long list of keys is joined as a table; its name never collides with a user's table."""
     names = ("discreet_rows_value", "discreet_rows", "discreet_keys", "rows", "keys", "value")
     connection = duckdb.connect()
     for name in names:

@@ -1,4 +1,4 @@
-"""What databases declare: types unknown to Ibis, and values that are not of the declared type."""
+"""Declared types in databases: types unknown to Ibis, and values that do not have the declared type."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ VALUES: dict[str, tuple[str, str]] = {
 
 @pytest.fixture(scope="module")
 def table(postgres_database: str) -> Iterator[tuple[str, Any]]:
-    """The address of a database with a table of all types, and the connection."""
+    """The address of a database with a table of all types, and a connection to it."""
     connection = ibis.connect(postgres_database.replace("postgresql://", "postgres://"))
     run = connection.con.execute
     for statement in (
@@ -91,7 +91,7 @@ def test_every_type_has_its_kind(table: tuple[str, Any]) -> None:
     address, connection = table
     opened = open_table(address, needed=[], table="typed")
     assert opened.kinds == {"u": "integer", **{name: kind for name, (_, kind) in TYPES.items()}}
-    known = [name for name in TYPES if name not in ("relation", "fine")]  # Ibis opens no others
+    known = [name for name in TYPES if name not in ("relation", "fine")]  # Ibis opens only these
     view = f"CREATE OR REPLACE VIEW known AS SELECT u, {', '.join(known)} FROM typed"  # noqa: S608
     connection.con.execute(view)
     by_ibis = open_table(connection.table("known"), needed=[]).kinds
@@ -117,7 +117,7 @@ def test_every_type_in_every_role(table: tuple[str, Any], name: str) -> None:
     text = f"'{most}'" if kind == "text" else most
     found = mode(address, "u", candidates=[0, 2], where=f"{name} = {text}", **people)
     assert found.answer == 0 or other == most
-    # As the person: nobody is told apart from whoever has the same value.
+    # As the person column: people with the same value are one person.
     persons = mode(address, "u", candidates=[0], user=name, with_count=True, **asked)
     assert persons.count < 10
 
@@ -190,7 +190,7 @@ ENCODINGS: dict[str, tuple[str, bytes, str]] = {
 
 @pytest.fixture(params=ENCODINGS)
 def encoded(request: pytest.FixtureRequest, postgres_server: str) -> Iterator[tuple[str, str]]:
-    """The address of a database and its encoding; of its two tables one has the odd bytes."""
+    """The address of a database, and its encoding; one of its two tables contains the invalid bytes."""
     name = request.param
     text, odd, _ = ENCODINGS[name]
     codec = {"WIN1252": "cp1252", "SQL_ASCII": "utf-8", "UTF8": "utf-8"}.get(name, name.lower())
@@ -202,7 +202,7 @@ def encoded(request: pytest.FixtureRequest, postgres_server: str) -> Iterator[tu
         )
     address = base.set(database=database).render_as_string(hide_password=False)
     with psycopg.connect(address, autocommit=True) as connection:
-        # As bytes: a client that converts could not say them.
+        # As bytes: a client that converts could not write them.
         connection.execute("SET client_encoding TO 'SQL_ASCII'")
         further: dict[str, list[bytes]] = {"plain": [], "odd": [odd]}
         for table, odd_ones in further.items():

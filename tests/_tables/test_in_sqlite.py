@@ -1,4 +1,4 @@
-"""Dates and times of databases in order, and values without a number."""
+"""The order of dates and times in databases, and values that are not dates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.tools.engines import in_database, sqlite_in_memory
 
 
 def counted(held: Any, column: str) -> list[int]:
-    """People per day of the first three of 2024, without those outside."""
+    """Return the number of people on each of the first three days of 2024."""
     axis = column_grid(
         open_table(held, needed=[column]), column, bounds="2024-01-01:2024-01-03", step="1d"
     )
@@ -29,7 +29,7 @@ def counted(held: Any, column: str) -> list[int]:
 
 
 def test_nothing_that_sqlite_keeps_raises() -> None:
-    """SQLite keeps whatever it is given; only an ISO text is a date, and no word of SQLite's own."""
+    """SQLite stores any value; only ISO text is a date, and SQLite's own keywords are not."""
     connection = sqlite_in_memory()
     connection.con.execute("CREATE TABLE held (day date, at timestamp)")
     given = [

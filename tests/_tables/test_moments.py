@@ -1,4 +1,4 @@
-"""Periods: their numbers against Python's calendar, and the same people in every engine and zone."""
+"""Periods: numbered as in Python's calendar, with the same counts in every engine and time zone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOMENTS = [
 
 
 def slowly(moment: dt.date, kind: str) -> Any:
-    """How the period of a day or a moment is written, by Python's calendar alone."""
+    """Return the name of the period of a day or a moment, using only Python's calendar."""
     year, week, weekday = moment.isocalendar()
     return {
         "day": f"{moment.year:04}-{moment:%m-%d}",
@@ -314,7 +314,7 @@ def test_a_rehearsal_of_periods() -> None:
 
 
 def test_a_rehearsal_of_a_text_file(tmp_path: Path) -> None:
-    """It declares no types: bounds, literals and what is counted say what the invented rows must be."""
+    """A text file declares no types; bounds, literals and counts determine the types of invented rows."""
     file = tmp_path / "visits.csv"
     file.write_text("who,day,age,visits\n")
     table = discreet.table(file, user="who")
@@ -330,7 +330,7 @@ def test_a_rehearsal_of_a_text_file(tmp_path: Path) -> None:
 
 
 def test_a_bound_on_groups_that_are_periods_is_chosen() -> None:
-    """Once the numbers of periods were compared with dates, and the engine failed after the payment."""
+    """Period numbers were once compared with dates, and the engine failed after the payment."""
     held = pl.DataFrame(
         {
             "who": [row // 3 for row in range(900)],

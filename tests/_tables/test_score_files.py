@@ -189,7 +189,7 @@ def test_what_is_planned_is_what_is_released(content: str, write: Any) -> None:
         try:
             outcomes.append(way())
         except ScoresError as error:
-            # A study tells the line, a release what stays spent; the rule is the same.
+            # A study names the line, a release what stays spent; the rule is the same.
             outcomes.append(str(error).rpartition(": ")[2].partition(";")[0])
     assert outcomes[0] == outcomes[1] == outcomes[2]
 
@@ -217,7 +217,7 @@ def test_a_file_may_have_the_sensitivities(write: Any, name: str, content: str) 
     assert scores.sensitivity == (1, Fraction(1, 2), 30)
     assert scores.candidates == ("flu", "cold", "rest")
     assert scores.values.tolist() == [412, 398, 5]
-    # What is stated goes before what the file says.
+    # Stated parameters override the file.
     assert read(path).sensitivity == 1
     release = select_from_file(path, epsilon=3)
     assert release.answer in scores.candidates
@@ -273,7 +273,7 @@ def test_sensitivities_that_change_after_the_plan_release_nothing(
     write: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write("a.csv", "candidate,score,sensitivity\nflu,412,1\ncold,398,2\n")
-    # The module is hidden behind the function of its name.
+    # A function of the same name hides the module.
     names = select_from_file.__globals__
     monkeypatch.setitem(names, "sensitivities_of", lambda *_a, **_k: [1, 1])
     with pytest.raises(ScoresError, match="not those that were planned with"):
@@ -281,7 +281,7 @@ def test_sensitivities_that_change_after_the_plan_release_nothing(
 
 
 def test_no_bound_is_stated_for_scores_whose_number_is_not_known(write: Any) -> None:
-    """A bound for one candidate was shown for any number of them, so too low a one."""
+    """The bound for one candidate was shown for any number of candidates, which is too low."""
     path = write("a.csv", "candidate,score\nflu,412\ncold,398\n")
     assert "at worst" not in str(select_from_file(path, sensitivity=1, epsilon=1))
 

@@ -1,4 +1,4 @@
-"""Selection in the cluster: the law at small n, retries that change nothing, and nothing in the logs."""
+"""Selection in the cluster: its distribution for small n, harmless retries, and clean logs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BEST = 987_654_321_987
 
 @pytest.fixture(scope="module")
 def scored(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Two thousand candidates in a file: a frame of literals would show them in the plan by itself."""
+    """Two thousand candidates in a file; a frame of literals would show them in the plan."""
     folder = tmp_path_factory.mktemp("scored")
     for part in range(2):
         numbers = range(part * 1000, part * 1000 + 1000)
@@ -50,7 +50,7 @@ def scored(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(scope="module")
 def by_value() -> Iterator[None]:
-    """Workers cannot import this file: send what it defines by value."""
+    """Send this file's definitions by value, because workers cannot import it."""
     from pyspark import cloudpickle
 
     module = sys.modules[__name__]
@@ -60,7 +60,7 @@ def by_value() -> Iterator[None]:
 
 
 class FailsOnce(ReportFirst):
-    """The first attempt at each partition does all its work, notes its report, and dies."""
+    """The first attempt at each partition does all its work, records its report, and dies."""
 
     folder = ""
 
@@ -109,7 +109,7 @@ def _of_trial(trial: int) -> KeyedNoise:
 
 
 class Many(ReportFirst):
-    """Many releases in one job, each under its own key: a row for each release and partition."""
+    """Many releases in one job, each with its own key: one row per release and partition."""
 
     trials = 0
 
@@ -124,7 +124,7 @@ class Many(ReportFirst):
 
 
 def test_the_law_at_small_n(spark: Any, by_value: None) -> None:
-    """1,500 releases of 5 candidates in 3 partitions: false alarms under 1e-7, a shift of 8 % is seen."""
+    """Make 1,500 releases in 3 partitions; a shift of 8 % is found, and false alarms are under 1e-7."""
     trials, values = 1500, [6, 5, 5, 3, 0]
     frame = spark.createDataFrame(
         [(f"c{i}", q) for i, q in enumerate(values)], "candidate string, score long"
@@ -166,7 +166,7 @@ def test_nothing_of_it_is_logged(scored: Any, event_logs: Path, spark: Any) -> N
     logs = "".join(
         path.read_text(errors="replace") for path in event_logs.rglob("*") if path.is_file()
     )
-    assert "ReportFirst" in logs  # the plan of this very job is there
+    assert "ReportFirst" in logs  # the log contains the plan of this job
     for secret in (
         str(BEST),
         KEY.hex(),
@@ -179,7 +179,7 @@ def test_nothing_of_it_is_logged(scored: Any, event_logs: Path, spark: Any) -> N
 
 
 def test_files_read_by_spark(spark: Any, tmp_path: Path) -> None:
-    """The same malformed rows are dropped as DuckDB drops, and the same numbers are numbers."""
+    """Spark drops the same malformed rows as DuckDB, and accepts the same numbers."""
     (tmp_path / "t.csv").write_bytes(
         b'code,age\na,1\n"a, b",2\nb\na, 3 \na,x,y\n"b\nc",4\n,5\na,1e1\na,inf\n'
     )
@@ -216,7 +216,7 @@ def test_whole_numbers_and_texts_of_any_kind(spark: Any) -> None:
 
 
 def _rests_on_keyed_noise(release: TableRelease, page: str) -> None:
-    """The law assumes noise drawn by a key, so no theorem covers the whole."""
+    """The guarantee assumes keyed noise, so no theorem covers all of it."""
     proof = release.guarantee.proof
     assert proof is not None
     assert proof.pages == (page, "docs/proofs/distributed-selection.md")
@@ -229,7 +229,7 @@ def test_the_question(spark: Any) -> None:
     data = spark.createDataFrame(rows, "person long, code string")
     candidates = spark.range(5000).selectExpr("concat('code ', id + 1) AS code")
     release = mode(data, column="code", candidates=candidates, epsilon=2, user="person")
-    assert release.answer == "code 2"  # "code 0" is no candidate
+    assert release.answer == "code 2"  # "code 0" is not a candidate
     assert release.guarantee == PureDP(2)
     _rests_on_keyed_noise(release, "docs/proofs/question-sensitivities.md")
     with pytest.raises(ParameterError, match="permute-and-flip"):
@@ -244,7 +244,7 @@ def test_the_question(spark: Any) -> None:
 
 
 def test_the_first_k_in_the_cluster(spark: Any) -> None:
-    """3,000 people with counts 1,500, 1,000 and 500 at scale 3: wrong with a probability under e^−150."""
+    """With counts 1,500, 1,000 and 500 at scale 3, the answer is wrong with a probability under e^−150."""
     codes = ["code 3"] * 3 + ["code 1"] * 2 + ["code 2"]
     data = spark.createDataFrame(
         [(i, codes[i % 6]) for i in range(3000)], "person long, code string"

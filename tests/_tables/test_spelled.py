@@ -1,4 +1,4 @@
-"""Texts that spell dates, times and spans, against a slow reader of the same rule in Python."""
+"""Text that spells dates, times and spans, against a slow reader of the same rule in Python."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ UNITS = {
 
 
 def slowly(text: str, kind: str) -> float | None:
-    """Return the number that a text means, by the rule itself, one text at a time."""
+    """Return the number that a text means, directly by the rule, one text at a time."""
     text = text.strip(" \t")
     if not text.isascii():
         return None
@@ -173,7 +173,7 @@ KINDS = ("date", "moment", "time", "span")
 
 
 def test_texts_are_read_as_the_rule_says(engine: str | None, tmp_path: Path) -> None:
-    """Every text, nasty or made of one by a random change, and in both engines that read text files."""
+    """Tries awkward texts and random changes of them, in both engines that read text files."""
     path = tmp_path / "texts.jsonl"
     rows = ({"row": row} | dict.fromkeys(KINDS, text) for row, text in enumerate(TEXTS))
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
@@ -209,7 +209,7 @@ NEW_YEARS = [
 
 
 def _named(text: str, kind: str) -> str:
-    """The name of the period that a text counts for, one text at a time."""
+    """Return the name of the period that a text counts for, one text at a time."""
     day = slowly(text, "date")
     if day is None:
         return text
@@ -223,12 +223,12 @@ def _named(text: str, kind: str) -> str:
 def test_a_text_that_spells_a_date_counts_for_its_period(
     engine: str | None, tmp_path: Path
 ) -> None:
-    """Without a stated type: in addition to texts that are the names of periods."""
+    """Without a stated type, it counts for its period, as does text that is the period's name."""
     texts = [*TEXTS, *NAMES, *NEW_YEARS]
     path = tmp_path / "texts.jsonl"
     path.write_text("\n".join(json.dumps({"at": text}) for text in texts), encoding="utf-8")
     table = open_table(path, needed=["at"], engine=engine)
-    # In the cluster each takes seconds: the names of the others are parts of the text.
+    # Each takes seconds in the cluster; the names of other periods are parts of the text.
     for kind in ("week", "quarter") if engine else ("day", "week", "month", "quarter", "year"):
         named = [_named(text, kind) for text in texts]
         query = Query.of(table.engine.source, {"value": table.period("at", kind)[0]})
@@ -313,7 +313,7 @@ def test_conditions_use_the_same_words_as_on_declared_types(
             for words, holds in conditions.items()
         }
         expected[f"{kind} is null"] = [number is None for number in numbers]
-        # In the cluster each takes seconds: two of a kind show that the statement is understood there.
+        # Each takes seconds in the cluster; two of a kind show that Spark understands the statement.
         for condition, which in list(expected.items())[:: 1 if engine is None else 3]:
             asked = Rows(where=parse(f"{condition} and not (row = '' or row is null)"))
             counts = people_per_candidate(table, asked, column="row", keys=keys)

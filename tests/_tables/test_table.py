@@ -1,4 +1,4 @@
-"""Declared types decide, whatever the rows hold; and no engine's message gets out."""
+"""Declared types decide, whatever the rows contain; engine messages are not shown."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_python_objects_in_pandas_are_one_kind_whatever_they_are() -> None:
     ],
 )
 def test_objects_are_asked_for_texts_only(values: list[Any], asked: dict[str, Any]) -> None:
-    """Refused before any payment: numbers among Python objects do not count."""
+    """Other questions are refused before any payment, because numbers among Python objects do not count."""
     held = pd.DataFrame({"c": pd.Series(values, dtype=object)})
     told: dict[str, Any] = {"one_row_per_user": True, "epsilon": 1}
     words = r"declared object, in which only texts count \(astype.* or convert_dtypes\(\) gives it a type"
@@ -226,7 +226,7 @@ UNUSABLE: dict[str, tuple[Any, str, str]] = {
 def test_a_type_that_cannot_be_asked_about_is_named_with_the_fix(
     name: str, asked: dict[str, Any]
 ) -> None:
-    """Described in the user's terms, and before anything is paid."""
+    """The error uses the user's terms, and comes before anything is paid."""
     held, declared, fix = UNUSABLE[name]
     with pytest.raises(ParameterError, match=f"'c'.*{declared}.*{fix}") as caught:
         mode(held, "c", one_row_per_user=True, epsilon=1, **asked)

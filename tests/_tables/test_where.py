@@ -1,4 +1,4 @@
-"""The language of conditions: what it accepts, and what it refuses."""
+"""The language of conditions: accepted and refused conditions."""
 
 from __future__ import annotations
 

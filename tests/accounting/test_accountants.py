@@ -1,7 +1,7 @@
 """The accountants against the best possible adversary, who sees every answer before the next question.
 
-The adversary knows the two neighbours and picks each release from a menu, or stops, so as to make the
-divergence at the cap's ε as large as it can. What it reaches is computed exactly, by dynamic programming.
+The adversary knows the two neighbours. It picks each release from a list, or stops, to make the divergence at
+the cap's ε as large as possible. Dynamic programming computes the maximum exactly.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MENU: list[tuple[Guarantee, Outcomes]] = [
 
 
 def _worst(cap: Guarantee, accountant: str | None, target: float) -> float:
-    """The largest divergence at ``target`` that any adaptive adversary reaches under the filter."""
+    """Return the largest divergence at ``target`` that any adaptive adversary reaches under the filter."""
     counting = accountant_for(cap, accountant)
     limits = counting.limits(cap)
     menu = [

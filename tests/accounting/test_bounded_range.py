@@ -1,4 +1,4 @@
-"""Equal releases of bounded range against sums over every outcome at every offset."""
+"""Bounds for equal releases of bounded range, against sums over every outcome at every offset."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CASES = [(1, "1", "0.05"), (2, "0.75", "0.02"), (5, "0.3", "0.01"), (12, "0.5", 
 
 
 def sums(epsilon: float, count: int, offset: float, target: float) -> tuple[float, float]:
-    """The divergence at one offset, and the mass of the losses above the target."""
+    """Return the divergence at one offset, and the mass of the losses above the target."""
     spread = -math.expm1(-epsilon)
     lower = math.exp(-epsilon) * math.expm1(offset) / spread
     upper = -math.expm1(offset - epsilon) / spread
@@ -29,7 +29,7 @@ def sums(epsilon: float, count: int, offset: float, target: float) -> tuple[floa
 
 
 def truth(epsilon: float, count: int, target: float, steps: int = 600) -> float:
-    """The divergence over offsets on a fine grid, which knows nothing of leaders."""
+    """Return the largest divergence over offsets on a fine grid, without the shortcut through leaders."""
     return max(sums(epsilon, count, epsilon * i / steps, target)[0] for i in range(steps + 1))
 
 
@@ -46,7 +46,7 @@ def test_the_least_epsilon_is_enough_and_hardly_more(count: int, epsilon: str, d
 def test_the_bound_is_the_sum_with_the_slack_that_the_page_grants(
     count: int, epsilon: str, delta: str
 ) -> None:
-    """One part in 10⁹, 10⁻¹¹ for each loss above the target, and the part of δ that is left out."""
+    """The slack is one part in 10⁹, 10⁻¹¹ for each loss above the target, and the omitted part of δ."""
     width, allowed = float(epsilon), float(delta)
     pair = _Pair(width, count, allowed)
     for target in (0.0, 0.3 * width * count, 0.8 * width * count):
@@ -59,10 +59,10 @@ def test_the_bound_is_the_sum_with_the_slack_that_the_page_grants(
 
 
 def test_outcomes_far_from_the_mean_are_left_out_only_where_they_do_not_matter() -> None:
-    """Of 3,000 releases a few hundred outcomes are looked at, and the bound stays above all of them."""
+    """For 3,000 releases only a few hundred outcomes are used, and the bound is still above the truth."""
     count, epsilon = 3000, 0.02
     pair = _Pair(epsilon, count, 1e-6)
-    width = math.sqrt(count * math.log(2 / (1e-6 * 1e-10)) / 2)  # of Hoeffding, as on the page
+    width = math.sqrt(count * math.log(2 / (1e-6 * 1e-10)) / 2)  # by Hoeffding, as on the page
     assert width + 1 <= pair._reach <= width + 2
     leaders = np.array([0, 900, 1500, 2400, 2999])
     for target in (0.5, 2.0):
@@ -73,7 +73,7 @@ def test_outcomes_far_from_the_mean_are_left_out_only_where_they_do_not_matter()
             assert exact <= bound <= exact * (1 + 1e-8) + 2e-11
         each = [pair.divergence(target, np.array([leader])) for leader in leaders.tolist()]
         assert pair.divergence(target, leaders) == pytest.approx(max(each), rel=1e-9)
-    # Leaders are looked at in blocks; none may be lost between two of them.
+    # Leaders are processed in blocks; none may be lost between two blocks.
     several = pair.divergence(1.0, np.arange(1000, 1600))
     assert several >= max(pair.divergence(1.0, np.array([at])) for at in range(1000, 1600, 50))
 
@@ -92,7 +92,7 @@ def _in_logarithms(epsilon: float, count: int, offset: float, target: float) -> 
 
 
 def test_nothing_is_left_where_delta_covers_it() -> None:
-    # At ε' = 0 the divergence of one release of range 1 is 0.245: one δ above it, one below.
+    # At ε' = 0 the divergence of one release of range 1 is 0.245: try one δ above it and one below.
     assert homogeneous_epsilon(Fraction(1), 1, Fraction("0.25")) == 0
     below = homogeneous_epsilon(Fraction(1), 1, Fraction("0.24"))
     assert below is not None

@@ -1,4 +1,4 @@
-"""Composition: never below the truth, and close to it where it can be."""
+"""Composition: never below the truth, and close to it where possible."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def test_sums() -> None:
 
 
 def test_count_is_never_dropped() -> None:
-    """A peer reported ε = 1.006 for a hundred exponential mechanisms at ε = 1, as if it were one."""
+    """Another library reported ε = 1.006 for a hundred exponential mechanisms at ε = 1, as if for one."""
     once = compose([Event(BoundedRange(1), count=100)], delta="1e-6")
     listed = compose([BoundedRange(1)] * 100, delta="1e-6")
     assert once.approx == listed.approx
     assert 30 < once.approx.epsilon < 37.3
-    # The truth for two candidates, by the binomial law of a hundred answers.
+    # The true value for two candidates, from the binomial distribution of a hundred answers.
     high = 1 / (1 + math.exp(-0.5))
     ways = [math.comb(100, i) for i in range(101)]
     truth = sum(
@@ -88,7 +88,7 @@ def test_the_laplace_distribution_agrees_with_an_independent_one(epsilon: str, c
 
 
 def test_a_tiny_delta_stays_finite() -> None:
-    """A peer's distribution gave infinity here."""
+    """Another library's loss distribution gave infinity here."""
     result = compose([Event(LaplaceDominated("0.1"), count=100)], False, delta="1e-15")
     assert 7 < result.approx.epsilon < 8
     assert (
@@ -141,7 +141,7 @@ GUARANTEES = st.builds(
 @settings(max_examples=8, derandomize=True, deadline=None)
 @given(st.lists(GUARANTEES, min_size=1, max_size=4), GUARANTEES)
 def test_order(listed: list[Guarantee], more: Guarantee) -> None:
-    """Knowing more in advance never costs more, and one release more never costs less."""
+    """A list known in advance never costs more, and one more release never costs less."""
     costs = [
         compose(listed, how, delta="0.01").approx.epsilon for how in (False, "questions", True)
     ]
@@ -156,7 +156,7 @@ def test_order(listed: list[Guarantee], more: Guarantee) -> None:
     [(BoundedRange("0.01"), 2.2541), (FlippedCoins("0.01"), 4.8769), (PureDP("0.01"), 4.8856)],
 )
 def test_ten_thousand_releases_stay_tight(promise: Guarantee, most: float) -> None:
-    """The figures of loss distributions (4.876 for Laplace noise), where ρ gives 2.419, 5.207 and 5.222."""
+    """The bounds come from loss distributions (4.876 for Laplace noise); ρ gives 2.419, 5.207 and 5.222."""
     separate = compose([promise] * 10_000, False, delta="1e-6")
     assert separate.count == 10_000
     assert separate.approx.epsilon <= most
@@ -197,7 +197,7 @@ def test_what_the_events_own_delta_leaves_is_all_that_is_converted() -> None:
     alone = compose([PureDP("0.1"), PureDP("0.2")], delta=target - own, adaptive=False)
     assert fixed.approx.exact == (alone.approx.exact[0], target)
     assert compose([ApproxDP(1, "0.6")] * 2).approx.delta == 1
-    # With nothing left over there is nothing that could have been tried.
+    # If nothing is left over, nothing is untried.
     assert compose([ApproxDP(1, own)], adaptive=False).untried == ""
 
 

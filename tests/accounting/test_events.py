@@ -1,4 +1,4 @@
-"""Events: what they accept, and what they can never hold."""
+"""Events: valid and invalid parameters."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_many_rows_cost_what_a_person_can_touch() -> None:
             Event.of_each(mechanism, sensitivity=1, rows_per_person=wrong)  # type: ignore[arg-type]
 
 
-# ---- many rows, multiplied out ----
+# ---- many rows, by exact products of distributions ----
 
 ORDERS = (1.001, 1.5, 2.0, 4.0, 30.0)
 FAILURES = (1e-4, 0.1, 0.4)
@@ -125,7 +125,7 @@ PRIVATE = {
 
 
 def _rows(mechanism: Mechanism, candidates: int, *, monotonic: bool) -> dict[str, Laws]:
-    """All law pairs of a row that a person enters, leaves, or leaves while another one enters."""
+    """Return the pairs of laws of a row that a person enters, leaves, or is replaced in."""
 
     def law(scores: Any) -> tuple[float, ...]:
         row = Scores(scores.tolist(), sensitivity=1, monotonic=monotonic)
@@ -146,7 +146,7 @@ def _rows(mechanism: Mechanism, candidates: int, *, monotonic: bool) -> dict[str
 
 
 def _tables(rows: dict[str, Laws], k: int, neighbours: str) -> Iterator[Laws]:
-    """The pairs of laws of all rows that change, for every way to change one person in ``k`` rows."""
+    """Return the pairs of laws of the changed rows, for every way to change one person in ``k`` rows."""
     ways = [["entered"] * k, ["left"] * k]
     if neighbours == "replace":
         ways = [["stayed"] * both + ["entered", "left"] * (k - both) for both in range(k + 1)]
@@ -160,10 +160,10 @@ def _side_by_side(one: Laws, other: Laws) -> Laws:
 
 
 def _excess(event: Event, tables: Iterable[Laws]) -> float:
-    """Return by how much any divergence of these pairs exceeds what the event states, at most."""
+    """Return the most by which any divergence of these pairs exceeds what the event states."""
     worst = -math.inf
     stated = compose([event])
-    # Of a list that was fixed in advance the least ε is stated, so that it covers the others.
+    # For a list fixed in advance the event states the least ε, which also covers the others.
     bounds = {
         (compose([event], adaptive=False, delta=delta).approx.epsilon, delta) for delta in FAILURES
     }
@@ -200,7 +200,7 @@ def test_rows_cost_at_least_the_exact_divergence(name: str, neighbours: str) -> 
         assert event.count == k
         assert _excess(event, tables) <= 1e-9, (candidates, k, monotonic)
         if (candidates, neighbours) == (3, "replace") and name != "noisy-max-laplace":
-            # Twice as many rows, each at what it promises to one person, would be too little. (The law
+            # Twice as many rows, each at its cost for one person, would be too little. (The law
             # of Laplace noise does not come so close to its bound with three candidates.)
             doubled = replace(event, guarantee=mechanism.promise_at(Fraction(1)), count=2)
             assert _excess(doubled, tables) > 1e-3
@@ -208,7 +208,7 @@ def test_rows_cost_at_least_the_exact_divergence(name: str, neighbours: str) -> 
 
 @pytest.mark.parametrize("name", ["exponential", "permute-and-flip"])
 def test_twenty_tables_cost_at_least_the_exact_divergence(name: str) -> None:
-    """One person moves from one candidate to the other in a row of each of twenty tables."""
+    """One person moves from one candidate to the other in one row of each of twenty tables."""
     mechanism, tables = PRIVATE[name], 20
     each = Event.of_each(
         mechanism, sensitivity=1, monotonic=True, rows_per_person=1, neighbours="replace"

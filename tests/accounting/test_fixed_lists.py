@@ -26,7 +26,7 @@ DELTA = Fraction(1, 50)
 
 
 def pair(epsilon: float, offset: float) -> list[tuple[float, float]]:
-    """The two outcomes, under either law, whose losses are the offset and the offset less ε."""
+    """Return the pair of laws on two outcomes with the losses ``offset`` and ``offset`` − ε."""
     second = (math.exp(-offset) - math.exp(-epsilon)) / -math.expm1(-epsilon)
     first = second * math.exp(offset)
     return [(first, second), (1 - first, 1 - second)]
@@ -46,7 +46,7 @@ def least_epsilon(pairs: list[list[tuple[float, float]]], delta: float) -> float
 
 
 def worst(ranges: list[float], delta: float, steps: int = 24) -> float:
-    """Over offsets on a grid; equal ranges may have different ones."""
+    """Return the worst ε over offsets on a grid; equal ranges may have different offsets."""
     grids = [[epsilon * i / steps for i in range(steps + 1)] for epsilon in ranges]
     return max(
         least_epsilon([pair(*each) for each in zip(ranges, offsets, strict=True)], delta)
@@ -76,7 +76,7 @@ def test_two_ranges_at_their_worst_offsets() -> None:
     found = bounds_of(*events)
     truth = worst([0.5, 1.0], float(DELTA))
     assert truth - 1e-9 <= found[OFFSETS] <= 1.03 * truth
-    # Where questions depend on answers so do offsets: only the worst curves hold.
+    # If questions depend on answers, so do offsets: only the worst curves are valid.
     assert set(bounds_of(*events, questions_chosen=True)) == {LOSSES}
     assert found[OFFSETS] <= found[LOSSES] * 1.01
 

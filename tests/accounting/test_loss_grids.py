@@ -1,4 +1,4 @@
-"""Loss distributions against sums over every outcome, where there are few."""
+"""Loss distributions against sums over every outcome, for few outcomes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def losses(*releases: LossCurve, points: int = 64) -> Losses:
 
 
 def divergence(at: float) -> float:
-    """Randomised response, whose curve is straight between its ends, so that a grid loses nothing."""
+    """Return the curve of randomised response; it is straight between its ends, so a grid loses nothing."""
     truth = 1 / (1 + math.exp(-EPSILON))
     lie = 1 - truth
     return sum(
@@ -87,7 +87,7 @@ def test_a_step_divides_every_epsilon_where_it_can() -> None:
     step = grid_step(releases, 100)
     assert Fraction("0.6") % step == Fraction("0.9") % step == 0
     assert step <= (3 * Fraction("0.6") + 2 * Fraction("0.9")) / 100 * 2
-    # Nothing common is that coarse: the step is the one asked for.
+    # No common step is that coarse: the requested step is used.
     unlike = curve(PureDP("0.600001"), 1), curve(PureDP("0.9"), 1)
     assert grid_step(unlike, 100) == Fraction("1.500001") / 100
 

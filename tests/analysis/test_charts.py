@@ -68,7 +68,7 @@ def test_html_needs_no_network(tmp_path: Path) -> None:
     page = charts.save_chart(made("comparison"), tmp_path / "chart.html").read_text(
         encoding="utf-8"
     )
-    # What the scripts themselves contain is text until they run; what they run on is the inline spec.
+    # The scripts' contents are just text until they run; their input is the inline spec.
     bare = re.sub(r"(<script\b[^>]*>).*?</script>", r"\1", page, flags=re.DOTALL)
     tags = re.findall(r"<(?:script|link|img|iframe)\b[^>]*>", bare)
     assert tags

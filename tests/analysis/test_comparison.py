@@ -63,7 +63,7 @@ def test_ranges() -> None:
         points = epsilon_list(ends)
         assert points == sorted(set(points))
         assert 2 <= len(points) <= 10
-    assert len(epsilon_list("0.1:0.101:40")) == 11  # four digits tell nine apart between the ends
+    assert len(epsilon_list("0.1:0.101:40")) == 11  # nine four-digit values between the ends
     assert [float(e) for e in epsilon_list("0.5, 1")] == [0.5, 1.0]
     assert [float(e) for e in epsilon_list((1, 2))] == [1.0, 2.0]
 

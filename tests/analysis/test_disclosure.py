@@ -97,7 +97,7 @@ def test_epsilon_for_a_tolerated_risk(risk: Any, steps: Any) -> None:
 
 
 def test_the_papers_example_is_twice_too_generous() -> None:
-    # 100 candidates, a risk of 20 %: "ε ≈ 4" as published; half of it for worlds two steps apart.
+    # For 100 candidates and a risk of 20 %, the paper says "ε ≈ 4"; worlds two steps apart need half of it.
     assert epsilon_for_risk("0.2", worlds=201, steps=1) == pytest.approx(3.912, abs=1e-3)
     assert epsilon_for_risk("0.2", worlds=201) == pytest.approx(1.956, abs=1e-3)
 

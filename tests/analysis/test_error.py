@@ -146,7 +146,8 @@ def test_bad_arguments_are_refused() -> None:
 
 
 def test_the_published_figures(hepth_mode: Scores, hepth_median: Scores) -> None:
-    # Mode at 0.04: the paper prints 5.4 and 1.84; median at 0.01: 13.7 and 1.93. These are ours.
+    # The paper prints 5.4 and 1.84 for the mode at 0.04, 13.7 and 1.93 for the median at 0.01. These are
+    # ours.
     assert expected_error(PermuteAndFlip(epsilon="0.04"), hepth_mode) == pytest.approx(
         5.3227, abs=5e-4
     )

@@ -28,7 +28,7 @@ linprog = pytest.importorskip("scipy.optimize").linprog
 
 
 def real_epsilon(best: Any) -> float:
-    """The largest log-ratio between neighbours on the lattice."""
+    """Return the largest log-ratio between neighbours on the lattice."""
     losses = []
     for (levels, level), chance in best.chances.items():
         for there in all_neighbours(levels, level, best.k):
@@ -57,7 +57,7 @@ def test_neighbours_on_the_lattice() -> None:
 @pytest.mark.parametrize("neighbours", ["worst", "all"])
 @pytest.mark.parametrize("epsilon", [0.2, 0.6, 1.3])
 def test_the_reduced_program_agrees_with_the_full_one(epsilon: float, neighbours: str) -> None:
-    # No classes: one variable per vector and candidate, symmetry as equations, neighbours by definition.
+    # Without classes: one variable per vector and candidate, symmetry as equations, neighbours by definition.
     n, k = 3, 2
     vectors = [q for q in itertools.product(range(k + 1), repeat=n) if min(q) == 0]
     place = {(q, r): i for i, (q, r) in enumerate(itertools.product(vectors, range(n)))}

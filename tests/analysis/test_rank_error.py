@@ -1,4 +1,4 @@
-"""The rank error that is promised before any data is read: kept by the real question, and rounded up."""
+"""The rank error promised before any data is read: real questions stay within it, and it is rounded up."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_lines_are_as_fine_as_their_size_allows() -> None:
 
 
 def test_a_choice_inherits_the_errors_of_both_ends_in_proportion() -> None:
-    """By hand for quartiles, where all relative levels are 1/2; and never above depth times one choice."""
+    """Check quartiles by hand (all relative levels are 1/2); the error is at most depth times one choice."""
     one = rank_error(["0.5"], points=3 * 1024, epsilon=1)  # the same logarithm, at a distance of 1
     three = rank_error(["0.25", "0.5", "0.75"], points=3, epsilon=1)
     assert three == pytest.approx(
@@ -44,7 +44,7 @@ def test_a_choice_inherits_the_errors_of_both_ends_in_proportion() -> None:
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize("at", [["0.5"], ["0.9"], ["0.25", "0.5", "0.75"]])
 def test_errors_stay_within_the_promise(at: list[str], relation: str) -> None:
-    """At a failure rate of 10⁻⁹ no draw exceeds it; and it is not idle: a draw exceeds a hundredth of it."""
+    """At a failure rate of 10⁻⁹ no draw exceeds the bound, but some draw exceeds a hundredth of it."""
     people = np.array([7 * i % 11 for i in range(300)])
     levels = [Fraction(level) for level in at]
     depths, steps = len(levels).bit_length(), 2 if relation == "replace" and len(levels) > 1 else 1
@@ -101,7 +101,7 @@ def test_refusals(options: dict[str, Any], words: str) -> None:
 
 
 def test_no_more_people_share_a_place_than_promised() -> None:
-    """Compared with the exact binomial tail, over every place."""
+    """Compare with the exact binomial tail, over all positions."""
     from scipy.stats import binom
 
     for people in (5, 1000, 400_000):

@@ -1,4 +1,4 @@
-"""Thresholds before anything is spent: the hardest data, the least ε, and who would do better."""
+"""Planning thresholds: the hardest data, the least ε, and when another method does better."""
 
 from __future__ import annotations
 

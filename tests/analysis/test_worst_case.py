@@ -155,7 +155,7 @@ def test_a_gap_helps_only_when_it_is_wide() -> None:
 
 
 def test_randomized_response_has_no_logarithmic_bound() -> None:
-    # On a staircase the error grows with n, not with its logarithm, and no ε helps.
+    # On a staircase the error grows with n instead of log n, and a larger ε does not help.
     for n in (100, 10_000):
         worst = worst_case(RESPONSE.with_epsilon(50), n)
         assert worst.shape == "staircase"

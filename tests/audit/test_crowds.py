@@ -1,4 +1,4 @@
-"""Defects that only a crowd, or only an enormous score, reveals."""
+"""Defects that appear only with many candidates or only with enormous scores."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_what_breaks_far_out_is_refuted(subject: Any, outcome: str | None) -> No
     if outcome is not None:
         assert verdict.measured == math.inf
         assert any(outcome in repr(answer) for answer in verdict.witness.answers)
-        # One step on either side of where the floats end.
+        # One step on either side of the end of the float range.
         assert abs(verdict.witness.scores[0] - verdict.witness.neighbour[0]) == 1
 
 

@@ -35,7 +35,7 @@ def written_by_hand(scores: Any) -> Any:
 
 
 class OneOverN:
-    """A foreign class, which takes an ε and ignores it."""
+    """A class from outside discreet that takes an ε and ignores it."""
 
     def __init__(self, epsilon: float) -> None:
         self.epsilon = epsilon
@@ -47,7 +47,7 @@ class OneOverN:
 def test_permute_and_flip_is_not_bounded_range() -> None:
     verdict = audit(PermuteAndFlip(epsilon=1), BoundedRange(1))
     assert verdict.status == "refuted"
-    # It is the supremum over all n (docs/proofs/bounded-range-refuted.md), so it is never passed.
+    # It is the supremum over all n (docs/proofs/bounded-range-refuted.md), so it is never exceeded.
     assert verdict.measured == pytest.approx(2 * math.log(2 * math.exp(0.5) - 1), abs=1e-12)
     assert verdict.witness is not None
     assert sorted(verdict.witness.scores) == [0, 1]
@@ -182,7 +182,7 @@ def test_neighbours_of_ones_own() -> None:
     assert verdict.status == "not refuted"
     assert {stage.relation for stage in verdict.stages} == {"custom"}
     assert audit(written_by_hand, PureDP("0.49"), n=3, neighbours=one_candidate).status == "refuted"
-    # A proof page speaks of the library's own relations only.
+    # A proof page covers only the library's own relations.
     assert (
         audit(PermuteAndFlip(epsilon=1), PureDP(1), n=2, neighbours=one_candidate).status
         == "not refuted"
@@ -257,7 +257,7 @@ def test_reports() -> None:
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_subclass_is_audited_by_its_own_probabilities(name: str) -> None:
-    """It inherits logarithms and balls that are another law's."""
+    """It inherits logarithms and balls that belong to another distribution."""
     honest = mechanism_named(name, epsilon=1)
 
     class Argmax(type(honest)):  # type: ignore[misc]  # every class of the register
@@ -269,7 +269,7 @@ def test_a_subclass_is_audited_by_its_own_probabilities(name: str) -> None:
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_subclass_is_not_what_was_proved(name: str) -> None:
-    """A subclass that returns the best for seven candidates or more is not refuted at n = 2."""
+    """A subclass that returns the best if there are at least seven candidates is not refuted at n = 2."""
     honest = mechanism_named(name, epsilon=1)
 
     class Argmax(type(honest)):  # type: ignore[misc]  # every class of the register
@@ -311,7 +311,7 @@ def test_what_was_measured_above_the_claim_is_never_called_proved(
 
 
 class _DoublesFarOut:
-    """The exponential mechanism, but for logarithms below −800, which no float of a probability shows."""
+    """The exponential mechanism, except for log-probabilities below −800, which underflow as floats."""
 
     def log_probabilities(self, scores: Scores) -> Any:
         gaps = 0.5 * (scores.values - scores.values.max())
@@ -330,7 +330,7 @@ def test_a_strangers_logarithms_are_looked_at() -> None:
 
 @pytest.mark.parametrize("read", ["monotonic", "range_distance", "a copy"])
 def test_what_looks_at_how_neighbours_move_is_tried_both_ways(read: str) -> None:
-    """Wrong for monotonic neighbours alone; one that never looks is tried on general ones only."""
+    """It may be wrong only for monotonic neighbours. Others are tried only on general neighbours."""
 
     def softmax(scores: Any, cost: float) -> Any:
         weights = np.exp(cost * (scores - scores.max()))
@@ -352,7 +352,7 @@ def test_what_looks_at_how_neighbours_move_is_tried_both_ways(read: str) -> None
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("optimize", ["max", "min"])
 def test_rows_found_together_are_those_found_alone(name: str, optimize: str) -> None:
-    """A mechanism that finds its law in its own way says None, and its rows are found one at a time."""
+    """A mechanism that computes its law in its own way returns None; its rows are computed one at a time."""
     mechanism = mechanism_named(name, epsilon="0.7", optimize=optimize)
     rows = np.array([[0.0, -3.0, 2.5, 2.5], [1e6, 0.0, -1e6, 1e6], [0.0, 0.0, 0.0, 1e-300]])
     together = mechanism.log_masses(rows, Fraction(2))
@@ -369,7 +369,7 @@ def test_rows_found_together_are_those_found_alone(name: str, optimize: str) -> 
 
 
 def test_a_mechanism_with_a_law_of_its_own_is_audited_by_it() -> None:
-    """It states its own facts, symmetry among them, and has another law than these facts name."""
+    """It states its own facts, including symmetry, but has a different law from the one these facts name."""
 
     class Sharper(PermuteAndFlip):
         facts = PermuteAndFlip.facts
@@ -396,7 +396,7 @@ def test_a_subject_may_answer_in_one_array_again_and_again() -> None:
 
 @pytest.mark.parametrize("wrong", ["sum", "negative", "nan"])
 def test_one_wrong_answer_among_right_ones_is_seen(wrong: str) -> None:
-    """Answers are checked many at a time: an invalid distribution counts as an answer itself."""
+    """Answers are checked many at a time; an invalid distribution counts as an answer itself."""
 
     def mostly_uniform(scores: Any) -> Any:
         parts = np.full(len(scores), 1 / len(scores))

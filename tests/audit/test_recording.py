@@ -1,4 +1,4 @@
-"""Record and replay: known kinds of violations are caught with their witness, honest pipelines are not."""
+"""Record and replay: known violations are found with a witness, and honest pipelines pass."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ages(rows: Any) -> Any:
     return np.clip(np.array([row["age"] for row in rows], dtype=float), 0, 120)
 
 
-# ---- honest ones -------------------------------------------------------------------------------------
+# ---- honest pipelines -------------------------------------------------------------------------------------
 
 
 def clipped_sum(rows: Any) -> Any:
@@ -49,7 +49,7 @@ def noise_by_entry(rows: Any) -> Any:
 
 
 def old_generator(rows: Any) -> Any:
-    return round(len(rows) + np.random.RandomState(3).laplace(0, 1.0))  # as many still do
+    return round(len(rows) + np.random.RandomState(3).laplace(0, 1.0))  # as many people still do
 
 
 def weighed(rows: Any) -> Any:
@@ -93,7 +93,7 @@ def candidates_from_the_data(rows: Any) -> Any:
 
 
 def count_dropped(rows: Any) -> Any:
-    """Three questions, each at the whole ε."""
+    """Ask three questions, each with the whole ε."""
     noise = generator()
     return [(ages(rows) > age).sum() + noise.laplace(scale=1.0) for age in (20, 40, 60)]
 
@@ -103,7 +103,7 @@ def sensitivity_halved(rows: Any) -> Any:
 
 
 def group_without_a_bound(rows: Any) -> Any:
-    """One person may have any number of rows, and counts with all."""
+    """One person may have any number of rows, and all of them count."""
     return len(rows) + generator().laplace(scale=1.0)
 
 
@@ -167,7 +167,7 @@ def test_an_infinite_sum_is_no_distance_that_can_be_stated() -> None:
 
 
 def test_the_second_run_takes_the_path_of_the_first() -> None:
-    """A branch on what was released is allowed: it is the same branch in both runs."""
+    """Branching on a released value is allowed, because both runs take the same branch."""
 
     def adaptive(rows: Any) -> Any:
         noise = generator()
@@ -191,7 +191,7 @@ def test_gaussian_noise_adds_up_in_its_own_measure() -> None:
     assert pure.findings[0].found == pytest.approx(0.5)
 
 
-# ---- whose rows are shown ------------------------------------------------------------------------------
+# ---- which rows are shown ------------------------------------------------------------------------------
 
 
 SECRET = 73

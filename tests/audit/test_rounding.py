@@ -1,4 +1,4 @@
-"""False alarms: every test here may fail with probability 1e-9 if the code is right."""
+"""Rounding tests; each fails with probability 1e-9 if the code is right."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def naive_laplace(value: float, size: int) -> Any:
 
 
 def on_a_grid(value: float, size: int) -> Any:
-    """Both the value and the noise are rounded to one grid: nothing of the last bits is left."""
+    """Round both the value and the noise to one grid, so the last bits reveal nothing."""
     noise = GENERATOR.geometric(0.5, size) - GENERATOR.geometric(0.5, size)
     return round(value) + noise.astype(np.float64)
 
@@ -40,7 +40,7 @@ def test_noise_on_a_grid_around_a_value_that_is_not_on_it() -> None:
 
 
 def test_float_laplace_noise_betrays_zero_by_its_last_bits() -> None:
-    """The classical leak: a sum with 1 has no bits below 2 to the −53, noise alone has."""
+    """This is the classical leak: a sum with 1 has no bits below 2 to the −53, but noise alone does."""
     verdict = rounding_test(naive_laplace, pairs=[(0.0, 1.0)], epsilon=1.0, size=20_000)
     assert verdict.leaks
     assert verdict.loss > 2 > verdict.allowed

@@ -1,4 +1,4 @@
-"""The audit of streams: what it finds, what it certifies, and what it refuses."""
+"""The audit of streams: findings, certificates and refusals."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def test_a_watch_is_audited_by_its_rule() -> None:
     watch = AboveThreshold(1, threshold=500, sensitivity=1, monotonic=True)
     assert isinstance(watch.rule, StreamSubject)
     assert audit(watch, PureDP(1), n=2).status == "proved"
-    # What is promised for values that all move one way says nothing of others.
+    # A promise for values that all move in one direction does not cover other values.
     general = audit(watch, PureDP(1), n=2, monotonic=False)
     assert general.status == "refuted"
     assert general.measured == pytest.approx(1.5, abs=1e-9)
 
 
 def test_the_six_variants() -> None:
-    """The four wrong ones are refuted by the search itself, the right ones are not."""
+    """The search refutes the four wrong variants and does not refute the right ones."""
     found = {
         number: audit_stream(variant, PureDP(1), lengths=(1, 2), blocks=True)
         for number, variant in SIX.items()
@@ -87,7 +87,7 @@ def test_floats_of_the_variants_agree_with_balls(number: str) -> None:
 
 @pytest.mark.parametrize("moves", [(-1, 0, 1), (0, 1), (0, -1)])
 def test_the_filter_looks_at_every_neighbour(moves: tuple[int, ...]) -> None:
-    """Against brute force on a small lattice of three values."""
+    """Compare with brute force on a small lattice of three values."""
     logs = np.random.default_rng(3).normal(size=(4, 4, 4))
     least, taken = _least_nearby(logs, moves)
     for place in product(range(4), repeat=3):
@@ -101,7 +101,7 @@ def test_the_filter_looks_at_every_neighbour(moves: tuple[int, ...]) -> None:
 
 
 def test_a_stream_nobody_knows() -> None:
-    """A user's object with nothing but the law: the verdict can only be "not refuted"."""
+    """For a user's object that has only a law, the verdict can only be "not refuted"."""
 
     class Silent:
         sensitivity, middle, crossings = Fraction(1), Fraction(0), 1

@@ -1,6 +1,6 @@
-"""Power on four wrong samplers, and silence on ours.
+"""The statistical audit finds four wrong samplers and does not suspect ours.
 
-Each audit is at a false-alarm rate of 1e-9, on scripted randomness: the outcome never changes.
+Each audit has a false-alarm rate of 1e-9 and uses scripted randomness, so the outcome never changes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def half_noise(epsilon: str) -> Sampler:
 
 
 def forgets_factor_two(epsilon: str) -> Sampler:
-    """Noisy max with Laplace noise calibrated to Δ, as a user would write it."""
+    """Noisy max with Laplace noise calibrated to Δ instead of 2Δ, as a user would write it."""
     generator = np.random.default_rng(12)
 
     def sample(scores: Any, size: int) -> Any:
@@ -247,7 +247,7 @@ def test_a_little_argmax_is_rejected_in_a_crowd() -> None:
 @pytest.mark.parametrize("answer", [0, 0.25, float("nan")])
 @pytest.mark.parametrize("cost", [1e-4, 1e-3])
 def test_the_time_is_limited(monkeypatch: pytest.MonkeyPatch, answer: float, cost: float) -> None:
-    """On a clock that only draws move: the limit is kept to a second, however slow the draws are."""
+    """The clock advances only with draws. The limit holds to within a second, however slow the draws are."""
     clock = [0.0]
     monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
     seen = list[float]()
@@ -295,7 +295,7 @@ def test_what_fails_far_out_has_answered(fails: str) -> None:
     generator = np.random.default_rng(22)
 
     def sample(scores: Any, size: int) -> Any:
-        weights = np.exp(scores.values / 2)  # all vanish below a score of about -1491
+        weights = np.exp(scores.values / 2)  # all weights vanish below a score of about -1491
         if fails == "nan" and not weights.sum():
             return [float("nan")] * size
         return generator.choice(len(weights), size=size, p=weights / weights.sum())

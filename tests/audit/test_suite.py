@@ -75,7 +75,7 @@ def test_a_suspicion_is_reported_and_fails_only_if_asked(audits: Audited, told: 
     with pytest.raises(pytest.fail.Exception, match="does not seem to be"):
         audits(argmax, PureDP(1), suspects_fail=True, **options)
     records = [json.loads(value) for name, value in told if name == "audit"]
-    # All audits by sampling of a test together stay below its share.
+    # All sampling audits of a test together stay below its share.
     assert [record["false_alarm"] for record in records] == [5e-7, 2.5e-7]
     assert records[0]["seed"] != records[1]["seed"]
     assert records[0]["status"] == "suspect"

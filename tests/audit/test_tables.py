@@ -20,7 +20,7 @@ def commonest(table: tuple[str, ...], choose: Any) -> str:
 
 
 def winner_and_count(table: tuple[str, ...], choose: Any) -> tuple[str, int]:
-    """The winner with a count under two-sided geometric noise, the tails in one answer each."""
+    """Return the winner with a count under two-sided geometric noise; each tail is one answer."""
     label = commonest(table, choose)
     ratio = Fraction(1, 2)
     true, reach = Counter(table)[label], 12

@@ -1,4 +1,4 @@
-"""Where steps are watched: stand-ins for the libraries, and the user's own steps."""
+"""Recording steps: stand-ins for the libraries, and steps that the user names."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_diffprivlib_states_its_sensitivity(module: Any) -> None:
 
     honest = recording(pipeline, AGES, PureDP(1))
     assert honest.holds, str(honest)
-    assert honest.steps == ("diffprivlib.Laplace",)  # and nothing of what it does inside
+    assert honest.steps == ("diffprivlib.Laplace",)  # but not its inner calls
     wrong = recording(lambda rows: pipeline(rows, stated=60.0), AGES)
     assert wrong.findings[0].stated == 60
     assert wrong.findings[0].found == pytest.approx(120)

@@ -1,4 +1,4 @@
-"""Admission before payment, payment before reading, one text for failures, and no loss in a crash."""
+"""Admission before payment, payment before reading, one message for failures, no loss in a crash."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_what_is_not_paid_when_its_slot_ends_is_never_paid(
 ) -> None:
     with desk_in(slot=0.1).in_background() as server:
         call = Caller.of(server, "epidemiology")
-        # A worker that never gets to its table: the slot is what ends it.
+        # This worker never reaches its table; the end of the slot stops it.
         for worker in server.desk._workers:
             os.kill(worker._process.pid or 0, signal.SIGSTOP)
         reply = call("/api/ask", MODE)
@@ -64,7 +64,7 @@ def test_a_worker_that_dies_after_the_spend_is_one_text_at_the_end_of_the_slot(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = desk_in(desk="failures_allowed = 2")
-    # It never answers by itself, so that it dies before it has.
+    # It never answers by itself, so it dies before it answers.
     (tmp_path / "scores.py").write_text("import time\ndef round_ages(*_): time.sleep(10**6)")
     with made.in_background() as server:
         call = Caller.of(server, "epidemiology")
@@ -81,7 +81,7 @@ def test_a_worker_that_dies_after_the_spend_is_one_text_at_the_end_of_the_slot(
             reply = call("/api/ask", SCORE, idempotency_key=key)
             assert reply.status == 410
             assert reply.content["error"].startswith(NOT_DONE)
-            assert len(slots.left) == count  # it left at the end of its slot
+            assert len(slots.left) == count  # it was sent at the end of its slot
             again = call("/api/ask", SCORE, idempotency_key=key)
             assert (again.status, again.content) == (410, reply.content)
         monkeypatch.setattr(server.desk.store, "record", record)
@@ -119,7 +119,7 @@ def test_another_analyst_sees_no_failure_and_nothing_early(
         kinds = [entry.kind for entry in ledger.history("clinic/epidemiology")]
         assert kinds == ["allot", "spend", "failed"]
         assert seen() == before
-        # Nor do the numbers of one's own questions count what others asked.
+        # The numbers of an analyst's questions do not count other analysts' questions either.
         reply = other("/api/ask", {**MODE, "epsilon": 1}).content
         assert reply["entry"] == 1
         assert reply["release"]["entry"] == "clinic/planning, question 1"
@@ -160,7 +160,7 @@ def test_what_the_owner_must_repair_is_one_sentence_to_analysts(
     caplog: pytest.LogCaptureFixture,
     case: tuple[str, Callable[[Path], None], dict[str, object], str],
 ) -> None:
-    """No path, address or column of the owner's; all of it is in the owner's log."""
+    """Analysts see no path, address or column of the owner; the owner's log has them."""
     file, done, question, reason = case
     with desk_in().in_background() as server:
         call = Caller.of(server, "epidemiology")
@@ -213,7 +213,7 @@ def test_a_database_that_fails_is_one_sentence_to_analysts(
 
 
 def _desk_of_database(folder: Path, address: str) -> DeskServer:
-    """A desk whose table is in a database."""
+    """A desk with a table in a database."""
     clinic_at(folder)
     engine = create_engine(address.replace("postgresql:", "postgresql+psycopg:"))
     pl.read_parquet(folder / "visits.parquet").write_database("clinic_visits", engine)
@@ -238,7 +238,7 @@ def test_what_is_wrong_with_the_question_is_told(desk_in: Callable[..., DeskServ
 
 def test_a_full_desk_refuses_unpaid(desk_in: Callable[..., DeskServer]) -> None:
     with desk_in(desk="queue = 0").in_background() as server:
-        for _ in range(2):  # both workers are taken
+        for _ in range(2):  # both workers are busy
             server.desk._idle.get_nowait()
         reply = Caller.of(server, "epidemiology")("/api/ask", MODE)
         assert reply.status == 503
@@ -249,7 +249,7 @@ def test_a_full_desk_refuses_unpaid(desk_in: Callable[..., DeskServer]) -> None:
 
 
 def _asked(call: Caller, *, key: str) -> http.client.HTTPConnection:
-    """Send a question and return its connection, which may be closed before the reply."""
+    """Send a question and return its connection, which the caller may close before the reply."""
     line = http.client.HTTPConnection(*call.server.owner.desk.address, timeout=PATIENCE)
     headers = {"authorization": f"Bearer {call.token}", "idempotency-key": key}
     line.request("POST", "/api/ask", json.dumps(MODE), headers)
@@ -277,7 +277,7 @@ def test_who_hangs_up_while_the_question_is_being_paid_pays_once_and_finds_the_a
     with desk_in().in_background() as server:
         call = Caller.of(server, "epidemiology")
         ledger = sqlite3.connect(server.owner.ledger.place, isolation_level=None)
-        ledger.execute("BEGIN IMMEDIATE")  # paying takes as long as this
+        ledger.execute("BEGIN IMMEDIATE")  # the payment takes this long
         line = _asked(call, key="gone")
         until(lambda: _is_held(server.desk.store.till), "a worker that pays")
         line.close()
@@ -318,7 +318,7 @@ def test_a_table_in_a_database_is_counted_there(tmp_path: Path, postgres_databas
 def test_one_desk_serves_from_a_store_at_a_time(
     tmp_path: Path, desk_in: Callable[..., DeskServer]
 ) -> None:
-    """A second desk would settle the first one's questions as lost; the owner's commands still work."""
+    """A second desk would record the first one's questions as lost. The owner's commands still work."""
     with desk_in().in_background() as server:
         with pytest.raises(DiscreetError, match="another desk serves from the store"):
             DeskServer(read_owner_file(tmp_path / "clinic.toml"))
@@ -327,7 +327,7 @@ def test_one_desk_serves_from_a_store_at_a_time(
 
 
 def test_what_a_crash_left_open_is_settled_without_its_table(tmp_path: Path) -> None:
-    """The owner may have renamed the table before the desk is started again."""
+    """The owner may rename the table before starting the desk again."""
     owner = clinic_at(tmp_path)
     allot_parts(owner)
     desk = Desk(owner)
@@ -356,7 +356,7 @@ def test_who_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
 
 
 def test_killed_at_any_point_it_loses_no_answer_and_answers_nothing_unpaid(tmp_path: Path) -> None:
-    """Sent answers are in the store, paid questions in the ledger, and each key is paid once."""
+    """Sent answers are in the store, paid questions in the ledger, and each key is charged once."""
     owner = clinic_at(tmp_path, slot=0.3, workers=1)
     file = tmp_path / "clinic.toml"
     told: dict[str, dict[str, object]] = {}
@@ -388,10 +388,10 @@ def test_killed_at_any_point_it_loses_no_answer_and_answers_nothing_unpaid(tmp_p
 def test_a_worker_that_pays_while_its_desk_is_killed_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the next desk would say that nothing was spent, and the worker would spend it then."""
+    """Otherwise the next desk would say that nothing was spent, and the worker would then spend it."""
     owner = clinic_at(tmp_path)
     allot_parts(owner)
-    desk = Desk(owner)  # the next one; the question is of the one that was killed
+    desk = Desk(owner)  # the next desk; the question belongs to the killed one
     question = desk.store.admit("epidemiology", None, "", {"table": "visits"})
     paying, may_pay, met = threading.Event(), threading.Event(), threading.Event()
 
@@ -400,7 +400,7 @@ def test_a_worker_that_pays_while_its_desk_is_killed_is_waited_for(
         assert may_pay.wait(PATIENCE)
         return desk.ledger.spend(*what, **more)
 
-    def wait(seconds: float) -> None:  # the desk has met the lock that the worker holds
+    def wait(seconds: float) -> None:  # the desk waits for the worker's lock
         met.set()
         time.sleep(seconds)
 
@@ -429,7 +429,7 @@ def test_a_worker_that_pays_while_its_desk_is_killed_is_waited_for(
 
 
 def _job(owner: OwnerFile, *, till: str) -> Job:
-    """A question of ``epidemiology`` as a worker gets it."""
+    """Return a question from ``epidemiology`` as a worker gets it."""
     return Job(
         ledger=owner.ledger.place,
         till=till,
@@ -498,6 +498,6 @@ def test_nobody_else_can_hold_the_lock_and_no_wait_is_endless(
         assert Path(till).stat().st_mode & 0o077 == 0
         with pytest.raises(DiscreetError, match="lock") as late, workers.locked(till):
             pass
-        assert till in str(late.value)  # for the owner, and never for an analyst
+        assert till in str(late.value)  # shown to the owner, never to an analyst
     with workers.locked(till):
         pass

@@ -1,4 +1,4 @@
-"""The desk over HTTP: who is let in, what is refused unpaid, and that only answers leave."""
+"""The desk over HTTP: access, free refusals, and that nothing but answers is sent."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def test_a_question_is_paid_answered_at_the_end_of_its_slot_and_free_when_read_a
 def test_no_reply_to_a_paid_question_leaves_before_its_slot_is_over_by_the_clock(
     desk_in: Callable[..., DeskServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A busy machine may not have the answer by then, and says so at that time."""
-    monkeypatch.undo()  # the slots of this test pass
+    """If a busy machine has no answer by then, the desk says so at that moment."""
+    monkeypatch.undo()  # this test uses real slots
     with desk_in(slot=1).in_background() as server:
         call = Caller.of(server, "epidemiology")
         began = time.monotonic()
@@ -126,7 +126,7 @@ def test_the_least_useful_epsilon_is_suggested(call: Caller) -> None:
 
 
 def test_nothing_is_suggested_that_cannot_be_afforded(call: Caller) -> None:
-    """With 400 people in 400 groups nothing useful can be said within the remaining budget."""
+    """With 400 people in 400 groups, no useful answer fits the remaining budget."""
     planning = Caller.of(call.server, "planning")
     deciles = {
         "kind": "quantiles",
@@ -148,7 +148,7 @@ def test_proof_pages_are_served_and_nothing_else_by_that_way(call: Caller) -> No
 
 
 def test_a_long_condition_is_answered(call: Caller) -> None:
-    """Longer than what the ledger stores as the purpose, which the desk sets."""
+    """It is longer than the purpose that the ledger can store, which the desk sets."""
     where = " or ".join(["clinic = 'north'"] * 90)
     assert 1000 < len(where) <= 2000
     reply = call("/api/ask", {**MODE, "where": where, "epsilon": 1})
@@ -161,7 +161,7 @@ def test_a_long_condition_is_answered(call: Caller) -> None:
 
 
 def test_a_condition_outside_the_owners_list_is_doubted_before_the_payment(call: Caller) -> None:
-    """Where some literals are on it; without any the condition is refused."""
+    """It warns if only some literals are on the list, and refuses the condition if none is."""
     plan = call("/api/plan", {**MODE, "where": "clinic in ('north', 'nowhere')"}).content
     assert plan["doubts"] == [
         "No row has clinic = 'nowhere': the column has another public list of values."
@@ -190,7 +190,7 @@ def test_what_does_not_fit_the_analysts_part_is_refused_unpaid(call: Caller) -> 
 
 
 def test_what_is_planned_as_fitting_is_answered(desk_in: Any) -> None:
-    """Five quantiles are three choices at a third of ε each: with exactly ε left they fit."""
+    """Five quantiles are three choices at a third of ε each, so they fit if exactly ε is left."""
     quantiles = {"kind": "quantiles", "table": "visits", "column": "age", "epsilon": 1}
     quantiles["at"] = [0.1, 0.25, 0.5, 0.75, 0.9]
     with desk_in().in_background() as server:
@@ -230,7 +230,7 @@ def test_a_cookie_is_closed_to_scripts_and_to_other_sites(call: Caller) -> None:
     assert "SameSite=strict" in cookie
     shown = cookie.partition(";")[0]
     assert call("/api/desk", cookie=shown).status == 200
-    # A form of another site can send the cookie along at most; it cannot add a header.
+    # Another site's form can at most send the cookie; it cannot add a header.
     assert call("/api/plan", MODE, cookie=shown).status == 401
     page = {"cookie": shown, "x_discreet_desk": "page"}
     assert call("/api/plan", MODE, **page).status == 200
@@ -315,7 +315,7 @@ def test_one_question_of_an_analyst_at_a_time(call: Caller, slots: Slots) -> Non
 
 
 def test_the_form_is_told_in_labels_of_people(call: Caller) -> None:
-    """No parameter names and no markup; errors name a field as the form does."""
+    """Labels contain no parameter names and no markup; errors name a field as the form does."""
     questions = call("/api/desk").content["questions"]
     assert questions["mode"]["label"] == "Most common value"
     for kind, told in questions.items():
@@ -394,9 +394,9 @@ _FIELDS = st.sampled_from(
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.dictionaries(_FIELDS, _ANYTHING, max_size=4), whole=_ANYTHING)
 def test_no_request_breaks_the_desk(call: Caller, changes: dict[str, Any], whole: Any) -> None:
-    """Whatever is sent, the reply is one of the documented ones, in words, and nothing is spent."""
+    """For any request, the reply is a documented one, in words, and nothing is spent."""
     before = _spent(call)
-    unpaid = {**MODE, **changes, "epsilon": "1000000"}  # more than anybody may
+    unpaid = {**MODE, **changes, "epsilon": "1000000"}  # more than anyone may spend
     for path, body in (
         ("/api/plan", unpaid),
         ("/api/ask", unpaid),

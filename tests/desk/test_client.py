@@ -60,7 +60,7 @@ def test_a_table_of_a_desk_is_asked_like_one_in_hand(
 
 
 def token_of(text: str) -> str | None:
-    """A token that a text gives away."""
+    """Return the token that a text contains."""
     return text if "discreet_" in text else None
 
 
@@ -94,7 +94,7 @@ def test_addresses_and_tokens_are_needed(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_cannot_be_sent_is_named(call: Caller) -> None:
-    """A line break in a key or a token is not a desk that does not answer."""
+    """The error about a line break in a key or a token does not say that the desk is unreachable."""
     desk = connect(call.url, token=str(call.token))
     for key in ("a\nb", "", "a b", "x" * 201, "é"):
         with pytest.raises(ParameterError, match=r"the key .* 1 to 200 printable ASCII characters"):
@@ -109,7 +109,7 @@ def test_what_cannot_be_sent_is_named(call: Caller) -> None:
 def test_a_token_goes_to_the_desk_and_nowhere_else(
     call: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not to a proxy, where the desk is on this machine, and not along with a redirect."""
+    """It is not sent to a proxy if the desk is on this machine, and not after a redirect."""
     asked: list[str | None] = []
 
     class Elsewhere(BaseHTTPRequestHandler):
@@ -120,7 +120,7 @@ def test_a_token_goes_to_the_desk_and_nowhere_else(
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with HTTPServer(("127.0.0.1", 0), Elsewhere) as server:
         thread = Thread(target=server.serve_forever)

@@ -1,4 +1,4 @@
-"""Real connections on the loopback interface: floods and unfinished requests lock out no token holder."""
+"""Real loopback connections: floods and unfinished requests do not lock out token holders."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ UNFINISHED = b"POST /api/session HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 
 @pytest.fixture(autouse=True, scope="module")
 def _many_files() -> Iterator[None]:
-    """Both ends of every connection are in this process."""
+    """Allow many open files, because both ends of every connection are in this process."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard < 4096 else max(soft, 4096), hard))
     yield
@@ -48,7 +48,7 @@ def _many_files() -> Iterator[None]:
 def _strangers(
     server: DeskServer, count: int, *, addresses: int, sent: bytes = UNFINISHED
 ) -> Iterator[list[socket.socket]]:
-    """Connections from several addresses of this machine that begin a request and never finish it."""
+    """Open connections from several addresses of this machine that never finish their requests."""
     with contextlib.ExitStack() as opened:
         found = []
         for number in range(count):
@@ -84,7 +84,7 @@ def test_unfinished_requests_of_strangers_keep_nobody_out(
             until(lambda: sum(map(_is_ended, lines)) >= FLOOD - left, "the oldest to be ended")
             assert call("/api/desk").status == 200
             assert call("/api/ask", MODE).status == 200
-            assert sum(map(_is_ended, lines)) <= FLOOD - left + 10  # only as many as were needed
+            assert sum(map(_is_ended, lines)) <= FLOOD - left + 10  # only as many as necessary
 
 
 def test_who_has_shown_a_token_keeps_the_connection(desk_in: Callable[..., DeskServer]) -> None:
@@ -111,7 +111,7 @@ def test_who_has_shown_a_token_keeps_the_connection(desk_in: Callable[..., DeskS
 def test_a_question_over_a_connection_that_the_desk_dropped_is_not_paid(
     desk_in: Callable[..., DeskServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A request may have arrived in the instant in which its connection lost its place to another."""
+    """A request may arrive at the moment when the desk drops its connection for another."""
     arrived = connections.Connection._arrived
 
     async def drop_first(self: connections.Connection, *asgi: Any) -> None:
@@ -128,7 +128,7 @@ def test_a_question_over_a_connection_that_the_desk_dropped_is_not_paid(
                 f"Authorization: Bearer {call.token}\r\nContent-Length: {len(body)}\r\n\r\n"
             )
             with socket.create_connection(server.owner.desk.address, timeout=PATIENCE) as line:
-                line.sendall((headers + body).encode())  # as one, so that all of it has arrived
+                line.sendall((headers + body).encode())  # in one piece, so all of it has arrived
                 until(lambda: _is_ended(line), "the connection to be dropped")
         until(lambda: call("/api/ask", MODE).status != 429, "the end of a question under way")
         entries = server.desk.ledger.history("clinic/epidemiology")
@@ -149,7 +149,7 @@ def test_a_question_over_a_connection_that_the_desk_dropped_is_not_paid(
 def test_a_request_that_does_not_arrive_in_time_is_ended(
     desk_in: Callable[..., DeskServer], monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    """Headers, a body, the next request, and the rest of a body that is not read."""
+    """This covers headers, a body, the next request, and the rest of an unread body."""
     monkeypatch.setattr(connections, "ARRIVAL", 0.2)
     with desk_in().in_background() as server:
         host = "{}:{}".format(*server.owner.desk.address).encode()

@@ -1,6 +1,6 @@
-"""Requests made by schemathesis from the served description: no 500, no reply that it does not describe.
+"""Requests that schemathesis generates from the served schema: no 500, and only documented replies.
 
-It has a time limit and a seed.
+The run has a time limit and a seed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A desk whose ledger is in PostgreSQL, while the server dies and its standby takes over."""
+"""A desk with a ledger in PostgreSQL, when the server dies and its standby takes over."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WAITS_FOR_LOCK = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
 @contextmanager
 def _before_the_commit(servers: Failover) -> Iterator[None]:
-    """Let a payment wait for a lock, so that the server dies before it is committed."""
+    """Make a payment wait for a lock, so the server dies before the commit."""
     tables = (
         "SELECT string_agg(quote_ident(tablename), ', ') FROM pg_tables WHERE schemaname = 'public'"
     )
@@ -42,7 +42,7 @@ def _before_the_commit(servers: Failover) -> Iterator[None]:
 
 @contextmanager
 def _silent_standby(servers: Failover) -> Iterator[None]:
-    """Let a payment wait in its commit for the standby."""
+    """Make a payment's commit wait for the standby."""
     ((receiver,),) = servers.execute("standby", "SELECT pid FROM pg_stat_wal_receiver")
     os.kill(receiver, signal.SIGSTOP)
     try:
@@ -58,7 +58,7 @@ def _await_commit(servers: Failover) -> None:
 
 @contextmanager
 def _after_the_commit(servers: Failover) -> Iterator[None]:
-    """Let the standby have the payment before the server can say that it was committed."""
+    """Let the standby get the payment before the server can confirm the commit."""
     with _silent_standby(servers):
         yield
         _await_commit(servers)
@@ -73,7 +73,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="stops a process of th
 def test_a_commit_that_outlives_its_worker_is_waited_for(
     tmp_path: Path, failover: Failover
 ) -> None:
-    """Else the analyst would be told that nothing was paid, and the next try would be paid too."""
+    """Otherwise the desk would report that nothing was paid, and the next try would be charged too."""
     with DeskServer(clinic_at(tmp_path, ledger=failover.address)).in_background() as server:
         call = Caller.of(server, "epidemiology")
         replies: list[Reply] = []
@@ -96,7 +96,7 @@ def test_a_commit_that_outlives_its_worker_is_waited_for(
 def test_a_failover_loses_no_payment_and_takes_none_twice(
     tmp_path: Path, failover: Failover, committed: bool
 ) -> None:
-    """With a standby that confirms every commit, as ``docs/desk.md`` asks for."""
+    """The standby confirms every commit, as ``docs/desk.md`` requires."""
     with DeskServer(clinic_at(tmp_path, ledger=failover.address)).in_background() as server:
         call = Caller.of(server, "epidemiology")
         first = call("/api/ask", EPSILON_1, idempotency_key="before")
@@ -108,7 +108,7 @@ def test_a_failover_loses_no_payment_and_takes_none_twice(
         with (_after_the_commit if committed else _before_the_commit)(failover):
             asking.start()
         asking.join()
-        # Whether it was paid cannot be known while there is no ledger, and the desk says just that.
+        # Without a ledger the desk cannot know whether it was paid, and says so.
         assert [(reply.status, reply.content) for reply in replies] == [(503, {"error": UNKNOWN})]
         assert call("/api/health").status == 503
         other = Caller.of(server, "planning")("/api/ask", EPSILON_1, idempotency_key="down")

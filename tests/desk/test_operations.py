@@ -1,4 +1,4 @@
-"""What an owner sees of a running desk: metrics, a log of requests, and readiness."""
+"""Operating a desk: metrics, the request log, and the health address."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_figures_are_the_owners_and_name_analysts_only_if_told(
         assert text.count("It depends on the data") >= 3
         assert ("epidemiology" in text) == per_analyst
         assert "flu" not in text
-        # The owner's token opens nothing at the desk, and a desk's address has no figures.
+        # The metrics token gives no access to the desk, and the desk's address serves no metrics.
         assert Caller(server, own)("/api/desk").status == 401
         assert call("/metrics").status == 404
 
@@ -81,7 +81,7 @@ def test_every_request_is_a_line_without_answer_and_token(
         ("POST", "/api/ask", 200, "epidemiology"),
         ("GET", "/api/desk", 401, None),
         ("GET", "other", 404, None),
-        ("GET", "/api/desk", 421, None),  # the door's refusals too
+        ("GET", "/api/desk", 421, None),  # refused connections too
         ("POST", "/api/ask", 403, None),
         ("other", "/api/desk", 405, None),
     ]
@@ -133,7 +133,7 @@ def test_a_rehearsal_at_the_desk_costs_nothing_and_says_what_it_is(call: Caller)
 
 
 def test_a_function_of_the_owners_is_never_rehearsed(call: Caller) -> None:
-    """It may open the table itself: a rehearsal would answer from real rows, unpaid."""
+    """It may open the table itself, so a rehearsal would answer from real rows without a payment."""
     scored = {"kind": "select_by", "table": "visits", "score": "round_ages", "epsilon": 20}
     assert call("/api/plan", scored).status == 200
     refused = call("/api/rehearse", scored)

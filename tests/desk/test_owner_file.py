@@ -1,4 +1,4 @@
-"""The owner's file: what it may contain, and that a wrong entry is named with what is allowed."""
+"""The owner's file: valid entries, and errors that name a wrong entry and say what is allowed."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_budget_for_another_relation_is_found(tmp_path: Path) -> None:
 
 
 def test_a_part_of_a_budget_can_be_divided_again(tmp_path: Path) -> None:
-    """And the desk finds its parts when it is started a second time."""
+    """The desk finds its parts again when it starts a second time."""
     owner = clinic_at(tmp_path)
     with Ledger.open(owner.ledger.place) as ledger:
         ledger.allot("clinic/north", PureDP(45))
@@ -155,10 +155,10 @@ def test_what_a_grid_of_dates_offers() -> None:
 
 
 def test_a_table_of_which_a_policy_shows_no_row_is_found(tmp_path: Path, postgres: str) -> None:
-    """PostgreSQL answers from no rows then, and says nothing of it: every answer would be noise."""
+    """PostgreSQL then shows no rows without a warning, and every answer would be pure noise."""
     clinic_at(tmp_path)
     file = tmp_path / "clinic.toml"
-    role = f"reader_{postgres.partition('?')[0].rpartition('/')[2]}"  # roles are the whole server's
+    role = f"reader_{postgres.partition('?')[0].rpartition('/')[2]}"  # roles belong to the whole server
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"CREATE ROLE {role} LOGIN")
         connection.execute(

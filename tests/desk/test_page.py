@@ -1,6 +1,6 @@
-"""The analyst's page in a real browser: complete by keyboard, clean by axe, at two sizes.
+"""The analyst's page in a real browser: usable by keyboard, accessible by axe, at two sizes.
 
-Pages are slow to load on a busy machine, so that each visit does what an analyst does in a morning.
+Pages are slow to load on a busy machine, so each visit covers a whole morning of an analyst's work.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.tools.desks import Caller, Slots
 
 @contextmanager
 def _visit(browser: Browser, *, width: int, height: int, scheme: str) -> Iterator[Page]:
-    """A page that may throw nothing and keeps nothing that a script could read."""
+    """Open a page; check that it raises no error and stores nothing that a script could read."""
     page = patient_page(browser, width=width, height=height, scheme=scheme)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -65,7 +65,7 @@ def test_an_analyst_comes_in_plans_asks_and_reads(call: Caller, browser: Browser
         expect(page.locator("#notices")).to_contain_text("not valid")
         _come_in(page, str(call.token))
         expect(page.locator("#who")).to_have_text("epidemiology")
-        # The least useful ε is suggested, and its plan is there without a scroll.
+        # The page suggests the least useful ε, and shows its plan without scrolling.
         pay, plan, epsilon = (page.locator(name) for name in ("#pay", "#plan", "#epsilon"))
         expect(pay).to_contain_text("Ask, and pay ε")
         expect(plan.locator(".badge")).to_have_text("useful")
@@ -83,7 +83,7 @@ def test_an_analyst_comes_in_plans_asks_and_reads(call: Caller, browser: Browser
         page.locator("#answer summary").click()
         link = page.locator("#answer a").first
         assert call(f"/{link.get_attribute('href')}").status == 200
-        # A refusal names fields as the form does, and sells nothing.
+        # A refusal names fields as the form does, and offers nothing to pay for.
         page.locator("#field-where").fill("clinic = 'nowhere'")
         expect(plan).to_contain_text("no row would count")
         expect(plan).to_contain_text("“Only rows for which this holds” asks for")
@@ -145,7 +145,7 @@ def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser, slots: Sl
         _tab_to(page, "#study-add")
         page.keyboard.press("Enter")
         page.keyboard.press("Enter")
-        _tab_to(page, "#known button")  # all of it is reached
+        _tab_to(page, "#known button")  # all of it can be reached
         page.locator("#study-text").focus()
         expect(page.locator("#study-text")).to_have_value(
             '[study]\ntitle = "My study"\n\n[table.visits]\nsource = "desk:visits"\n\n'
@@ -163,7 +163,7 @@ def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser, slots: Sl
         assert _spent(call) == before
         _is_clean(page)
         _tab_to(page, "#study-run")
-        # A desk that is asked too often is asked again later; nothing of a study changes while it runs.
+        # If the desk gets too many requests, the page retries; a study does not change while it runs.
         hurried: dict[str, Any] = {
             "status": 429,
             "headers": {"retry-after": "5"},  # long enough to be seen on a busy machine
@@ -210,7 +210,7 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
             expect(epsilon).to_have_value(left)
         expect(plan).to_contain_text("Say how much ε it may cost.")
         expect(pay).to_be_disabled()
-        # A reply that is lost on the way: asked again unchanged, it is paid once.
+        # A lost reply: the same question, asked again, is charged once.
         epsilon.fill("1")
         expect(plan).to_contain_text("ε 1 to pay, ")
         expect(pay).to_be_enabled()
@@ -230,7 +230,7 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         expect(page.locator("#answer .big")).to_have_text("flu")
         expect(notices).to_be_empty()
         assert len(call("/api/answers").content) == asked + 1
-        # An analyst who was stopped.
+        # A blocked analyst.
         expect(pay).to_be_enabled()
         refused: dict[str, Any] = {
             "status": 403,
@@ -254,7 +254,7 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         expect(notices).to_contain_text("was not asked and nothing was paid")
         expect(page.locator("#door")).to_be_visible()
         assert len(store.asked("epidemiology")) == asked + 1
-        # Whoever comes in next finds nothing of it, and no ε where none that is left is worth it.
+        # The next analyst sees none of this, and gets no suggested ε if none is useful.
         page.route("**/api/suggest", lambda route: route.fulfill(json={"epsilon": None}), times=1)
         _come_in(page, store.new_token("planning", days=1))
         expect(page.locator("#who")).to_have_text("planning")

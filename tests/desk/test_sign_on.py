@@ -65,7 +65,7 @@ def _signed_on_clinic(folder: Path, issuer: str) -> DeskServer:
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[str]:
-    """The address of a provider that runs in a process of its own."""
+    """The address of a provider that runs in a separate process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -80,7 +80,7 @@ def provider() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def office(provider: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
-    """A desk whose analysts sign in with that provider."""
+    """A desk with analysts who sign in with that provider."""
     with _signed_on_clinic(tmp_path_factory.mktemp("office"), provider).in_background() as server:
         yield server
 
@@ -91,7 +91,7 @@ def _answers(port: int) -> bool:
 
 
 class Browser:
-    """Follows no redirect by itself, and keeps cookies for the desk."""
+    """A client that follows no redirects by itself, and keeps cookies for the desk."""
 
     def __init__(self) -> None:
         self.cookies: dict[str, str] = {}
@@ -118,7 +118,7 @@ class Browser:
 
 
 def _come_back(browser: Browser, url: str, subject: str) -> str:
-    """Sign in at the provider; the address to which it sends the browser back."""
+    """Sign in at the provider, and return the address to which it sends the browser back."""
     sent = browser.go(f"{url}/api/sign-on", sec_fetch_site="same-origin")
     assert sent.status == 303
     asked = urllib.parse.parse_qs(urllib.parse.urlsplit(sent.headers["location"]).query)
@@ -145,7 +145,7 @@ def test_a_browser_signs_in_and_asks(office: DeskServer) -> None:
 def test_a_real_browser_comes_back_to_the_page(
     office: DeskServer, browser: ChromiumBrowser
 ) -> None:
-    """It says that it comes from another site, also where it is sent on to the page itself."""
+    """Its requests carry another site as their origin, even after the redirect to the page."""
     page = patient_page(browser, width=1280, height=800, scheme="light")
     page.goto(office.url)
     page.locator("#office a").click()
@@ -180,7 +180,7 @@ def test_a_browser_that_was_not_sent_gets_no_session(how: str, office: DeskServe
 
 
 class Issuer:
-    """A provider whose keys the test holds: what it publishes, and the tokens that it signs."""
+    """A provider with keys that the test knows: its published keys, and tokens that it signs."""
 
     def __init__(self) -> None:
         self.keys: dict[str, Any] = {
@@ -310,7 +310,7 @@ def test_a_key_without_an_algorithm_is_good_for_those_of_its_type(
         ("curve", "curve", "ES256", True),
         ("one", "one", "RS256", False),  # the owner's file does not allow it
         ("longer", "longer", "ES384", False),
-        ("curve", "one", "ES256", False),  # a key of one type is never used as one of another
+        ("curve", "one", "ES256", False),  # a key of one type is never used as another type
     ):
         token = issuer.token(key=issuer.keys[kid], kid=named, alg=alg)
         assert (asked.analyst(token) is not None) == opens, (kid, named, alg)
@@ -323,7 +323,7 @@ def _threads(name: str) -> int:
 def test_a_provider_that_does_not_answer_keeps_nobody_out(
     tmp_path: Path, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """More requests wait for it than the loop has threads; the desk's own tokens are served all the same."""
+    """More requests wait for it than the loop has threads, but the desk's own tokens still work."""
     monkeypatch.setattr(sign_on, "_SECONDS", PATIENCE)
     with _signed_on_clinic(tmp_path, issuer.url).in_background() as server:
         own = Caller.of(server, "epidemiology")

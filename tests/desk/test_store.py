@@ -1,4 +1,4 @@
-"""The desk's own file: what an older discreet wrote into it is kept."""
+"""The desk's own file: data from older versions is preserved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INSERT INTO questions VALUES
 
 
 def test_a_store_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
-    """Discreet 0.2.0 had no numbers of an analyst's own questions, and no reasons."""
+    """Version 0.2.0 did not number an analyst's own questions, and stored no reasons."""
     path = tmp_path / "clinic.desk.db"
     with closing(sqlite3.connect(path)) as old:
         old.executescript(OLD)
@@ -43,7 +43,7 @@ def test_a_store_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
 
 
 def test_nobody_else_may_read_the_files_of_a_desk(tmp_path: Path) -> None:
-    """Anyone who can read a file can hold its lock, and keep a desk from starting."""
+    """Anyone who can read a file can lock it and prevent a desk from starting."""
     serving = tmp_path / "clinic.desk.db-serving"
     serving.touch(mode=0o644)  # as discreet 0.2.0 left it
     serving.chmod(0o644)

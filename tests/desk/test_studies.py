@@ -111,11 +111,11 @@ def test_a_study_leads_to_nothing_but_the_desks_own_tables(
         f"{'a.' * 30_000}a = 1",
         f"[{'a . ' * 15_000}a]",
         f"x = {{{QUOTED * 15_000}a = 1}}",
-        f'x = """\n[{" " * 50_000}\n"""',  # was cubic where lines are looked for
+        f'x = """\n[{" " * 50_000}\n"""',  # finding line numbers took cubic time before
     ],
 )
 def test_a_small_text_is_read_in_no_time(lines: str) -> None:
-    """Keys of many parts take tomllib quadratic time: half a minute of the desk for 60 KB."""
+    """Keys with many parts take tomllib quadratic time: half a minute for 60 KB."""
     began = time.process_time()
     with pytest.raises(ParameterError):
         study_in({"study": f"{lines}\n{STUDY}"})

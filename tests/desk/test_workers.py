@@ -37,7 +37,7 @@ def round_ages(source, age):
 
 
 def _in(kind: str, folder: Path, request: pytest.FixtureRequest) -> OwnerFile:
-    """The clinic's table in a file, or in a database."""
+    """Put the clinic's table into a file or a database."""
     owner = clinic_at(folder)
     (folder / "scores.py").write_text(LOADED)
     if kind == "file":
@@ -79,13 +79,13 @@ def _worked(first: list[Job], jobs: list[Job]) -> list[Outcome]:
 def test_the_first_question_of_a_table_loads_nothing(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Else its slot would be spent on imports: with PostgreSQL a slot of a second failed every time."""
+    """Otherwise imports would use up its slot: with PostgreSQL, a slot of a second was always missed."""
     owner = _in(kind, tmp_path, request)
     dry = {job.question.kind: job for job in dry_jobs(owner)["visits"]}
     assert {"mode", "median", "quantiles", "top_k", "first_above", "select_by"} <= dry.keys()
     paid = {name: replace(job, dry=False, till=str(tmp_path / "till")) for name, job in dry.items()}
     look = paid.pop("select_by")
-    for here in tmp_path.glob("loaded.*"):  # where the owner's file was read
+    for here in tmp_path.glob("loaded.*"):  # in the process that read the owner's file
         here.unlink()
     outcomes = _worked([dry["mode"]], [look, *paid.values(), look])
     assert [outcome.reason for outcome in outcomes] == [None] * len(outcomes)

@@ -1,4 +1,4 @@
-"""The documents about a data set: valid, complete, the same every time, and without an answer or a name."""
+"""The documents about a data set: valid, complete, reproducible, and without answers or names."""
 
 from __future__ import annotations
 

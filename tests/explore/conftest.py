@@ -1,4 +1,4 @@
-"""The fixtures of the page, which only this room needs: a browser is slow to import."""
+"""Fixtures for the page, kept here because a browser is slow to import."""
 
 from tests.tools.browser import browser, pictures, server, state, visit
 

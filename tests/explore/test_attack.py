@@ -22,13 +22,13 @@ BROKEN = {
 
 @pytest.mark.parametrize("epsilon", ["0.25", "1", "5"])
 def test_the_best_strategy_is_as_good_as_computed_and_below_the_bound(epsilon: str) -> None:
-    """40,000 rounds; a fair tally misses by more than 6.5 deviations once in 10^10 times."""
+    """Play 40,000 rounds; a deviation above 6.5 standard deviations happens once in 10^10 times."""
     amount = float(epsilon)
     told = [
         game({"mechanism": "permute-and-flip", "epsilon": epsilon, "rounds": 1000})
         for _ in range(40)
     ]
-    best = 1 - math.exp(-amount / 2) / 2  # permute-and-flip on (8, 7), two scores apart by d/2
+    best = 1 - math.exp(-amount / 2) / 2  # permute-and-flip on (8, 7): the two scores differ by d/2
     assert told[0]["best"] == pytest.approx(best, rel=1e-12)
     assert best < told[0]["bound"]
     assert told[0]["bound"] == pytest.approx(1 / (1 + math.exp(-amount)), rel=1e-9)

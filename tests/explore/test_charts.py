@@ -57,7 +57,7 @@ def test_every_chart_compiles_and_waits_for_its_data(
         assert _named(chart) == set(data[name])
         drawn = {**chart, "width": 300, "datasets": data[name]}
         assert "<svg" in vl_convert.vegalite_to_svg(drawn)
-        # The theme colours the series in the order given: each of them must be in the data, and no other.
+        # The theme colours the series in the given order, so the data must have exactly these series.
         order = set(chart["usermeta"]["order"])
         series = {
             row.get("mechanism") or row.get("series")

@@ -1,4 +1,4 @@
-"""Every figure against the function of the library that defines it."""
+"""Every figure on the page equals the result of the library function that defines it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _complete(given: dict[str, Any]) -> tuple[Choices, dict[str, Any]]:
 
 
 def _held(values: list[float]) -> str:
-    """The source of scores that the server holds."""
+    """Return the source for scores that the server holds."""
     labels = tuple(f"c{place}" for place in range(len(values)))
     return f"file:{UPLOADS.put(ScoreFile('scores.csv', labels, np.array(values)))}"
 
@@ -233,7 +233,7 @@ def test_every_call_gets_further_however_slow_the_machine(state: dict[str, Any])
 
 @pytest.mark.parametrize(("count", "limit"), [(1_000, 0.1), (100_000, 0.3)])
 def test_a_slider_move_is_quick(state: dict[str, Any], count: int, limit: float) -> None:
-    """The work it takes: the time of this thread, because the machine may be busy with others'."""
+    """Measure the time of this thread only, because the machine may be busy."""
     rng = np.random.default_rng(1)
     for values in ((rng.pareto(1.5, count) * 200).astype(int), rng.uniform(0, 100, count)):
         key = UPLOADS.put(ScoreFile("many.csv", tuple(map(str, range(count))), values))
@@ -251,7 +251,7 @@ def test_a_slider_move_is_quick(state: dict[str, Any], count: int, limit: float)
         for repeat in range(3):
             for move in moves:
                 (name, value), *_ = move.items()
-                # Another value each time, so that nothing is remembered from the last.
+                # Another value each time, so nothing comes from a cache.
                 larger = (
                     value + repeat
                     if isinstance(value, int)
@@ -295,7 +295,7 @@ def test_the_verdict_is_a_sentence(state: dict[str, Any], part: dict[str, Any], 
     ("part", "accuracy", "privacy"),
     [
         ({"epsilon": "0.2"}, "good", "good"),
-        ({}, "good", "fair"),  # one release keeps below 90%, ten do not
+        ({}, "good", "fair"),  # one release stays below 90%, ten do not
         ({"epsilon": "0.1"}, "fair", "good"),  # 9.7% miss, 5% are allowed
         ({"epsilon": "0.01"}, "bad", "good"),
         ({"epsilon": "3"}, "good", "bad"),

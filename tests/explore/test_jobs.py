@@ -17,8 +17,8 @@ from tests.tools.waiting import PATIENCE, until
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module of work; its folder is on the path of the processes that are started, too."""
-    # A test may be slower than a page to ask again.
+    """The module of work functions; its folder is also on the path of started processes."""
+    # A test may poll less often than a page.
     monkeypatch.setattr(module, "FORGOTTEN_AFTER", PATIENCE)
     monkeypatch.syspath_prepend(Path(job_work.__file__).parent)
     return import_module("job_work")
@@ -37,7 +37,7 @@ def _wait(jobs: Jobs, name: str, *, first: int | None = None) -> list[Any]:
 
 
 def _alive(process: int) -> bool:
-    multiprocessing.active_children()  # lets go of those that have ended
+    multiprocessing.active_children()  # removes finished jobs
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""The page in a real browser: what a privacy officer and an analyst do on it."""
+"""The page in a real browser, used by a privacy officer and an analyst."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_a_wrong_number_is_said_at_its_control(visit: Go) -> None:
         expect(page.locator(f"#{name}-wrong")).to_contain_text("must be")
         expect(page.locator(f"#{name}")).to_have_attribute("aria-invalid", "true")
         expect(page.locator(".stale-note")).to_be_visible()
-        assert len(here.figures()) == 3  # what was there stays
+        assert len(here.figures()) == 3  # the earlier figures stay
         page.locator(f"#{name}").fill(good)
         expect(page.locator(f"#{name}-wrong")).to_be_hidden()
         here.settled()
@@ -231,7 +231,7 @@ def test_a_large_file_shows_that_work_is_going_on(visit: Go) -> None:
     def hold(route: Route) -> None:
         waiting.append(route)
 
-    # Held back until the page has said what it is doing.
+    # The reply is held back until the page shows that it is working.
     page.route("**/api/file", hold)
     page.get_by_text("Your own scores").click()
     page.locator("#declared").check()
@@ -313,7 +313,7 @@ def test_scores_of_ones_own_never_reach_address_history_or_storage(visit: Go) ->
     here.settled()
     page.locator("nav [data-view=audit]").click()
     page.go_back()
-    # A change to them is kept where they are, on the page.
+    # Changes to them stay on the page.
     expect(page.get_by_label("Score of secretive", exact=True)).to_have_value("87654")
     page.get_by_role("button", name="Copy link").click()
     link = page.evaluate("navigator.clipboard.readText()")
@@ -342,7 +342,7 @@ def test_a_link_contains_scores_only_when_asked_to(visit: Go) -> None:
     other.page.goto(link)
     other.settled()
     expect(other.page.locator("#editor .name").nth(1)).to_have_text('c"d, e')
-    assert "98765" not in other.page.url  # taken out of the address at once
+    assert "98765" not in other.page.url  # removed from the address at once
     other.page.locator("#epsilon").fill("0.375")
     expect(other.page).to_have_url(re.compile("0.375"))
     assert "98765" not in other.page.url  # and not written into it again
@@ -494,7 +494,7 @@ def test_the_record_is_saved_and_checked(visit: Go, tmp_path: Path) -> None:
     expect(page.locator("#record-list")).to_contain_text(digest)  # on paper, too
     done = CliRunner().invoke(app, ["verify", str(saved)])
     assert done.exit_code == 0, done.output
-    # Scores of one's own go into the file only when asked to.
+    # The user's own scores go into the file only on request.
     _own(page, "secretive,98765\nother,5")
     expect(page.locator("#with-scores")).not_to_be_checked()
     with page.expect_download() as download:
@@ -546,7 +546,7 @@ def test_two_tabs_do_not_disturb_each_other(visit: Go) -> None:
 
 
 def test_every_move_is_drawn_and_its_time_told(visit: Go) -> None:
-    """How quick it is, from the move to the last chart, is measured by ``benchmarks``."""
+    """``benchmarks`` measures the time from the move to the last chart."""
     here = visit().open("#source=example:pages&epsilon=0.05&tolerance=50")
     for place in range(8):
         here.page.locator("#epsilon").fill(f"0.0{51 + place}")

@@ -35,7 +35,7 @@ def test_the_published_bounded_range_claim_falls_live(visit: Go) -> None:
     expect(verdict).to_contain_text("Refuted. Largest ε found 1.664; claimed 1")
     expect(page.locator("#audit-ratios-text")).to_contain_text("lie 1.664 apart; 1 is allowed")
     expect(page.locator("#audit-result canvas")).to_have_count(3)
-    # Answers are counted from 0, here and everywhere.
+    # Answers are counted from 0, as everywhere.
     expect(page.locator("#witness-first-text")).to_contain_text("answer 0")
 
 
@@ -107,7 +107,7 @@ def test_the_link_restores_an_audit_and_its_result(visit: Go) -> None:
 
 
 def test_charts_are_drawn_when_their_view_is_opened(visit: Go) -> None:
-    """Also after the theme was switched meanwhile: a hidden chart has no width to be drawn in."""
+    """This includes a theme switch before opening; a hidden chart has no width to be drawn in."""
     here = visit().open("#view=audit")
     page = here.page
     _audit(here, "Permute-and-flip has bounded range ε (as published)")
@@ -203,7 +203,7 @@ def test_the_keyboard_reaches_everything_and_the_focus_shows(visit: Go) -> None:
     for _ in range(80):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement === document.body"):
-            break  # after the last stop
+            break  # after the last tab stop
         told: dict[str, Any] = page.evaluate(
             """() => { const e = document.activeElement; const s = getComputedStyle(e);
             return { id: e.id || e.getAttribute("aria-label") || e.textContent.trim().slice(0, 30),
@@ -304,7 +304,7 @@ def test_a_dead_server_is_said_and_the_page_survives(visit: Go) -> None:
 
 def test_another_page_cannot_use_the_server(browser: Browser, server: PageServer) -> None:
     with PageServer().in_background() as stranger:
-        # Without its own policy, which would stop it first.
+        # Without the page's own policy, which would block it first.
         context = browser.new_context(bypass_csp=True)
         page = context.new_page()
         page.goto(stranger.url)

@@ -1,4 +1,4 @@
-"""A record is sound: its budget pays for exactly what was decided, and any change is detected."""
+"""A decision record: its budget covers exactly the agreed releases, and any change is detected."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_record_survives_json_and_agrees_with_itself(
     listed = dict(entries(record))
     assert listed["Hash of the record"] == digest(record)
     assert ("Budget" in listed) == record["guarantee"]["private"]
-    # What is promised says what it rests on; a record of an older version says nothing of that.
+    # A promise names its proof; a record of an older version does not.
     rests = {term: text for term, text in listed.items() if term.startswith("What ")}
     assert bool(rests) == record["guarantee"]["private"]
     assert all(text.startswith("docs/proofs/") for text in rests.values())
@@ -69,7 +69,7 @@ def test_any_change_shows(state: dict[str, Any]) -> None:
     changed = copy.deepcopy(record)
     changed["purpose"] = "another"
     assert dict(problems(changed))["hash"]
-    # Somebody who also writes a new hash is found out by the figures.
+    # If someone also writes a new hash, the figures give it away.
     for part, name, value in (
         ("figures", "expected_error", 0.1),
         ("budget", "epsilon", "25"),

@@ -1,4 +1,4 @@
-"""The server serves this page on this machine only."""
+"""The server serves only this page and only this machine."""
 
 from __future__ import annotations
 
@@ -176,12 +176,12 @@ def test_websockets_are_closed(server: PageServer) -> None:
 def test_it_listens_on_the_loopback_interface_only(server: PageServer) -> None:
     listening = server._socket.getsockname()
     assert listening[0] == "127.0.0.1"
-    # Another address of this machine: where there is one, nobody answers there.
+    # If this machine has another address, nothing answers there.
     probe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         probe.connect(
             ("192.0.2.1", 9)
-        )  # no packet is sent: it only asks which address would be used
+        )  # sends no packet, only finds out which address would be used
         address = probe.getsockname()[0]
     except OSError:
         address = "127.0.0.1"
@@ -223,7 +223,7 @@ def test_a_file_must_be_declared(server: PageServer) -> None:
         server, where, method="POST", body=b"a,1\nb,2\n", X_File_Name="a.csv", X_Not_Private="yes"
     )
     assert status == 200
-    # The page is told the file's name and size; its scores stay in memory here.
+    # The page gets the file's name and size; its scores stay in the server's memory.
     described = json.loads(content)
     assert described["name"] == "a.csv"
     assert "inline" not in described
@@ -293,7 +293,7 @@ def test_a_name_too_long_for_any_file_is_not_found(server: PageServer) -> None:
 
 
 def test_ending_while_something_is_computed_is_quiet(tmp_path: Path) -> None:
-    """The charts' script takes seconds to make the first time; the interrupt comes meanwhile."""
+    """The charts' script takes seconds to build the first time; the interrupt comes during that time."""
     command = [sys.executable, "-m", "discreet", "explore", "--no-browser", "--json"]
     fresh = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     with subprocess.Popen(
@@ -304,7 +304,7 @@ def test_ending_while_something_is_computed_is_quiet(tmp_path: Path) -> None:
         address = urlsplit(json.loads(said)["url"])
         waiting = http.client.HTTPConnection("127.0.0.1", address.port or 0, timeout=PATIENCE)
         waiting.request("GET", f"{address.path}vega.js")
-        # Requests are read in turn: when a second one is answered, the first one is being worked on.
+        # Requests are read in order: when the second one is answered, work on the first has begun.
         urllib.request.urlopen(f"{address.geturl()}api/start", timeout=PATIENCE).close()  # noqa: S310
         process.send_signal(signal.SIGINT)
         _, complaints = process.communicate(timeout=PATIENCE)

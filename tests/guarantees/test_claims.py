@@ -25,8 +25,6 @@ def test_a_step_that_is_not_in_the_table_proves_nothing(monkeypatch: pytest.Monk
     proof = promise.for_people(2).proof
     assert proof == Proof("page", "one").then(CLAIMS["PureDP", "people"])
     others = {claim: proof for claim, proof in CLAIMS.items() if claim != ("PureDP", "people")}
-    monkeypatch.setattr(
-        measures, "CLAIMS", others
-    )  # a key taken out of the table comes back at its end
+    monkeypatch.setattr(measures, "CLAIMS", others)  # a removed key is added back at the end
     assert promise.for_people(2).proof is None
     assert promise.for_people(1).proof == promise.proof

@@ -1,4 +1,4 @@
-"""Conversions of guarantees, against the formulas at high precision and against real pairs."""
+"""Conversions of guarantees, against the formulas at high precision and real pairs of distributions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ POSITIVE = st.fractions(min_value=Fraction(1, 1000), max_value=30)
 CHANCES = st.fractions(min_value=Fraction(1, 10**9), max_value=Fraction(99, 100))
 
 
-# ---- the formulas, written once more, at 6000 bits ---------------------------------------------
+# ---- the formulas again, at 6000 bits ---------------------------------------------
 
 
 def _range_to_zcdp(e: Any) -> Any:
@@ -86,7 +86,7 @@ NUMBERS: dict[tuple[type[Any], type[Any]], Callable[[Any], Any]] = {
     (FlippedCoins, ZCDP): lambda e: _least(e + (-e).exp() - 1, _range_to_zcdp(_flipped_range(e))),
 }
 
-# What is left of e^ε after spending δ, as a factor: ε' = ε + ln(left).
+# The factor of e^ε that remains after spending δ: ε' = ε + ln(left).
 LEFT: dict[type[Any], Callable[[Any, Any], Any]] = {
     PureDP: lambda e, d: 1 - d * (1 + (-e).exp()),
     BoundedRange: lambda e, d: (1 - (d * (1 - (-e).exp())).sqrt()) ** 2,
@@ -127,7 +127,7 @@ def _order_bound(rho: Any, delta: Any, excess: Any) -> Any:
 
 
 def _best_order(rho: Fraction, delta: Fraction) -> Any:
-    """The least bound over all orders, by golden section on ln(α − 1), which has one valley."""
+    """Return the least bound over all orders, by golden-section search on ln(α − 1) (one minimum)."""
     r, d = ball_of(rho), ball_of(delta)
     center = ((-d.log() / r).log() / 2).mid()
     low, high = center - 6, center + 4
@@ -154,7 +154,7 @@ def test_zcdp_to_approximate_is_near_the_best_order(rho: str, delta: str) -> Non
 @pytest.mark.parametrize("rho", ["1e-1500", "1e-400", "1e-300", "1e-12", "1e400", "1e1500"])
 @pytest.mark.parametrize("delta", ["1e-1500", "1e-6", "0.999999999999999999999"])
 def test_zcdp_at_the_ends_is_sound_if_not_tight(rho: str, delta: str) -> None:
-    """Never below the best order; the float search is coarse here, by up to a quarter."""
+    """It is never below the best order, but up to a quarter above: the float search is coarse here."""
     reported = epsilon_of_zcdp(Fraction(rho), Fraction(delta))
     assert isinstance(reported, Fraction)
     with ctx.workprec(12_000):
@@ -225,7 +225,7 @@ def test_more_epsilon_costs_more_and_more_delta_costs_less(
             for value in (less, more)
             for delta in (small, large)
         }
-        # The search for an order steers by floats, hence the last digits of slack.
+        # Floats guide the search for an order, so the last digits need some slack.
         slack = 1 + Fraction(1, 10**12)
         assert at[less, small] <= at[more, small] * slack
         assert at[less, large] <= at[less, small] * slack

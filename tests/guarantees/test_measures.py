@@ -1,4 +1,4 @@
-"""Guarantees are values: what they accept, how they compare, and what they mean for a household."""
+"""Guarantees as values: parameters, comparison, and what they mean for a household."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_a_card_tells_the_other_measures_and_a_household(promise: Guarantee) -> 
 
 
 def test_a_larger_delta_buys_a_smaller_epsilon() -> None:
-    """As ε-DP would with the part of the new δ that the old one leaves (``docs/proofs/conversions.md``)."""
+    """The additional δ lowers ε as it would for pure ε-DP (``docs/proofs/conversions.md``)."""
     own, target = Fraction(1, 10), Fraction(1, 5)
     bought = ApproxDP(1, own).to(ApproxDP, delta=target).exact[0]
     assert bought == PureDP(1).to(ApproxDP, delta=(target - own) / (1 - own)).exact[0]

@@ -1,4 +1,4 @@
-"""Whatever is wrong with the input: one of our errors, no score in it, and nothing released."""
+"""Any bad input gives one of our errors, without a score in it, and releases nothing."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ WRONG_NUMBERS: list[Any] = [
 
 
 def _assert_discreet(error: DiscreetError) -> None:
-    """Neither the message nor anything that a traceback prints shows the score."""
+    """Check that neither the message nor a traceback shows the score."""
     assert str(SENTINEL) not in "".join(traceback.format_exception_only(error))
     assert not re.search(r"9182|3645", str(error))
     assert error.__cause__ is None
@@ -186,10 +186,10 @@ def test_bad_labels_are_refused(name: str) -> None:
     ids=lambda value: repr(value)[:20] if not isinstance(value, int) else "int",
 )
 def test_wrong_distances_are_refused_before_the_scores_are_read(wrong: Any) -> None:
-    # Of a list of sensitivities only the scores tell whether it has the right length.
+    # Only the scores determine the right length of a list of sensitivities.
     listed = isinstance(wrong, list | np.ndarray)
     for name in ("range_distance",) if listed else ("sensitivity", "range_distance"):
-        # A failing iterator shows that nothing was read: its error would come first.
+        # The iterator would raise first, so the refusal shows that nothing was read.
         with pytest.raises(ParameterError, match=name) as caught:
             Scores(_failing(), **{name: wrong})
         _assert_discreet(caught.value)
@@ -264,7 +264,7 @@ def test_wrong_words_are_refused() -> None:
 
 
 def test_an_array_that_goes_bad_after_validation_is_caught_at_the_release() -> None:
-    """Scores are borrowed: their owner may still write, so each selection checks them again.
+    """Scores are borrowed and their owner may still write to them, so each selection checks them again.
 
     Only an infinity on the losing side is accepted: it is the worst score and is never chosen.
     """

@@ -1,7 +1,7 @@
-"""In every engine the spend is committed before the first row is read: shown by running it.
+"""In every engine the charge is committed before the first row is read, shown by running questions.
 
-The rows are unreadable, or different, until the ledger commits, which then makes them right. What an engine
-cannot do is found before that: nothing is spent on a statement that does not run.
+The rows are unreadable, or different, until the ledger's commit puts the right ones in place. Statements that
+an engine cannot run are found before that, so nothing is spent on them.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ OPTIONS: dict[str, Any] = {"column": "c", "candidates": ["a", "b"], "epsilon": 5
 
 
 class ExhaustedError(DiscreetError):
-    """The budget is spent."""
+    """The budget is used up."""
 
 
 @dataclass
 class Committing:
-    """A ledger that does something when it commits, and writes down that it did."""
+    """A ledger that runs an action when it commits, and records that it did."""
 
     commit: Callable[[], Any]
     trace: list[str] = field(default_factory=list)
@@ -50,7 +50,7 @@ def _exhausted() -> None:
 
 
 def _parquet(folder: Path) -> tuple[Path, bytes, bytes]:
-    """A file, its bytes, and the same with a true footer and nothing but zeros for rows."""
+    """Return a file, its bytes, and bytes with the same footer but only zeros for rows."""
     file = folder / "t.parquet"
     frame = pl.DataFrame({"c": ["b"] * ROWS, "u": range(ROWS), "n": [7] * ROWS})
     frame.write_parquet(file, compression="uncompressed")
@@ -141,7 +141,8 @@ def test_a_spark_frame(spark: Any, tmp_path: Path) -> None:
     assert marker.exists()
 
 
-# ---- what an engine cannot do costs nothing --------------------------------------------------------------
+# ---- a statement that cannot run costs nothing
+# --------------------------------------------------------------
 
 COLUMNS: dict[str, list[Any]] = {
     "c": ["b"] * ROWS,
@@ -167,7 +168,7 @@ def _nothing_is_spent(ask: Callable[..., Any], table: Any, words: str, **options
 def test_a_step_that_does_not_fit_is_found_before_the_spend(
     table_in: TableMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Planted in the preparation of the column of people, which every question has."""
+    """The defect is planted in the preparation of the person column, which every question uses."""
     table = table_in(COLUMNS)
     in_database = type(table).__module__.startswith("ibis")
 
@@ -187,7 +188,7 @@ def test_a_step_that_does_not_fit_is_found_before_the_spend(
 def test_the_question_that_follows_is_tried_before_the_spend(
     groups: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Groups or a bound are found first, and one payment is for both."""
+    """Groups or a bound are found first, and one payment covers both steps."""
 
     def fails(*_: Any, **__: Any) -> Any:
         raise ValueError("planted")
@@ -202,7 +203,7 @@ def test_the_question_that_follows_is_tried_before_the_spend(
 def test_a_statement_that_cannot_run_is_found_before_the_spend(
     kind: str, question: str, request: pytest.FixtureRequest
 ) -> None:
-    """The steps fit, and the statement does not run: the table is gone."""
+    """The steps are valid, but the statement does not run because the table is gone."""
     ask, options, _ = QUESTIONS[question]
     if kind == "duckdb":
         connection: Any = duckdb.connect()

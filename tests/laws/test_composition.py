@@ -1,4 +1,4 @@
-"""Real probabilities, multiplied out: the truth that every bound is held against."""
+"""Every bound compared with the truth, computed from products of real probabilities."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Pair = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 
 def joint(pairs: Sequence[Pair]) -> Pair:
-    """The laws of all answers together, for releases fixed in advance."""
+    """Return the joint laws of all answers, for releases fixed in advance."""
     first, second = np.ones(1), np.ones(1)
     for p, q in pairs:
         first, second = np.outer(first, p).ravel(), np.outer(second, q).ravel()
@@ -37,7 +37,7 @@ def joint(pairs: Sequence[Pair]) -> Pair:
 
 
 def divergence(pair: Pair, epsilon: float) -> float:
-    """The hockey-stick divergence, in the worse direction."""
+    """Return the hockey-stick divergence, in the worse direction."""
     p, q = pair
     factor = math.exp(epsilon)
     return max(
@@ -46,7 +46,7 @@ def divergence(pair: Pair, epsilon: float) -> float:
 
 
 def adaptive(first: Pair, choices: Sequence[Pair], epsilon: float) -> float:
-    """The worst divergence when the second release is chosen after seeing the first answer."""
+    """Return the worst divergence if the second release is chosen after seeing the first answer."""
     worst = 0.0
     for plan in product(range(len(choices)), repeat=len(first[0])):
         p = np.concatenate(
@@ -60,20 +60,20 @@ def adaptive(first: Pair, choices: Sequence[Pair], epsilon: float) -> float:
 
 
 def randomised_response(epsilon: float) -> Pair:
-    """The worst ε-DP pair."""
+    """Return the worst ε-DP pair."""
     high = 1 / (1 + math.exp(-epsilon))
     return np.array([high, 1 - high]), np.array([1 - high, high])
 
 
 def two_points(epsilon: float, offset: float) -> Pair:
-    """The worst pair of range ε whose upper loss is ``offset``."""
+    """Return the worst pair of range ε with the upper loss ``offset``."""
     weight = (math.exp(-offset) - math.exp(-epsilon)) / -math.expm1(-epsilon)
     p = weight * math.exp(offset)
     return np.array([p, 1 - p]), np.array([weight, 1 - weight])
 
 
 def test_choosing_the_next_question_by_the_last_answer_costs_more() -> None:
-    """Two continuations that each cost δ = 0.2103 at ε = 1.5 cost 0.2668 when the answer chooses."""
+    """Two continuations cost δ = 0.2103 each at ε = 1.5, but 0.2668 if the answer chooses between them."""
     response = randomised_response(1.0)
     delta = divergence(joint([response, response]), 1.5)
     assert delta == pytest.approx(0.2103, abs=5e-5)
@@ -135,7 +135,7 @@ def test_never_below_real_mechanisms(chosen: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0])
 def test_adaptive_questions_at_fixed_costs_are_covered(epsilon: float) -> None:
-    """The second question depends on the first answer: the optimum for fixed lists may not be used."""
+    """The second question depends on the first answer, so the optimum for fixed lists does not apply."""
     offsets = np.linspace(0.02, 0.98, 25) * epsilon
     for delta in (0.01, 0.1):
         cost = compose([BoundedRange(epsilon)] * 2, "questions", delta=delta).approx.epsilon
@@ -205,12 +205,12 @@ def test_randomised_response_is_composed_exactly() -> None:
 
 @pytest.mark.parametrize("moves", list(product((-1, 0, 1), repeat=2)))
 def test_a_watch_that_stays_open_while_something_else_is_asked(moves: tuple[int, int]) -> None:
-    """The selection follows the watch's first answer, its second value follows the selection."""
+    """The selection depends on the watch's first answer, and the watch's second value on the selection."""
     watch = AboveThreshold(epsilon=1, threshold=5, sensitivity=1)
     select = Exponential(epsilon=1)
 
     def law(step: int) -> list[float]:
-        """All transcripts: the watch's first answer, who was selected, the watch's second answer."""
+        """Return the law of transcripts: first answer of the watch, selection, second answer of the watch."""
         found = []
         for crossed, chosen in product((True, False), (0, 1)):
             lead = 2 if crossed else -1

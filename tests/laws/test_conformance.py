@@ -1,4 +1,4 @@
-"""What every registered mechanism must do. This file tests a new line in the registry unchanged."""
+"""Requirements for every registered mechanism. A new line in the registry is tested without changes here."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ fixed.
 
 
 def _assert_same_law(drawn: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> None:
-    """Chi-square of draws against a distribution; cells that expect under ten draws are merged."""
+    """Compare draws with a distribution by chi-square; cells that expect fewer than ten draws are merged."""
     counts = np.bincount(drawn, minlength=len(expected)).astype(float)
     hopes = expected * len(drawn)
     assert not counts[expected == 0].any()
@@ -60,7 +60,7 @@ def _assert_same_law(drawn: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]
     counts = np.append(counts[~rare], counts[rare].sum())
     hopes = np.append(hopes[~rare], hopes[rare].sum())
     if hopes[-1] < 10:
-        # Too rare for chi-square: by Markov's inequality for e^count, this many are as unlikely.
+        # Too rare for chi-square: Markov's inequality for e^count gives the same false-alarm rate.
         assert counts[-1] <= 1.72 * hopes[-1] - math.log(FALSE_ALARM)
         counts, hopes = counts[:-1], hopes[:-1]
     statistic = float(((counts - hopes) ** 2 / hopes).sum())
@@ -169,7 +169,7 @@ def test_the_same_distance_said_differently_is_the_same(
 ) -> None:
     spellings: list[tuple[dict[str, Any], dict[str, Any]]]
     if name in NOT_PRIVATE:
-        # Its chain depends on Δ itself, and only the pair below means the same Δ.
+        # Its chain depends on Δ itself; only the pair below has the same Δ.
         spellings = [({"sensitivity": delta}, {"range_distance": 2 * delta})]
     else:
         spellings = [
@@ -248,7 +248,7 @@ def test_single_releases_follow_the_probabilities(
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_the_chi_square_notices_a_wrong_law(name: str) -> None:
-    """The power of the check above: it tells ε from 1.25·ε by the same number of draws."""
+    """The check above can distinguish ε from 1.25·ε with the same number of draws."""
     scores = Scores([3, 1, 2, 3, 0], sensitivity=1)
     drawn = MECHANISMS[name](epsilon=2).sample(scores, 8000, randomness=scripted(name))
     with pytest.raises(AssertionError):
@@ -260,7 +260,7 @@ def test_scripts_repeat_and_secure_draws_do_not(name: str) -> None:
     mechanism, scores = MECHANISMS[name](epsilon=1), Scores(range(50), sensitivity=1000)
     first, second = (mechanism.sample(scores, 200, randomness=scripted(3)) for _ in range(2))
     assert np.array_equal(first, second)
-    # Two secure samples of 200 draws from nearly uniform 50: equal with probability below 10⁻³⁰⁰.
+    # Two secure samples of 200 draws from 50 nearly uniform values agree with probability below 10⁻³⁰⁰.
     assert not np.array_equal(mechanism.sample(scores, 200), mechanism.sample(scores, 200))
     assert len(mechanism.sample(scores, 0)) == 0
 
@@ -281,7 +281,7 @@ def test_each_row_has_the_law_of_a_single_release(
 ) -> None:
     mechanism: Mechanism = MECHANISMS[name](**parameters)
     values = np.array([score for row in ROWS for score in row], dtype=kind)
-    # Every row 400 times; exact numbers are drawn one row after another, so there are fewer of them.
+    # Every row 400 times; exact numbers are drawn row by row, so there are fewer of them.
     times = 400 if kind is not object else 40
     repeated = np.tile(values, times)
     offsets = np.append(
@@ -424,7 +424,7 @@ def test_the_privacy_map(name: str) -> None:
     assert mechanism.privacy_map(1, monotonic=True) == 0.5
     assert mechanism.privacy_map(0) == 0.0
     assert mechanism.privacy_map("1/3") >= Fraction(1, 3)
-    # A float distance is taken at the larger of its two readings.
+    # A float distance means the larger of its binary value and its shortest decimal.
     assert Fraction(MECHANISMS[name](scale=1).privacy_map(0.1)) >= 2 * Fraction(0.1)
     distances = [0, "1e-320", "0.1", 1, 5, "1e300", "1e400"]
     mapped = [mechanism.privacy_map(distance) for distance in distances]
@@ -473,7 +473,7 @@ def test_randomized_response_answers_from_its_top_set() -> None:
     assert naive.top_set(scores).tolist() == [True, False, False, False, True]
     lowest = ExponentialRandomizedResponse(epsilon=1, optimize="min")
     assert lowest.top_set(scores).tolist() == [False, False, False, True, False]
-    # The chain compares exactly: a gap of Δ belongs to it, the least bit more does not.
+    # The chain compares exactly: it includes a gap of Δ, but no larger gap.
     for extra, linked in ((Fraction(0), True), (Fraction(1, 10**30), False)):
         edge = Scores([Fraction(1) + extra, Fraction(0)], sensitivity=1)
         assert complete.top_set(edge).tolist() == [True, linked]

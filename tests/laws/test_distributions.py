@@ -1,4 +1,4 @@
-"""Theoretical properties of every distribution here, tried on Hypothesis' inputs."""
+"""Theoretical properties of every distribution, tried on inputs from Hypothesis."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 Distribution = Callable[..., Floats]
 
 ALL = pytest.mark.parametrize("distribution", [permute_and_flip, exponential, noisy_max_laplace])
-# A few ulps: what an exact equality or inequality may lose to rounding.
+# A few ulps, for rounding errors in exact equalities and inequalities.
 SLACK = 1e-14
 
 one_gap = st.one_of(
@@ -85,7 +85,7 @@ def test_raising_one_score_helps_it_and_hurts_the_others(
 @settings(max_examples=150, deadline=None)
 @given(gaps=gap_lists)
 def test_permute_and_flip_beats_the_exponential_mechanism_at_every_tail(gaps: Floats) -> None:
-    """Theorem 2 of the permute-and-flip paper; and no more than twice the expected error."""
+    """This is theorem 2 of the permute-and-flip paper; expected errors differ by a factor of at most two."""
     order = np.argsort(-gaps)
     ours = np.cumsum(permute_and_flip(gaps)[order])
     theirs = np.cumsum(exponential(gaps)[order])
@@ -97,7 +97,7 @@ def test_permute_and_flip_beats_the_exponential_mechanism_at_every_tail(gaps: Fl
 @settings(max_examples=60, deadline=None)
 @given(gaps=st.lists(st.floats(0, 12), min_size=1, max_size=6))
 def test_permute_and_flip_matches_the_paper(gaps: list[float]) -> None:
-    """Rational coins near exp(−γ), and the gaps of exactly those coins."""
+    """Use rational coins near exp(−γ), and the gaps of exactly those coins."""
     coins = [Fraction(1), *(Fraction(math.exp(-gap)) for gap in gaps)]
     exact = [float(probability) for probability in sum_over_subsets(coins)]
     as_gaps = np.array([-math.log(coin) for coin in coins]) + 0.0
@@ -107,7 +107,7 @@ def test_permute_and_flip_matches_the_paper(gaps: list[float]) -> None:
 @settings(max_examples=25, deadline=None)
 @given(gaps=st.lists(st.floats(0, 8), min_size=1, max_size=8).map(sorted))
 def test_permute_and_flip_is_noisy_max_with_exponential_noise(gaps: list[float]) -> None:
-    """∫ f(y − q_r) Π F(y − q_t) dy by panels; the noise is non-negative."""
+    """Compute ∫ f(y − q_r) Π F(y − q_t) dy by panels."""
     values = [0.0, *gaps]
     found = permute_and_flip(values)
     nodes, weights = np.polynomial.legendre.leggauss(20)
@@ -128,7 +128,7 @@ def test_permute_and_flip_is_noisy_max_with_exponential_noise(gaps: list[float])
 @settings(max_examples=40, deadline=None)
 @given(gaps=st.lists(st.floats(0, 8), min_size=1, max_size=8))
 def test_exponential_is_noisy_max_with_gumbel_noise(gaps: list[float]) -> None:
-    """∫ e^{−x−e^{−x}} Π exp(−e^{−(x+γ_t−γ_r)}) dx, by the trapezoidal rule: it converges fast."""
+    """Compute ∫ e^{−x−e^{−x}} Π exp(−e^{−(x+γ_t−γ_r)}) dx by the trapezoidal rule, which converges fast."""
     values = np.array([0.0, *gaps])
     x = np.linspace(-12.0, 48.0, 6001)
     for r, gap in enumerate(values):
@@ -143,7 +143,7 @@ def test_exponential_is_noisy_max_with_gumbel_noise(gaps: list[float]) -> None:
 def test_rows_of_a_matrix_are_laws_of_their_own(
     distribution: Distribution, size: int, log: bool
 ) -> None:
-    """Ties, gaps from 1e-9 to 1000 and mixtures: each row as if it were alone."""
+    """With ties, gaps from 1e-9 to 1000 and mixtures, each row has the same law as alone."""
     places = np.arange(size)
     shapes = [
         places * 0.0,

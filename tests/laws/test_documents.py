@@ -1,7 +1,7 @@
-"""Every command in the README and the documentation runs, as pasted.
+"""Every command in the README and the documentation runs as pasted.
 
-Those of the README, and those that end in an error, run as programs, as in a terminal. The others run in
-this process, which saves the imports of each.
+Commands from the README, and commands that end in an error, run as programs, as in a terminal. The others run
+in this process, which saves time for imports.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def _commands(page: Path) -> list[str]:
 def test_commands_run_as_pasted(
     page: Path, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As pasted, except for the address of a database server, which the tests start themselves."""
+    """Only the address of the database server differs, because the tests start their own."""
     scripts = str(Path(sys.executable).parent)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("PATH", os.pathsep.join([scripts, os.environ["PATH"]]))
-    monkeypatch.setattr(sys, "path", [*sys.path])  # an audit adds the folder of what it audits
+    monkeypatch.setattr(sys, "path", [*sys.path])  # an audit adds the folder of the audited file
     monkeypatch.chdir(tmp_path)
     for name, program in FILE.findall(page.read_text(encoding="utf-8")):
         (tmp_path / name).write_text(program, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A script that asks a table ends in silence, whatever kind of table it is."""
+"""A script that asks about a table ends without messages, for every kind of table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ with open("visits.csv", "w") as file:
 data = "visits.csv"
 """
 MAKING = {
-    # No library besides, where none is needed: some of them hide what another leaves behind.
+    # Import no other library unless needed: some libraries hide the messages of others.
     "csv": CSV,
     "jsonl": f"""{TUPLES}
 import json
@@ -123,7 +123,7 @@ def test_the_command_line_ends_in_silence(tmp_path: Path) -> None:
 
 
 def test_a_forked_process_ends(tmp_path: Path) -> None:
-    """DuckDB waits for threads when it ends, of which a forked process has none."""
+    """DuckDB waits for its threads at exit, but a forked process does not have them."""
     script = f"""{CSV}
 import os, sys
 from discreet.questions import mode

@@ -32,7 +32,7 @@ def _pair(mechanism: Mechanism, values: Any, **distance: Any) -> list[float]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_gap_is_the_same_wherever_it_lies(name: str) -> None:
-    """One unit apart near zero, near ±2⁶³, at 2⁶⁴ and at 10⁴⁰⁰: the same law."""
+    """Scores one unit apart near zero, near ±2⁶³, at 2⁶⁴ and at 10⁴⁰⁰ have the same law."""
     mechanism = MECHANISMS[name](epsilon=1)
     expected = _pair(mechanism, [1, 0])
     for values in (
@@ -100,13 +100,13 @@ def test_the_least_and_the_largest_epsilon(name: str) -> None:
     ):
         mechanism = MECHANISMS[name](**parameters)
         for values in ([2, 1, -1], [2.0, 1.0, -1.0], np.array([2, 1, -1], dtype=np.float32)):
-            # A distance below every gap keeps the chain of randomized response at one link.
+            # With a distance below every gap, the chain of randomized response has one link.
             mass = _pair(mechanism, values, sensitivity="0.5")
             if mechanism.private:
                 assert mass == pytest.approx(expected, abs=1e-12)
     tiny = MECHANISMS[name](epsilon=1e-320)
     chance = _pair(tiny, [1.7e308, -1.7e308], sensitivity=Fraction(1, 10**10))[0]
-    # So many steps apart, a δ for each step is enough for certainty.
+    # With this many steps, one δ per step is enough for certainty.
     assert chance == 1 if name == "large-gap" else chance < 1
 
 

@@ -51,7 +51,7 @@ def test_only_means_what_it_says() -> None:
 
 @pytest.fixture(scope="module")
 def drawn() -> dict[str, Drawing]:
-    """Every figure, quick and synthetic, computed once."""
+    """All figures, in quick mode with synthetic data, computed once."""
     return {name: f.compute(Scope(quick=True)) for name, f in all_figures().items()}
 
 
@@ -89,13 +89,13 @@ def test_a_figure_without_data_is_drawn_and_marked(name: str, drawn: dict[str, D
 
 @pytest.mark.parametrize("name", ["pf-fig1a", "err-fig11a", "beyond-mwem-pure"])
 def test_lines_bars_and_error_bars_are_vega_lite(name: str, drawn: dict[str, Drawing]) -> None:
-    """The schema's word; the points have no say in it, and take long to check."""
+    """Check against the Vega-Lite schema, without the points, which take long to check."""
     spec = vega_lite(all_figures()[name], drawn[name])
     altair.VConcatChart.from_dict({**spec, "datasets": {}})
 
 
 def test_no_claim_of_a_paper_that_needs_no_data_turned_around(drawn: dict[str, Drawing]) -> None:
-    """The theory figures compare as listed here for any data; these are the ones that differ."""
+    """The theory figures do not depend on data; the claims that differ from the papers are listed here."""
     differing = {
         (name, row.quantity)
         for name, found in drawn.items()
@@ -143,7 +143,7 @@ def test_the_factors_of_randomized_response_and_what_they_cost(dpbench: Path) ->
 def test_five_data_sets_at_a_hundred_epsilons_take_under_a_second_each(
     dpbench: Path, problem: str
 ) -> None:
-    """Processor time, since the machine may be busy."""
+    """Measured in processor time, because the machine may be busy."""
     scores_of = mode_as_run if problem == "mode" else median_scores
     for name in NAMES:
         scores = scores_of(histogram(Scope(data=dpbench), name).counts)

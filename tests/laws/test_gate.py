@@ -1,4 +1,4 @@
-"""Workflows, templates and hooks, which cannot run here: their form, and that what they call exists."""
+"""Workflows, templates and hooks cannot run here; check their form, and that what they call exists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STEP = {
     "properties": {
         "name": {"type": "string"},
         "run": {"type": "string"},
-        # A version, or the name of a branch that its owner keeps stable.
+        # A version, or the name of a stable branch.
         "uses": {"type": "string", "pattern": r"^[\w.-]+/[\w./-]+@(v\d+|release/v\d+)$"},
         "with": {"type": "object"},
         "env": {"type": "object"},
@@ -48,7 +48,7 @@ _WORKFLOW = {
             "minProperties": 1,
             "additionalProperties": {
                 "type": "object",
-                # A job without a limit waits six hours for whoever forgot it.
+                # A stuck job without a limit runs for six hours.
                 "required": ["runs-on", "timeout-minutes", "steps"],
                 "properties": {
                     "runs-on": {"const": "ubuntu-24.04"},
@@ -97,7 +97,7 @@ _FORM = {
 def _read(path: Path) -> dict[str, Any]:
     found = yaml.safe_load(path.read_text("utf-8"))
     assert isinstance(found, dict)
-    if True in found:  # YAML 1.1 reads the bare word `on` as true; the workflows' reader does not
+    if True in found:  # YAML 1.1 reads the bare word `on` as true; GitHub does not
         found["on"] = {name: value or {} for name, value in found.pop(True).items()}
     return found
 
@@ -136,7 +136,7 @@ def test_the_versions_that_are_claimed_are_those_that_run() -> None:
             r"Python (3\.\d+), (3\.\d+) or (3\.\d+)", (ROOT / page).read_text("utf-8")
         )
         assert [set(versions) for versions in named] == [claimed], page
-    # Whatever else sets up a Python takes a claimed one.
+    # Any other step that sets up Python uses a claimed version.
     for path in WORKFLOWS:
         for job in _read(path)["jobs"].values():
             for step in job["steps"]:

@@ -1,9 +1,9 @@
 """Questions with one answer for each group, audited from the rows of a table to all answers together.
 
-A person is in several groups, so that the answers of one question add up: for every mechanism, under both
-relations, where the groups are listed, where they are found in the data, and where the bound on them is
-chosen. Every draw follows all of its paths, given the key of the hash that assigns people to groups: what
-is promised holds for each key.
+A person is in several groups, so the costs of a question's answers add up. This is checked for every
+mechanism, under both relations, for groups that are listed, groups found in the data, and a bound chosen from
+the data. The key of the hash that assigns people to groups is fixed, because the promise holds for each key;
+all other draws follow all of their paths.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ LAWS: dict[Any, list[Any]] = {}
 
 @pytest.fixture
 def law_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """The exact law of a question's answers, and what it promises."""
+    """Return the exact law of a question's answers, and its promise."""
     paths: list[Callable[[Any], Any]] = []
     asked: list[Table] = []
     rooms = {
@@ -124,7 +124,7 @@ def law_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 @lru_cache(maxsize=1)
 def rows_of(table: Table) -> pl.DataFrame:
-    """Return a frame; people are named by their values, so that a neighbour's names do not clash."""
+    """Return a frame; people are named by their values, so a neighbour's names do not clash."""
     rows = [
         (f"{kind}, number {number}", value, group)
         for kind, alike in itertools.groupby(table)
@@ -138,7 +138,7 @@ def rows_of(table: Table) -> pl.DataFrame:
 
 
 def neighbours_of(relation: str, crowd: Table) -> Iterator[tuple[Table, Table]]:
-    """Yield tables near a tie, with a crowd, that differ by a person in both groups or in one."""
+    """Yield neighbouring tables near a tie; they differ by a person in both groups or in one."""
     for others in ((), ("a-a",), ("a-a", "a-a"), ("a-a", "b-b")):
         told = crowd + others
         tables = [tuple(sorted((*told, kind))) for kind in ("a-a", "b-b", "a-", "-b")]
@@ -149,7 +149,7 @@ def neighbours_of(relation: str, crowd: Table) -> Iterator[tuple[Table, Table]]:
 
 
 def worst_delta(law: Callable[[Table], Law], relation: str, crowd: Table) -> float:
-    """The largest δ at ε over all these tables."""
+    """Return the largest δ at ε over all these tables."""
     worst = 0.0
     for pair in neighbours_of(relation, crowd):
         for one, other in (pair, pair[::-1]):
@@ -161,9 +161,9 @@ def worst_delta(law: Callable[[Table], Law], relation: str, crowd: Table) -> flo
     return worst
 
 
-# How ε is shared among groups does not depend on the mechanism: each is asked in listed groups, and every
-# other way to come by groups has one whose promise is used up (coins) and one with a δ. Who is assigned to
-# one group, and what a list of choices adds up to, matters to a δ only.
+# How ε is shared among groups does not depend on the mechanism. So every mechanism is tried with listed
+# groups, and every other kind of groups with one whose promise is tight (coins) and one with a δ. The
+# assignment to one group, and the sum of a list of choices, matter only for a δ.
 CASES: list[tuple[str, Any, str]] = [(name, Mode, "listed") for name in PRIVATE]
 CASES += [("permute-and-flip", Mode, groups) for groups in ("found", "chosen")]
 CASES += [("large-gap", Mode, groups) for groups in GROUPS if groups != "listed"]

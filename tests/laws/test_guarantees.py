@@ -1,4 +1,4 @@
-"""Real pairs of distributions keep every promise that follows from their own measures."""
+"""Real pairs of distributions satisfy every promise that follows from their own measures."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _hockey_stick(pair: Pair, epsilon: float) -> float:
 
 
 def _assert_holds(promise: Guarantee, pair: Pair) -> None:
-    """Every consequence of the promise holds of the pair, in both directions."""
+    """Check that every consequence of the promise holds for the pair, in both directions."""
     for p, q in (pair, pair[::-1]):
         loss = _loss((p, q))
         pure, width, rho = promise.to(PureDP), promise.to(BoundedRange), promise.to(ZCDP)
@@ -65,7 +65,7 @@ def _response(epsilon: float) -> Pair:
 
 
 def _two_points(epsilon: float, top: float) -> Pair:
-    """The extreme pair of bounded range ε whose largest loss is ``top``."""
+    """Return the extreme pair of bounded range ε with the largest loss ``top``."""
     share = (math.exp(-top) - math.exp(-epsilon)) / -math.expm1(-epsilon)
     rest = math.expm1(-top) / math.expm1(-epsilon)
     return (
@@ -75,7 +75,7 @@ def _two_points(epsilon: float, top: float) -> Pair:
 
 
 def _laplace_pair(epsilon: float, cells: int = 400) -> Pair:
-    """Laplace noise of scale 1/ε and its shift by one, seen through a grid (which only hides)."""
+    """Return Laplace noise of scale 1/ε and its shift by one, rounded to a grid (which only reveals less)."""
     edges = np.linspace(0.0, epsilon, cells + 1)
 
     def cdf(y: np.ndarray[Any, Any]) -> Any:
@@ -144,12 +144,12 @@ def test_permute_and_flip_keeps_the_promise_of_flipped_coins(
 
 
 def test_two_disjoint_releases_are_within_what_is_promised_for_two_people() -> None:
-    """A person who leaves one group and enters another: the ranges of permute-and-flip add up."""
+    """If a person leaves one group and enters another, the ranges of permute-and-flip add up."""
     ahead, behind = (
         PermuteAndFlip(epsilon=1).probabilities(Scores(row, range_distance=1))
         for row in ([0.5, 0.0], [0.0, 0.5])
     )
-    # One group's release loses the person, the other's gains one.
+    # One group loses the person, the other gains one.
     pair = np.outer(ahead, ahead).ravel(), np.outer(behind, behind).ravel()
     assert np.ptp(_loss(pair)) == pytest.approx(3.3271862630)
     assert FlippedCoins(2).to(BoundedRange).epsilon < 3
@@ -159,7 +159,7 @@ def test_two_disjoint_releases_are_within_what_is_promised_for_two_people() -> N
     assert type(FlippedCoins(1).for_people(1)) is FlippedCoins
 
 
-# ---- averages over coins that nobody sees ----
+# ---- averages over secret coins ----
 
 
 def _average(weights: list[float], pairs: list[Pair]) -> Pair:
@@ -189,7 +189,7 @@ _COINS = st.lists(
 def test_an_average_of_ranges_keeps_all_but_the_range(
     epsilon: float, coins: list[tuple[float, float]], people: int
 ) -> None:
-    """Extreme pairs of range ε, one for each value of the coins; several people move along one chain."""
+    """Each value of the coins has an extreme pair of range ε; several people move along one chain."""
     weights = [weight for weight, _ in coins]
     pair = _average(
         weights, [_two_points(people * epsilon, t * people * epsilon) for _, t in coins]
@@ -198,12 +198,12 @@ def test_an_average_of_ranges_keeps_all_but_the_range(
 
 
 def test_the_range_of_an_average_is_lost() -> None:
-    """Half of the coins give losses up to ε, the others down to −ε."""
+    """Half of the coin values give losses up to ε, the others down to −ε."""
     pair = _average([1, 1], [_two_points(1.0, 0.98), _two_points(1.0, 0.02)])
     apart = np.concatenate([_two_points(1.0, t)[0] / 2 for t in (0.98, 0.02)])
     others = np.concatenate([_two_points(1.0, t)[1] / 2 for t in (0.98, 0.02)])
     _assert_holds(AveragedRange(1), pair)
-    _assert_holds(AveragedRange(1), (apart, others))  # the coins are told
+    _assert_holds(AveragedRange(1), (apart, others))  # the coins are revealed
     assert np.ptp(_loss((apart, others))) > 1.9
     with pytest.raises(AssertionError):
         _assert_holds(BoundedRange(1), (apart, others))
@@ -211,7 +211,7 @@ def test_the_range_of_an_average_is_lost() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_groups_to_which_people_are_assigned_keep_an_averaged_range(count: int) -> None:
-    """A person counts in one of ``count`` groups with equal chances, and each group chooses by itself."""
+    """A person counts in one of ``count`` groups with equal chances, and each group makes its own choice."""
     others, one_more = (
         Exponential(epsilon=1).probabilities(Scores(row, range_distance=1))
         for row in ([0, 0, 3], [0, 1, 3])
@@ -230,7 +230,7 @@ def test_groups_to_which_people_are_assigned_keep_an_averaged_range(count: int) 
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("adaptive", [True, "questions", False])
 def test_lists_of_averaged_ranges_cost_what_ranges_cost(adaptive: bool | str, shared: bool) -> None:
-    """Three releases of range 1 given coins, which may be the same coins for all three."""
+    """Three releases have range 1 given coins, which may be the same coins for all three."""
     stated = {
         delta: compose([Event(AveragedRange(1), count=3)], adaptive, delta=delta)
         for delta in (1e-4, 0.01, 0.1)

@@ -18,8 +18,8 @@ from tests.tools.waiting import PATIENCE
 SOURCES = Path(__file__).parents[2] / "src"
 PACKAGE = SOURCES / "discreet"
 
-# The flow, lowest floor first. A room (a module or a folder of discreet) imports from lower floors and from
-# the rooms before it on its own, never from those after it. A new room needs a place here.
+# The layers, lowest first. A package (a module or a folder of discreet) imports from lower layers and from
+# the packages before it in its own layer, never from those after it. A new package must be added here.
 FLOORS = [
     "_names errors _displays _exact.numbers neighbours _exact.gaps guarantees scores _exact.distribution "
     "_exact.sampling release testing demo_data mechanisms lazy",
@@ -87,7 +87,7 @@ def _nodes(path: Path) -> list[ast.AST]:
 
 
 def _imports(path: Path) -> Iterator[tuple[str, ...]]:
-    """Every module imported anywhere in a file, split at the dots; a name taken from it comes last."""
+    """Return every module imported anywhere in a file, split at the dots; an imported name comes last."""
     for node in _nodes(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -102,7 +102,7 @@ def _rooms_imported(path: Path) -> set[str]:
     rooms = set()
     for parts in _imports(path):
         if parts[0] == "discreet" and len(parts) > 1 and parts[1] != "__version__":
-            # A public name taken from the front door comes from the room where it lives.
+            # A public name imported from ``discreet`` counts as an import from its own package.
             inner = _named(parts[1:])
             rooms.add(discreet._HOMES.get(inner, inner))
     return rooms
@@ -116,7 +116,7 @@ def test_every_room_has_a_floor() -> None:
 
 
 def test_only_balls_touches_the_precision_of_flint() -> None:
-    """It is one for the whole process, so it is set in one place, under a lock."""
+    """The precision is global to the process, so it is set in one place, under a lock."""
     touching = {
         str(path.relative_to(PACKAGE))
         for path in _modules()
@@ -131,7 +131,7 @@ def test_only_balls_touches_the_precision_of_flint() -> None:
 def test_imports_point_along_the_flow(path: Path) -> None:
     room = _room(path)
     if room in {"__init__", "_exact"}:
-        return  # the front door leads everywhere, lazily; a folder's own docstring imports nothing
+        return  # ``discreet`` itself imports everything lazily; a package's docstring imports nothing
     for other in _rooms_imported(path) - {room}:
         assert other in HEIGHT, f"discreet.{other} is not a room"
         assert HEIGHT[other] < HEIGHT[room], f"{room} must not import {other}"
@@ -173,7 +173,7 @@ def test_click_stays_in_the_command_line() -> None:
 
 
 def _loaded_by(statement: str) -> set[str]:
-    """The top-level modules in memory after a statement, in a fresh interpreter."""
+    """Return the top-level modules in memory after a statement, in a fresh interpreter."""
     script = f"import sys; sys.path.insert(0, {str(SOURCES)!r}); {statement}; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=True

@@ -1,4 +1,4 @@
-"""What every answer names as its proof: by question, mechanism, method and relation, and in groups."""
+"""The proof that every answer names, by question, mechanism, method and relation, and in groups."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Case = tuple[Callable[..., TableRelease], dict[str, Any], tuple[str, ...], tuple
 
 
 def both(*theorems: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The same theorems under both relations."""
+    """Return the same theorems under both relations."""
     return theorems, theorems
 
 
@@ -187,7 +187,7 @@ CASES: dict[str, Case] = {
 
 
 def proves(proof: Proof) -> None:
-    """Return whether every page shown holds a named theorem, or proves the claim on paper."""
+    """Return whether every page shown contains a named theorem, or proves the claim on paper."""
     by_hand = {page for claim in CLAIMS.values() for page in claim.pages}
     for page in proof.pages:
         cited = any(f"`{name}`" in PAGES[page] for name in proof.theorems)
@@ -220,7 +220,7 @@ def test_a_row_each_is_another_statement() -> None:
     counted = pl.DataFrame({"code": ["a", "b"], "people": [3, 4]})
     options: dict[str, Any] = {**CODES, "epsilon": 2, "counted": "people"}
     assert "nobody counts in two rows" in str(mode(counted, **options).guarantee.proof)
-    # With one value each a replaced person moves the joint scores less far.
+    # If everyone has one value, a replaced person moves the joint scores less far.
     joint = top_k(ROWS, **asked, k=5, neighbours="replace").guarantee.proof
     assert joint is not None
     assert joint.theorems == (ANSWER,)
@@ -239,7 +239,7 @@ def test_a_row_each_is_another_statement() -> None:
 
 
 def test_what_is_found_first_hides_no_page_of_the_question() -> None:
-    """Where no theorem covers both, the pages of both are shown."""
+    """If no theorem covers both steps, the pages of both are shown."""
     release = mode(ROWS, **CODES, **DELTA, by="site", epsilon=2, user="who", mechanism=LargeGap)
     assert release.guarantee.proof is not None
     assert {"docs/proofs/large-gap.md", "docs/proofs/groups-from-the-data.md"} <= set(
@@ -250,7 +250,7 @@ def test_what_is_found_first_hides_no_page_of_the_question() -> None:
 @pytest.mark.parametrize("options", [{}, {"per_person": "random"}, BY], ids=["", "drawn", "by"])
 @pytest.mark.parametrize("at", [[0.5], [0.25, 0.75]], ids=["one", "two"])
 def test_a_ledger_is_told_no_theorem_of_another_measure(options: Any, at: Any) -> None:
-    """The payment is a separate promise, and a theorem about ε proves neither its ρ nor its range."""
+    """The charge is a separate promise; a theorem about ε proves neither its ρ nor its range."""
     asked = Quantiles(AGES["column"], bounds=AGES["bounds"], at=at, epsilon=1, **options)
     told = table(ROWS, user="who", ledger=None).plan(asked).event.guarantee
     assert not isinstance(told, PureDP)
@@ -305,7 +305,7 @@ def test_whatever_else_promises_says_what_it_rests_on(what: str) -> None:
 
 
 def test_a_tie_to_another_mechanism_would_be_seen() -> None:
-    """The plant that a label must survive: a law that is not one of the three, called one of them."""
+    """A planted defect: another law is registered as one of the three, and the labels must show it."""
     scores = Scores([3, 1], sensitivity=1)
     for first, second in itertools.permutations(THREE, 2):
         one, other = (MECHANISMS[name](epsilon=1) for name in (first, second))

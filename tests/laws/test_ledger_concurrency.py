@@ -1,4 +1,4 @@
-"""Many processes and threads against one cap: nothing lost, nothing over, no deadlock."""
+"""Many processes and threads under one cap: no charge is lost, the cap holds, no deadlock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.tools.forking import forked
 from tests.tools.waiting import PATIENCE
 
 PROCESSES, THREADS, TRIES = 16, 2, 10
-FIT = 200  # of 320 tries
+FIT = 200  # of 320 attempts
 
 
 def _spend(address: str, start: Any, results: Any) -> None:
@@ -44,7 +44,7 @@ def _spend(address: str, start: Any, results: Any) -> None:
 def test_processes_and_threads_share_one_cap(address: str) -> None:
     with Ledger.open(address) as ledger:
         ledger.create("visits", PureDP(1))
-    # Not forked from here: the threads and libraries of other tests would come along.
+    # Not forked from here, where other tests have started threads and loaded libraries.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["discreet.ledger"])
     start, results = context.Barrier(PROCESSES), context.Queue()
@@ -114,7 +114,7 @@ def test_looking_while_others_spend_sees_one_moment(address: str) -> None:
         thread.start()
         try:
             looks = 0
-            # However slow the machine, some spends happen between two looks.
+            # Some charges happen between two looks, however slow the machine is.
             while looks < 30 or len(ledger.history("visits")) < 4:
                 assert thread.is_alive()
                 assert ledger.verify("visits").holds

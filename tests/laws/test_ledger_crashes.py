@@ -1,4 +1,4 @@
-"""Killed at any point, a ledger never shows less than was released, and opens again consistent."""
+"""If a process is killed at any point, its ledger shows at least what was released, and stays consistent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ with Ledger.open(sys.argv[1]) as ledger:
 
 
 def _killed_at(address: str, step: int, released: Path) -> bool:
-    """Spend once in a child that is killed at its ``step``-th step; whether it got to the end."""
+    """Spend once in a child that is killed at its ``step``-th step; return whether it finished before."""
 
     def work() -> None:
         ledger = Ledger.open(address)

@@ -1,6 +1,6 @@
-"""A ledger's file moved, copied, torn, damaged: an acknowledged spend is there, or opening is refused.
+"""A ledger file that is moved, copied, torn or damaged has every acknowledged charge, or is refused.
 
-Every state is drawn with a fixed seed, so that the same ones are tried each time.
+States are drawn with a fixed seed, so the same ones are tried each time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Spent = dict[str, int]
 
 @dataclass(frozen=True)
 class Moment:
-    """The file, its log if it has one, and what has been acknowledged so far."""
+    """The file, its log if it has one, and the charges acknowledged so far."""
 
     file: bytes
     spent: Spent
@@ -38,7 +38,7 @@ class Moment:
 
 
 def _spend_all(ledger: Ledger, look: Callable[[], Moment]) -> list[Moment]:
-    """Some 70 changes, large enough to split the tables' pages, and the file after each."""
+    """Make some 70 changes, large enough to split the tables' pages; return the file after each."""
     moments = []
     ledger.create("visits", PureDP(100), groups=["north", "south"])
     ledger.allot("visits/alice", PureDP(9))
@@ -55,7 +55,7 @@ def _spend_all(ledger: Ledger, look: Callable[[], Moment]) -> list[Moment]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Somewhere in memory if there is such a place: thousands of synchronisations take minutes on a disk."""
+    """A folder in memory if possible: thousands of synchronisations take minutes on a disk."""
     memory = Path("/dev/shm")  # noqa: S108  # a folder of our own in it
     where = memory if memory.is_dir() else tmp_path_factory.getbasetemp()
     with tempfile.TemporaryDirectory(dir=where, prefix="discreet-ledger-") as made:
@@ -70,11 +70,11 @@ def path(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def moments(path: Path) -> list[Moment]:
-    """The file after each of some changes, made under one name."""
+    """The file after each of several changes, made under one name."""
     with Ledger.open(path) as ledger:
 
         def look() -> Moment:
-            # Read by SQLite: our own closing of the file would end its locks.
+            # Read through SQLite: closing the file ourselves would release its locks.
             with closing(sqlite3.connect(path)) as connection:
                 file = connection.serialize()
             return Moment(file, {name: ledger.show(name).total.cost for name in NAMES})
@@ -83,7 +83,7 @@ def moments(path: Path) -> list[Moment]:
 
 
 def _outcome(path: Path, acknowledged: Spent, *, verify: bool = False) -> str:
-    """Open the file: either refused, or everything acknowledged is there and can be spent from."""
+    """Open the file; check that it is refused, or has everything acknowledged and can be spent from."""
     try:
         with Ledger.open(path, create=False, wait=2) as ledger:
             for name, cost in acknowledged.items():
@@ -139,7 +139,7 @@ def test_after_a_crash_its_own_journal_repairs_the_file(moments: list[Moment], p
 def test_torn_without_its_journal_a_file_is_whole_or_refused(
     moments: list[Moment], path: Path
 ) -> None:
-    """Moved away after a crash, or copied while others spend: pages of several moments."""
+    """After a crash or a copy during charges, its pages are from different moments."""
 
     def one(rng: random.Random) -> str:
         number = rng.randrange(len(moments) - 3)
@@ -156,7 +156,7 @@ def test_torn_without_its_journal_a_file_is_whole_or_refused(
 def test_a_journal_that_stayed_behind_never_undoes_a_later_spend(
     moments: list[Moment], path: Path, folder: Path
 ) -> None:
-    """Killed, moved away without its journal, spent from elsewhere, and moved back."""
+    """The process is killed; the file is moved without its journal, spent from elsewhere, and moved back."""
     elsewhere = folder / "elsewhere.db"
 
     def one(rng: random.Random) -> str:
@@ -187,7 +187,7 @@ def test_a_journal_that_stayed_behind_never_undoes_a_later_spend(
 
 @pytest.mark.parametrize("which", ["file", "journal", "both"])
 def test_flipped_bits(moments: list[Moment], path: Path, which: str) -> None:
-    """Never less than was acknowledged, and never an error of Python's own."""
+    """The file never shows less than was acknowledged, and never raises a bare Python error."""
 
     def one(rng: random.Random) -> str:
         number = rng.randrange(1, len(moments))
@@ -208,7 +208,7 @@ def test_flipped_bits(moments: list[Moment], path: Path, which: str) -> None:
 
 @pytest.fixture(scope="module")
 def logged(folder: Path) -> tuple[Path, list[Moment]]:
-    """A ledger of version 3 in a write-ahead log, as discreet 0.2.0 kept it, never closed."""
+    """A version 3 ledger with a write-ahead log, as discreet 0.2.0 wrote it, never closed."""
     (folder / "logged").mkdir()
     path = folder / "logged" / "budget.db"
     with pytest.MonkeyPatch.context() as patch:
@@ -254,7 +254,7 @@ def test_a_log_with_a_flipped_bit_is_refused(logged: tuple[Path, list[Moment]]) 
 def test_a_log_beside_a_ledger_that_keeps_none_is_refused(
     logged: tuple[Path, list[Moment]],
 ) -> None:
-    """Moved away without its log, spent from, and moved back to where the log still lies."""
+    """The file is moved without its log, spent from, and moved back beside the log."""
     path, moments = logged
     moment = moments[9]
     _placed(path, moment.file, beside=moment.log, suffix="-wal")
@@ -269,7 +269,7 @@ def test_a_log_beside_a_ledger_that_keeps_none_is_refused(
 
 
 def test_killed_moved_and_copied_at_random(tmp_path: Path) -> None:
-    """Real processes, killed while they spend; then the file goes elsewhere with its journal or without."""
+    """Real processes are killed while they spend; then the file is moved with or without its journal."""
     rng = random.Random("kills")  # noqa: S311  # moments to kill at
     names = [tmp_path / f"{letter}.db" for letter in "abc"]
     path, acknowledged = names[0], 0
@@ -293,7 +293,7 @@ def test_killed_moved_and_copied_at_random(tmp_path: Path) -> None:
                 assert ledger.verify("visits").holds
         except LedgerError as error:
             _refused(error)
-            if "does not belong" not in str(error):  # torn, and its journal stayed behind
+            if "does not belong" not in str(error):  # torn, and without its journal
                 return
             path.with_name(path.name + "-journal").unlink()
             with Ledger.open(path, create=False) as ledger:
@@ -302,7 +302,7 @@ def test_killed_moved_and_copied_at_random(tmp_path: Path) -> None:
 
 
 def _killed_while_spending(path: Path, rng: random.Random) -> int:
-    """How many spends a child has acknowledged before it was killed."""
+    """Return how many charges a child acknowledged before it was killed."""
     heard, said = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""One name, one thing: no public class of the package shares its name with another."""
+"""No two public classes of the package have the same name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import discreet
 
 SOURCE = Path(discreet.__file__).parent
-# Adapters offer another library's interface, and so its names.
+# Adapters use another library's interface, including its names.
 ADAPTERS = {"diffprivlib.py", "opendp.py", "sklearn"}
 
 

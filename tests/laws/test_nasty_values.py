@@ -1,8 +1,8 @@
-"""No value of a row raises, in any engine, type or role, and one person moves every score by at most one.
+"""No value in a row raises, in any engine, type or role, and one person moves every score by at most one.
 
-Every declared type has its nasty values. All of them are the rows of one further person, so that the two
-tables are neighbours; what is counted with and without that person, and whether anything fails or is refused,
-is compared between the two and across the engines. What is left is on the page of limits.
+Every declared type has its awkward values. One more person has them all as rows, so the two tables are
+neighbours. The tests compare the counts with and without that person, and whether anything fails or is
+refused, between the two tables and across engines. The remaining cases are on the page of limits.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from tests.tools.engines import DATABASES, made, sqlite_in_memory
 
 GRID = Grid.between("0:4")
 DAY = 86_400_000  # milliseconds
-KEY = 20_261_101  # of the hash that draws people into groups
+KEY = 20_261_101  # for the hash that draws people into groups
 
 
 @dataclass(frozen=True)
 class Typed:
-    """A declared type, two plain values, and the nasty ones (as what Arrow stores, where Python has none)."""
+    """A declared type, two plain values, and awkward values (as Arrow stores them, if Python cannot)."""
 
     kind: pa.DataType
     plain: tuple[Any, Any]
@@ -157,7 +157,7 @@ FAILED, REFUSED = "failed after the payment", {"opening": "refused before the pa
 
 
 def _tables(typed: Typed) -> tuple[pa.Table, pa.Table]:
-    """Six people, and the same with the nasty seventh."""
+    """Return a table of six people, and the same with the awkward seventh."""
     made = []
     for with_nasty in (False, True):
         column = typed.column(with_nasty=with_nasty)
@@ -167,7 +167,7 @@ def _tables(typed: Typed) -> tuple[pa.Table, pa.Table]:
 
 
 def _asked(table: Table, typed: Typed) -> dict[str, Any]:
-    """Everything that is counted about the column, in every role that its type allows; or that it failed."""
+    """Return all counts about the column, in every role that its type allows, or that counting failed."""
     kind = table.kinds["c"]
     person = Rows(user="u")
     found: dict[str, Any] = {}
@@ -182,9 +182,9 @@ def _asked(table: Table, typed: Typed) -> dict[str, Any]:
         return people_per_candidate(table, rows, column=column, keys=keys, period=period)
 
     if kind not in ("time", "span"):
-        # The seventh person is several people then; what they do to the first six is at stake.
+        # The seventh person is then several people; only their effect on the first six matters.
         ask("as the person", lambda: keyed(Rows(user="c"), [1, 2, 3, 7])[:, :3])
-        # Which of their groups a person counts in is drawn: it must not raise, and is not compared.
+        # A person's group is drawn at random: this must not raise, but is not compared.
         drawn = Rows(user="c", by="u", groups=(1, 2, 7), key=KEY)
         ask("drawn", lambda: np.array([keyed(drawn, [1]).shape]) * 0)
     if typed.where is not None:
@@ -222,7 +222,7 @@ def _asked(table: Table, typed: Typed) -> dict[str, Any]:
 
 
 def _compared(found: dict[str, Any]) -> dict[str, Any]:
-    """Without what lies beyond all bounds, which is missing where it is an engine's word for infinity."""
+    """Return the counts without values beyond all bounds, which some engines treat as infinite."""
     return {role: counts for role, counts in found.items() if role != "largest clamp"}
 
 
@@ -263,7 +263,7 @@ NOT_IN_SPARK = ("moment in ms", "moment in ms, in a zone", "moment in ns", "time
 
 @pytest.fixture(scope="session", params=WAYS_IN)
 def way_in(request: pytest.FixtureRequest) -> str:
-    """The name of a way in; Spark is started before the test."""
+    """The name of a kind of table; Spark is started before the test."""
     if request.param == "spark":
         request.getfixturevalue("spark")
     return str(request.param)
@@ -306,19 +306,19 @@ def test_every_engine_and_type(folder: Path, way_in: str, name: str) -> None:
         return
     read_by = "arrow" if "span" in name else "file"
     assert _compared(found) == _compared(_found(folder, "with", name, read_by))
-    # Only in pandas may a value set the type of its column. Elsewhere the type is declared, and the table
-    # without that person is the one that was compared above.
+    # Only in pandas may a value determine the type of its column. Elsewhere the type is declared, and the
+    # table without that person was compared above.
     plain = way_in if way_in in ("pandas", "objects") else read_by
     _require_neighbours(found, _found(folder, "without", name, plain))
 
 
-# ---- databases: what their types can hold, and what only theirs can ----
+# ---- databases: values that their types can hold, and values that only they can hold ----
 
 _HELD = {name: typed for name, typed in TYPES.items() if typed.stored is None}
 
 
 def _holdable(typed: Typed, kind: str) -> Typed:
-    """Return the values without those this database refuses, such as texts with a NUL in PostgreSQL."""
+    """Return the values that this database accepts; PostgreSQL refuses text with a NUL."""
     if kind == "ibis_postgres":
         return replace(
             typed, nasty=tuple(v for v in typed.nasty if not isinstance(v, str) or "\0" not in v)
@@ -349,7 +349,7 @@ def test_every_database_and_type(
 
 
 def test_what_only_sqlite_holds() -> None:
-    """In a column of any declared type SQLite keeps whatever it is given."""
+    """SQLite stores any value in a column of any declared type."""
     values = [
         b"\xff\x00",
         "",
@@ -377,7 +377,7 @@ def test_what_only_sqlite_holds() -> None:
         connection = sqlite_in_memory()
         connection.con.execute(f"CREATE TABLE held (c {declared}, u bigint)")
         connection.con.executemany("INSERT INTO held VALUES (?, 7)", [(value,) for value in values])
-        # What these mean to SQLite comes out of the declared type: six people with the plain values.
+        # The declared type decides what these mean to SQLite: six people have the plain values.
         plain = [str(key) if isinstance(key, datetime.date) else key for key in keys]
         connection.con.executemany(
             "INSERT INTO held VALUES (?, ?)", [(plain[0], u) for u in range(6)]
@@ -386,11 +386,11 @@ def test_what_only_sqlite_holds() -> None:
         table = open_table(connection.table("held"), needed=[])
         for user in ("u", "c"):
             people = people_per_candidate(table, Rows(user=user), column="c", keys=keys)[0]
-            # As people they are several, and what is true to SQLite has many forms.
+            # As person identifiers they are several people, and many values are true to SQLite.
             assert people[0] in (6, 7) if user == "u" else people[0] >= 1, (declared, user)
         drawn = Rows(user="u", by="c", groups=tuple(keys), key=KEY)
         assert people_per_candidate(table, drawn, column="u", keys=[1]).shape == (len(keys), 1)
-        # Whatever is no value of the declared type is none of the unknown candidates either.
+        # A value that is not of the declared type cannot become a candidate from the data either.
         found = commonest_values(table, Rows(user="u"), column="c", most=99)
         assert found[0] == (keys[0], 6 + (declared != "date")), declared
         assert {type(value) for value, _ in found} == {type(keys[0])}, declared
@@ -408,7 +408,7 @@ def test_what_only_sqlite_holds() -> None:
 )
 @pytest.mark.parametrize("name", TYPES)
 def test_every_type_in_a_table_of_duckdb(name: str) -> None:
-    """Stored unchanged, including moments beyond what a cast to microseconds accepts."""
+    """Values are stored unchanged, including moments that cannot be cast to microseconds."""
     connection, asked = duckdb.connect(), []
     for given in _tables(TYPES[name]):
         connection.register("given", given)
@@ -453,7 +453,7 @@ def test_what_only_duckdb_holds(declared: str) -> None:
 
 
 def test_what_only_postgresql_holds(postgres_database: str) -> None:
-    """Dates and numbers beyond Python's, collations and types that compare otherwise."""
+    """Try dates and numbers beyond Python's range, and collations and types with other comparisons."""
     import ibis
 
     connection = ibis.connect(postgres_database.replace("postgresql://", "postgres://"))
@@ -486,7 +486,7 @@ def test_what_only_postgresql_holds(postgres_database: str) -> None:
                 continue
             key = public_candidates([first], column="c", kind=table.kinds["c"]).keys
             people = people_per_candidate(table, Rows(user="u"), column="c", keys=key)[0]
-            # CHAR(n) has no trailing spaces; nothing else is the same as "a".
+            # CHAR(n) drops trailing spaces; nothing else equals "a".
             assert people.tolist() == [7 if declared == "char(6)" else 6], declared
             common = commonest_values(table, Rows(user="u"), column="c", most=1)
             assert [count for _, count in common] == people.tolist(), declared
@@ -501,7 +501,7 @@ def test_what_only_postgresql_holds(postgres_database: str) -> None:
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])
 def test_nobody_in_the_groups(library: str, tmp_path: Path) -> None:
-    """A person counts in a number of groups that is chosen from how many they have: none, here."""
+    """The number of groups per person is chosen from the data, and here nobody has a group."""
     columns: dict[str, list[Any]] = {"c": ["a", "b"], "g": ["elsewhere", None], "u": [1, 2]}
     for of in (columns, {name: values[:1] for name, values in columns.items()}):
         release = mode(
@@ -521,12 +521,12 @@ def test_nobody_in_the_groups(library: str, tmp_path: Path) -> None:
 def test_texts_that_are_no_unicode(dtype: Any) -> None:
     others = (
         (3, ["a"]) if dtype in (object, "category") else ()
-    )  # elsewhere pandas makes them texts
+    )  # otherwise pandas makes them strings
     for nasty in ("\ud800", "a\udfff", None, float("nan"), pd.NA, *others):
         try:
             column = pd.Series(["a", "b", "a", nasty], dtype=dtype)
         except (TypeError, ValueError, UnicodeEncodeError):
-            continue  # such a column cannot hold it
+            continue  # such a column cannot store it
         frame = pd.DataFrame({"c": column, "u": [1, 2, 3, 4]})
         table = open_table(frame, needed=[])
         for user in ("u", "c"):
@@ -542,7 +542,7 @@ def test_categories_of_several_kinds() -> None:
     assert found == [("a", 1), ("b", 1)]
 
 
-LONG = (1 << 24) + 100  # more than DuckDB's reader of JSON takes
+LONG = (1 << 24) + 100  # more than DuckDB's JSON reader accepts
 NASTY_LINES = {
     "csv": [
         b"," * 20_481,
@@ -576,7 +576,7 @@ def test_lines_that_are_no_rows(tmp_path: Path, engine: str | None, suffix: str)
     for place, nasty in enumerate(NASTY_LINES[suffix]):
         file = tmp_path / f"{place}.{suffix}"
         file.write_bytes(b"\n".join([*whole, nasty]) + b"\n")
-    # One file each where it is cheap, all in one glob where it is not: none may raise.
+    # One file each if that is cheap, otherwise all in one glob: none may raise.
     patterns = ["*"] if engine == "spark" else [str(place) for place in range(place + 1)]
     times = place + 1 if engine == "spark" else 1
     for pattern in patterns:

@@ -1,4 +1,4 @@
-"""A notebook in a clean kernel, as Jupyter starts one, and without ipywidgets."""
+"""The notebook runs in a clean kernel, as Jupyter starts it, without ipywidgets."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Scores({"secret label": 31337}, sensitivity=1)
 }
 
 
-# In a process of its own: the sockets to a kernel are closed by the collector, which warns.
+# In a separate process: the garbage collector closes the sockets to a kernel, which causes warnings.
 RUNNER = """
 import json, sys
 import nbformat
@@ -62,7 +62,7 @@ json.dump([cell.outputs for cell in notebook.cells], open(sys.argv[2], "w"))
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What each cell shows: everything that a saved notebook would hold."""
+    """Return the output of each cell, as a saved notebook would store it."""
     folder = tmp_path_factory.mktemp("notebook")
     lines = [f"{number},{'ab'[number % 3 == 0]},{number % 90}" for number in range(300)]
     (folder / "visits.csv").write_text("\n".join(["person,code,age", *lines]) + "\n")
@@ -83,7 +83,7 @@ def test_the_notebook_of_the_documentation_runs(tmp_path: Path) -> None:
     pages = Path(__file__).parents[2] / "docs" / "tutorials" / "first-answer.ipynb"
     cells = json.loads(pages.read_text(encoding="utf-8"))["cells"]
     sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    # Run all cells twice, the second time without the audit: the budget is there, and nothing is paid again.
+    # Run all cells twice (without the audit the second time): the budget exists, and nothing is paid again.
     runs = json.dumps([*sources, *sources[:-1]])
     command = [sys.executable, "-c", RUNNER, runs, "shown.json", str(PATIENCE)]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=PATIENCE)
@@ -97,7 +97,7 @@ def test_the_notebook_of_the_documentation_runs(tmp_path: Path) -> None:
     assert "ε = 1.5" in left
     assert (
         history.count("<tr>") == 1 + 1 + 2 * 2
-    )  # the heading, the budget, two spends with their answers
+    )  # the heading, the budget, two charges with their answers
     assert "refuted" in verdict
     again = [re.sub(r'"execution_count": \d+', "", text) for text in texts]
     assert again[-3:] == again[len(sources) - 4 : len(sources) - 1]

@@ -47,13 +47,13 @@ def _tracked(*under: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the sdist and, built from it, the wheel."""
+    """A folder with the sdist, and the wheel built from it."""
     for name in ("build", "twine", "setuptools"):
         if find_spec(name) is None:
             _absent(f"{name} is not installed: the packages are not built")
     folder = tmp_path_factory.mktemp("packages")
     source = folder / "source"
-    # From the tracked files alone, so that nothing left lying about is packed.
+    # From tracked files only, so no stray file is packed.
     for name in _tracked():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, source / name)
@@ -103,5 +103,5 @@ def test_the_wheel_works_in_a_clean_environment(packages: Path, tmp_path: Path) 
     assert tried.returncode == 0, tried.stderr
     assert "discreet.diffprivlib: there" in tried.stdout
     assert "proof: permute-and-flip.md" in tried.stdout
-    assert "discreet[" in tried.stdout  # an extra that is absent is named
+    assert "discreet[" in tried.stdout  # a missing extra is named
     assert _run(python, "-m", "discreet", "demo", cwd=tmp_path).returncode == 0

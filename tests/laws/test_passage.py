@@ -1,4 +1,4 @@
-"""How many of our files and calls a question passes through, by trace: what a newcomer must read."""
+"""Limit how many files and calls a question passes through, by trace, because newcomers must read them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MOST = {"without a ledger": (43, 369), "with a ledger": (54, 597)}
 """The most files, and the most calls of our functions, by the way in which the budget is counted."""
 QUESTION = "mode visits.parquet --column diagnosis --user patient --candidates codes.txt --epsilon 1 --json"
 
-# Only functions count, a generator once: not the bodies of modules and classes, nor what is called while they
-# are imported, nor comprehensions.
+# Only functions count, and a generator counts once. Module and class bodies, calls during imports and
+# comprehensions do not count.
 TRACER = """
 import inspect, sys, threading
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_a_question_passes_through_few_files(how: str, folder: Path) -> None:
     )
     assert '"answer": "flu"' in done.stdout, done.stderr
     *passed, calls = done.stderr.split()
-    # The trace sees what it should: the ends of the way, and the ledger where there is one.
+    # The trace contains the first and the last function, and the ledger if there is one.
     assert {"_cli/ask.py", "questions/mode.py", "_exact/sampling/permute_and_flip.py"} <= set(
         passed
     )

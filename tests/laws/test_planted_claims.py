@@ -1,4 +1,4 @@
-"""The checks can fail: a wrong law, formula or price planted in each kind of check is refuted."""
+"""Each kind of check can fail: it refutes a planted wrong law, formula or price."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def verdict(identity: str) -> str:
 
 
 def half_noise(scores: tuple[int, ...]) -> tuple[Number, ...]:
-    """Permute-and-flip at twice the ε it says."""
+    """Permute-and-flip at twice the stated ε."""
     doubled = tuple(2 * (score - max(scores)) for score in scores)
     problem = Problem(doubled, unit_coin=unknown())
     return tuple(polynomial(chance) for chance in distribution_noisy_max(problem))

@@ -1,6 +1,6 @@
 """Five wrong mechanisms and two right ones, each for a given ε, as a user would write them.
 
-Every registered mechanism is audited for what it promises (test_promises.py).
+test_promises.py audits the promises of every registered mechanism.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def softmax(exponents: Floats) -> Floats:
 
 
 def half_noise(epsilon: float) -> Callable[[Any], Floats]:
-    """Permute-and-flip with half the noise that it needs."""
+    """Permute-and-flip with half the necessary noise."""
 
     def probabilities(scores: Scores) -> Floats:
         scale = scores.range_distance / Fraction(repr(epsilon)) / 2
@@ -40,12 +40,12 @@ def half_noise(epsilon: float) -> Callable[[Any], Floats]:
 
 
 def missing_factor_two(epsilon: float) -> Callable[[Any], Floats]:
-    """The exponential mechanism calibrated to Δ although scores may move both ways."""
+    """The exponential mechanism calibrated to Δ, although scores may move in both directions."""
     return lambda scores: softmax(epsilon * scores.values / float(scores.sensitivity))
 
 
 class WrongTies:
-    """The exponential mechanism that returns the worst candidate when the two best tie."""
+    """The exponential mechanism, but it returns the worst candidate if the two best tie."""
 
     def __init__(self, epsilon: float) -> None:
         self.epsilon = epsilon
@@ -60,7 +60,7 @@ class WrongTies:
 
 
 def one_candidate_uncalibrated(epsilon: float) -> Callable[[Any], Floats]:
-    """The last candidate's score counts three times: its own sensitivity was forgotten."""
+    """The last candidate's score counts three times, and its larger sensitivity is forgotten."""
 
     def probabilities(scores: Any) -> Floats:
         exponents = epsilon * np.array(scores) / float(scores.range_distance)
@@ -84,7 +84,7 @@ WRONG: dict[str, Callable[[float], Any]] = {
 
 
 def written_by_hand(epsilon: float) -> Callable[[Any], Floats]:
-    """The exponential mechanism in one line, without care for underflow."""
+    """The exponential mechanism in one line, which ignores underflow."""
 
     def probabilities(scores: Any) -> Floats:
         weights = np.exp(epsilon * (scores - scores.max()) / float(scores.range_distance))
@@ -94,7 +94,7 @@ def written_by_hand(epsilon: float) -> Callable[[Any], Floats]:
 
 
 def half_uniform(epsilon: float) -> Callable[[Any], Floats]:
-    """A fair coin between a uniform answer and permute-and-flip."""
+    """A fair coin decides between a uniform answer and permute-and-flip."""
 
     def probabilities(scores: Scores) -> Floats:
         answer = PermuteAndFlip(epsilon=epsilon).probabilities(scores)
@@ -127,7 +127,7 @@ def test_wrong_mechanisms_are_refuted(name: str, epsilon: float) -> None:
 def test_right_mechanisms_are_not_refuted(name: str, epsilon: float) -> None:
     subject = RIGHT[name](epsilon)
     verdict = audit(subject, PureDP(epsilon), n=(2, 3), effort="quick")
-    assert verdict.status == "not refuted"  # what is not registered is computed in floats
+    assert verdict.status == "not refuted"  # unregistered mechanisms are computed in floats
     assert verdict.witness is None
     assert verdict.measured <= epsilon * (1 + 1e-12)
     assert verdict.worst is not None

@@ -1,4 +1,4 @@
-"""The house: one version, pages that exist, targets that are documented, no trace of a machine."""
+"""The project: one version, pages that exist, documented make targets, no paths of a local machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 
 def _tracked() -> list[Path]:
-    """The files under version control; in a copy without it, the sources and the papers about them."""
+    """Return the files under version control; in a copy without it, the sources and the documents."""
     if shutil.which("git") and (ROOT / ".git").exists():
         listed = subprocess.run(
             ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
@@ -72,7 +72,7 @@ def test_the_extra_all_installs_every_users_extra() -> None:
 
 
 def test_every_hint_to_install_an_extra_comes_from_one_function() -> None:
-    """Brackets need quotes in zsh, and only double ones are quotes to cmd.exe."""
+    """Brackets need quotes in zsh, and cmd.exe accepts only double quotes."""
     for path in _sources():
         for quote, extra in re.findall(r"pip install (.?)discreet\[(\w+|\{extra\})\]", _text(path)):
             assert quote == '"', path
@@ -106,7 +106,7 @@ def test_every_proof_is_listed() -> None:
 
 
 def test_no_file_knows_the_machine_it_was_written_on() -> None:
-    # Spelt so that this file does not find itself.
+    # Split, so this file does not match itself.
     folders = "|".join(["wo" + "rk", "ro" + "ot", r"home/\w+", r"Users/\w+"])
     pattern = re.compile(rf"(?<![\w.:/~-])/(?:{folders})(?=/|\b[^\w-])")
     found = [
@@ -132,7 +132,7 @@ def test_every_error_derives_from_one_root() -> None:
 
 
 def test_sources_raise_no_bare_builtin_errors_at_users() -> None:
-    """Every `raise` of a builtin names an exception that Python itself expects there."""
+    """The allowed builtin exceptions are those that Python itself expects."""
     expected = {"AttributeError", "TypeError", "KeyError", "AssertionError"}
     pattern = re.compile(r"\braise ([A-Z]\w*(?:Error|Exception))\b")
     ours = {name for name in vars(errors) if name.endswith("Error")}
@@ -145,7 +145,7 @@ def test_sources_raise_no_bare_builtin_errors_at_users() -> None:
 
 
 def speed_sentence() -> str:
-    """Return what the README says about speed, from the recorded benchmark."""
+    """Return the README's sentence about speed, from the recorded benchmark."""
     record = _text(ROOT / "benchmarks/results/select.md")
     section = record.partition("## n = 1,000,000\n")[2].partition("\n## ")[0].strip()
     head, _, *body = [

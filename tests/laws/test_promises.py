@@ -1,7 +1,7 @@
 """Every promise of every registered mechanism is audited; a planted lie is refuted.
 
-This file audits a new line in the registry unchanged, in every measure in which it promises anything, (ε,
-δ) included.
+A new line in the registry is audited without changes here, in every measure in which it promises anything,
+including (ε, δ).
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ DELTAS = ("1e-3", "0.02", "0.2")
 
 @pytest.fixture(autouse=True)
 def _laws_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every claim is audited at the same scores."""
+    """Compute each law once, because every claim is audited at the same scores."""
     weigh_once(monkeypatch)
 
 
 def claims_of(mechanism: Mechanism) -> list[Guarantee]:
-    """All that a mechanism at range distance 2 promises: each measure in which the figure is finite."""
+    """Return all promises of a mechanism at range distance 2: each measure with a finite figure."""
     promise = mechanism.promise_at(Fraction(2))
     deltas = [str(promise.delta)] if isinstance(promise, ApproxDP) else DELTAS
     claims: list[Guarantee] = [promise.to(measure) for measure in (PureDP, BoundedRange, ZCDP)]
@@ -112,7 +112,7 @@ def test_the_laws_in_floats_and_in_balls_are_the_same(name: str) -> None:
 def test_every_promise_about_a_stream_survives_the_audit(
     name: str, monotonic: bool, crossings: int
 ) -> None:
-    """Its own scales at ε = 1; other ε are the same lists of answers at other distances."""
+    """Audit it at ε = 1; another ε gives the same lists of answers at other distances."""
     rule = STREAMS[name](
         epsilon=1, threshold=3, sensitivity=1, crossings=crossings, monotonic=monotonic
     )
@@ -120,7 +120,7 @@ def test_every_promise_about_a_stream_survives_the_audit(
         assert rule.guarantee(measure) == rule.guarantee().to(measure)
     verdict = audit(rule, rule.guarantee())
     assert verdict.status == "proved", str(verdict)
-    # The figure is not a penny too high either.
+    # The figure is not too high either.
     assert verdict.measured > 0.999
 
 
@@ -138,14 +138,14 @@ class PublishedRange(PermuteAndFlip):
 
 
 class PublishedRho(NoisyMax):
-    """What ε²/8 would be for exponential noise."""
+    """Claims ε²/8 for exponential noise."""
 
     def _promise(self, epsilon: Exact) -> Guarantee:
         return ZCDP(epsilon * epsilon / 8)
 
 
 class SmallerRho(Exponential):
-    """A hundredth less than the exact constant, in zCDP only."""
+    """Claims a hundredth less than the exact constant, in zCDP only."""
 
     def _promise(self, epsilon: Exact) -> Guarantee:
         assert isinstance(epsilon, Fraction)
@@ -163,21 +163,21 @@ class NoDelta(LargeGap):
 
 
 class AlwaysMonotonic(PermuteAndFlip):
-    """Noise for scores that all move one way, whatever they do."""
+    """Noise for monotonic scores, used for all scores."""
 
     def _scale_for(self, scores: Scores) -> Fraction:
         return super()._scale_for(scores) / (1 if scores.monotonic else 2)
 
 
 class Sharper(PermuteAndFlip):
-    """Two hundredths more than it says."""
+    """Spends two hundredths more than it claims."""
 
     def _scale_for(self, scores: Scores) -> Fraction:
         return super()._scale_for(scores) * Fraction(50, 51)
 
 
 class WrongInCrowds(Exponential):
-    """Honest with two or three candidates; with four, one answer in thirty is simply the best."""
+    """Honest with two or three candidates; with four, one answer in thirty is the true best."""
 
     def _mass(self, scores: Scores, *, log: bool) -> Any:
         mass = super()._mass(scores, log=False)
@@ -207,7 +207,7 @@ def test_a_planted_lie_is_refuted(liar: type[Mechanism]) -> None:
 
 
 class _Lying(CrossingRule):
-    """A stream with too little noise for its promise."""
+    """A stream mechanism with too little noise for its promise."""
 
     factors = (Fraction(1), Fraction(1))
 
@@ -229,7 +229,7 @@ class QuieterValues(_Lying):
 
 
 class OneCrossingPaid(_Lying):
-    """Noise for one crossing, whatever was promised: Lee and Clifton's error."""
+    """Uses noise for one crossing, whatever was promised: Lee and Clifton's error."""
 
     factors = (Fraction(1), Fraction(1, 3))
 
@@ -275,7 +275,7 @@ def _page_formulas(epsilon: Decimal, delta: Decimal) -> dict[tuple[str, str], De
 
 
 def lie_about(claim: Any) -> Guarantee:
-    """Return the same claim with a figure smaller by one part in a thousand."""
+    """Return the same claim with a figure that is smaller by one part in a thousand."""
     part = Fraction(999, 1000)
     if isinstance(claim, ApproxDP):
         return ApproxDP(claim.exact[0], claim.exact[1] * part)
@@ -298,5 +298,5 @@ def test_a_lie_of_one_part_in_a_thousand(name: str) -> None:
             continue
         stated = Decimal(float(_number(claim)))
         assert formula - Decimal("1e-15") <= stated <= formula * (1 + Decimal("1e-12"))
-        # A planted lie in such a promise is seen by the comparison.
+        # The comparison finds a planted lie in such a promise.
         assert not formula - Decimal("1e-15") <= stated * Decimal("0.999")

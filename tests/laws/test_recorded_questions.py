@@ -1,7 +1,7 @@
-"""What two thousand questions did before questions became values: the same now, or different by a rule here.
+"""Two thousand recorded questions behave as before, or differ for a reason that is listed here.
 
-``tests/tools/recorded_questions.py`` says what is recorded. Every tenth case is asked again under the same
-scripted bits; each difference is excused by one rule, with its reason, and everything else is equal.
+``tests/tools/recorded_questions.py`` says what is recorded. Every tenth case is asked again with the same
+scripted bits. Each difference must match one rule, with its reason; everything else must be equal.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ GROUPED = {"by", "labels", "ordered"}
 
 
 def finds_first(case: Told) -> bool:
-    """Whether groups, or a bound on them, are found before the question is asked."""
+    """Return whether groups, or a bound on them, are found before the question is asked."""
     return "by" in case and ("groups" not in case or case.get("groups_per_person") == "choose")
 
 
@@ -105,7 +105,7 @@ def refusal(case: Told) -> str | None:
 
 
 def better_proved(old: str, new: str) -> bool:
-    """Whether a new theorem is named, or on paper every page but those of a single choice's ε."""
+    """Return whether a new theorem is named, or on paper every page except those about one choice."""
     of_one = {f"docs/proofs/{name}.md" for name in ("permute-and-flip", "noisy-max-laplace")}
     pages = set(old.partition(": ")[0].split(", ")) - of_one
     on_paper = "proved on paper" in new and pages <= set(new.partition(": ")[0].split(", "))
@@ -136,7 +136,7 @@ def as_before(case: Told, old: Told, new: Told) -> tuple[Told, str | None]:
         assert finds_first(case)
         assert case["groups_per_person"] > 1
         counted = json.dumps(new).replace(by_weights, "kept by their number of people")
-        # The event also has the ρ of the noise, and the probability of the event outside which it holds.
+        # The event also has the ρ of the noise, and the probability with which that ρ may fail.
         as_counted = json.loads(
             re.sub(r"ApproxZCDP\(([^,]*, [^,]*), [^)]*\)", r"ApproxDP(\1)", counted)
         )
@@ -186,7 +186,7 @@ def reasons(case: Told, old: Told, new: Told) -> set[str]:
         found.add(PURPOSE)
     allowed: set[str] = set()
     if finds_first(case):
-        # Another bound may be chosen; what is paid does not depend on it.
+        # Another bound may be chosen; the price does not depend on it.
         chosen = case.get("groups_per_person") == "choose"
         other_groups = list(old["answer"]) != list(new["answer"])
         allowed = DRAWN | (BOUNDED if chosen or other_groups else set())

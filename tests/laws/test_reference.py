@@ -37,7 +37,7 @@ def test_every_public_name_is_explained_with_an_example(module: str, name: str) 
         return
     text = (vars(thing).get("__doc__") if inspect.isclass(thing) else thing.__doc__) or ""
     assert len(text) > 20, f"{module}.{name} has no docstring of its own"
-    # Errors are raised, not made; a desk has to be reached first: its own tests run what its pages show.
+    # Users do not create errors. A desk needs a server; its own tests run its examples.
     if module not in ("discreet.errors", "discreet.desk") and not inspect.isabstract(thing):
         assert ">>>" in text, f"{module}.{name} has no example"
 
@@ -45,7 +45,7 @@ def test_every_public_name_is_explained_with_an_example(module: str, name: str) 
 def test_every_public_module_is_in_the_reference() -> None:
     listed = re.findall(r"^```{public} ([\w.]+)$", REFERENCE, re.M)
     assert sorted(listed) == sorted(reference_pages.MODULES)
-    # A package that lists public names is public, or is left out here with a reason.
+    # A package that lists public names is public, or is excluded here with a reason.
     inner = {
         "discreet._exact.numbers",
         "discreet._exact.gaps",
@@ -74,7 +74,7 @@ def _callables() -> Iterator[tuple[str, Any]]:
 
 
 def test_every_parameter_is_described_and_typed_with_what_a_person_may_pass() -> None:
-    """On the page of the reference, from the docstring, the field or the words that the pages share."""
+    """The description on the reference page comes from the docstring, the field or the shared words."""
     counted, missing = 0, []
     for owner, thing in _callables():
         own = parameters.described(inspect.getdoc(thing) or "")
@@ -91,7 +91,7 @@ def test_every_parameter_is_described_and_typed_with_what_a_person_may_pass() ->
 
 
 def test_words_that_nobody_needs_are_gone() -> None:
-    """A word for a parameter that no public object has any more."""
+    """A shared description of a parameter must belong to a public object."""
     names = {name for _, thing in _callables() for name, _ in parameters.parameters_of(thing)}
     assert {key.rpartition(".")[2] for key in parameters.WORDS} <= names
     assert set(parameters.TYPES) <= names

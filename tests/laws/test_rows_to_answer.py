@@ -1,8 +1,8 @@
 """Our own questions audited from the rows of a table to the answer, under both relations.
 
-Every draw of a question goes through a few routines, whose laws are tested separately. Here each of them
-follows every path instead, so that a question's law is exact from rows to answer, whatever lies between:
-reading, counting, sensitivities, calibration, splitting of budgets.
+Every draw of a question goes through a few routines, which have their own tests. Here each routine follows
+every path instead of drawing, so a question's law is exact from rows to answer. This covers everything in
+between: reading, counting, sensitivities, calibration, splitting of budgets.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ LOWEST, HIGHEST = -2, 5
 COUNTED: dict[Any, Any] = {}
 TABLES: list[Any] = []
 """The table that is asked about, and what was counted in each."""
-LONGEST = 3  # a longer lead is told as this one
+LONGEST = 3  # a longer lead is reported as this one
 
 
 class Unexplained:
-    """The runner's bits: a key that draws people into groups, and no draw that goes past the routines."""
+    """The runner's bits: a key that draws people into groups. Any draw outside the routines fails."""
 
     def integer(self, size: int) -> int:
         assert size == KEY_BITS
@@ -55,7 +55,7 @@ class Unexplained:
 
 @pytest.fixture
 def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
-    """Every draw asks the path that is followed."""
+    """Replace every draw by the next step of the current path."""
     paths: list[Choose] = []
 
     def selected(mechanism: Mechanism, scores: Any) -> int:
@@ -70,7 +70,7 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
         }
 
         def farther(distance: int) -> Any:
-            """The probability that the noise is at least so large."""
+            """Return the probability that the noise is at least this large."""
             if distance < 1:
                 return 1 - ratio ** (1 - distance) / (1 + ratio)
             return ratio**distance / (1 + ratio)
@@ -87,7 +87,7 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
             dtype=np.int64,
         )
 
-    # The slow laws of order take rationals: e^x of a float, which the audit trusts to one part in 10⁹.
+    # The slow laws take rationals: e^x as a float, which the audit trusts to one part in 10⁹.
 
     def in_order(gaps: Any, count: int, _bits: Any) -> list[int]:
         weights = [Fraction(math.exp(-gaps.exact(place))) for place in range(gaps.size)]
@@ -106,7 +106,7 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
         return np.array([bool(paths[-1]([1 - chance, chance])) for chance in chances], dtype=bool)
 
     def with_its_lead(gaps: Any, _bits: Any, *, unit: Fraction) -> tuple[int, int]:
-        """Of two candidates: the signed lead of the first is Laplace noise around its true lead."""
+        """For two candidates: the signed lead of the first is Laplace noise around its true lead."""
         assert gaps.size == 2
         assert unit == 1
 
@@ -347,7 +347,7 @@ def test_one_answer_for_each_group(followed: list[Choose], neighbours: str) -> N
 def test_a_score_with_unequal_sensitivities(
     followed: list[Choose], unequal: str, neighbours: str
 ) -> None:
-    """One candidate counts people, another five for each: replaced or not, a count moves by one."""
+    """One candidate's score counts people, another's counts five per person."""
     worth = {"a": 1, "b": 5, "c": 0}
 
     def score(table: Any, candidate: str) -> int:
@@ -373,7 +373,7 @@ def test_a_score_with_unequal_sensitivities(
 
 @pytest.mark.parametrize("neighbours", RELATIONS)
 def test_top_k_of_values_kept_by_weights(followed: list[Choose], neighbours: str) -> None:
-    """Two rounds of weights, then the choice among the values kept; one person brings two values."""
+    """There are two rounds of weights, then a choice among the kept values; one person has two values."""
 
     def ask(table: Any) -> Any:
         release = top_k(

@@ -1,7 +1,7 @@
-"""The table of sensitivities, brute-forced over all small data sets of people, through the real counting.
+"""The table of sensitivities, by brute force over all small data sets, through the real counting.
 
-At most three people, each with up to two rows; every pair of neighbours under both relations. The figures
-must be attained, not just respected: a larger one would waste budget.
+There are at most three people, each with up to two rows, and all pairs of neighbours under both relations.
+The figures must be attained, because larger ones would waste budget.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _COUNTED: dict[Any, Counts] = {}
 
 
 def _counted(how: str, people: tuple[Person, ...]) -> Counts:
-    """Counting is done once for each data set, whatever it is compared with."""
-    key = how, people if how == "random" else tuple(sorted(people))  # who they are decides draws
+    """Count each data set once, whatever it is compared with."""
+    key = how, people if how == "random" else tuple(sorted(people))  # identities determine draws
     if key not in _COUNTED:
         table = open_table(_frame(key[1]), needed=["value"])
         rows = Rows(user="user", key=5)
@@ -68,7 +68,7 @@ def _counted(how: str, people: tuple[Person, ...]) -> Counts:
 
 
 def _worst(how: str, score: Any, neighbours: str, most: int) -> tuple[int, int, bool]:
-    """The largest change of one score, the largest range of changes, and whether all move one way."""
+    """Return the largest change of one score, the largest range of changes, and whether all move one way."""
     delta, distance, monotonic = 0, 0, True
     for one, other, relation in _neighbours(PEOPLE, most):
         if relation == neighbours:
@@ -102,8 +102,8 @@ def test_quantiles(level: str, neighbours: str, rule: str) -> None:
     )
     assert delta <= stated.delta
     assert distance <= stated.range_distance
-    # More people are needed before the worst case shows, so these come as histograms: what a person does
-    # to a histogram is checked below.
+    # The worst case needs more people, so these are histograms; a person's effect on a histogram is checked
+    # below.
     delta = distance = 0
     for counts in itertools.product(range(4), repeat=4):
         people = np.array(counts)
@@ -137,7 +137,7 @@ def test_a_person_is_one_value(rule: str) -> None:
 
 
 def test_the_published_median_has_the_same_sensitivity_and_is_never_better() -> None:
-    """−|N − 2A_i| of the published notebook: no farther from zero than ours at any grid point."""
+    """The published score −|N − 2A_i| is no farther from zero than ours at any grid point."""
     for counts in itertools.product(range(4), repeat=4):
         people = np.array(counts)
         published = -np.abs(people.sum() - 2 * np.cumsum(people))

@@ -1,4 +1,4 @@
-"""The documentation site builds without a warning, and sends no request when it is read."""
+"""The documentation site builds without warnings, and sends no requests when it is read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FETCHED = {
 
 
 class _Page(HTMLParser):
-    """The addresses on a page: fetched at once, fetched on a click, and link targets."""
+    """The addresses on a page: loaded at once, loaded on a click, and link targets."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -53,9 +53,9 @@ class _Page(HTMLParser):
 
 
 def _built(out: Path, builder: str, *files: str, theme: str = "basic") -> Path:
-    """Build the documentation with a builder, with warnings as errors unless only a part is built."""
+    """Build the documentation with one builder; warnings are errors, unless only a part is built."""
     command = [sys.executable, "-m", "sphinx", "-q", "-b", builder]
-    # Of a part it warns that the index for searching will be one of this part.
+    # A partial build warns that the search index covers only this part.
     command += [] if files else ["-W", "--keep-going"]
     command += ["-D", f"html_theme={theme}", "-d", str(out / "doctrees")]
     made = out / f"{builder}-{theme}"
@@ -72,13 +72,13 @@ def _built(out: Path, builder: str, *files: str, theme: str = "basic") -> Path:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole site, in a plain dress: its own takes a second for each page, for a list of all pages."""
+    """The whole site in a plain theme; its own theme takes a second per page to list all pages."""
     return _built(tmp_path_factory.mktemp("site"), "html")
 
 
 @pytest.fixture(scope="module")
 def dressed(site: Path) -> Path:
-    """One page of every kind as a reader sees it."""
+    """One page of every kind, in the real theme."""
     files = ("index.md", "proofs/permute-and-flip.md", "command-line.md", "benchmarks.md")
     return _built(site.parent, "html", *files, theme="furo")
 
@@ -164,7 +164,7 @@ def test_the_manual_page_has_every_command_and_option(site: Path) -> None:
 
 
 def make_id(name: str) -> str:
-    """The anchor of a claim."""
+    """Return the anchor of a claim."""
     return re.sub(r"[^a-z0-9]+", "-", name)
 
 
@@ -221,7 +221,7 @@ QUERIES = {
 
 
 def test_a_search_finds_the_page_that_people_mean(site: Path, browser: Browser) -> None:
-    """By the site's own search, on the built index."""
+    """Uses the site's own search on the built index."""
     page = patient_page(browser, width=1280, height=800, scheme="light")
     page.goto((site / "search.html").as_uri())
     page.wait_for_function("Search.hasIndex()")
@@ -230,7 +230,7 @@ def test_a_search_finds_the_page_that_people_mean(site: Path, browser: Browser) 
         found = page.evaluate(script, query)
         assert found, query
         assert found[0][0] == wanted, f"{query}: {[each[0] for each in found[:4]]}"
-    # Pages stand before the many properties of that name.
+    # Pages come before the many properties of that name.
     kinds = [(each[6], each[3] or "") for each in page.evaluate(script, "epsilon")]
     property_ = [place for place, (_, words) in enumerate(kinds) if "property" in words]
     pages = [place for place, (kind, _) in enumerate(kinds) if kind in ("text", "title")]
@@ -251,7 +251,7 @@ def test_words_to_search_by_lead_to_headings_that_exist(site: Path) -> None:
 
 
 def _contrast(one: str, other: str) -> float:
-    """The contrast of two colours, from 1 to 21."""
+    """Return the contrast of two colours, from 1 to 21."""
 
     def lightness(colour: str) -> float:
         parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
@@ -281,7 +281,7 @@ def test_pictures_are_dark_in_the_dark_by_colours_of_their_own() -> None:
 
 
 def test_every_picture_says_what_it_shows(site: Path) -> None:
-    """The text of a chart is made from the data that the chart holds."""
+    """A chart's text is generated from its data."""
     for path in sorted(site.rglob("*.html")):
         for tag in re.findall(r"<img\b[^>]*>", path.read_text(encoding="utf-8")):
             text = re.search(r'alt="([^"]*)"', tag)

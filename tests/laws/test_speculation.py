@@ -1,7 +1,7 @@
-"""Speculative execution on a real little cluster: two copies of a task run, and both report the same.
+"""Speculative execution on a small real cluster: two copies of a task run, and both report the same.
 
 Spark never runs the second copy on the host of the first, so this needs a master and two workers under two
-names of this machine: five Java processes. It runs only when asked: ``DISCREET_CLUSTER_TESTS=1``.
+names of this machine: five Java processes. It runs only with ``DISCREET_CLUSTER_TESTS=1``.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def test_two_copies_report_the_same(cluster: tuple[str, dict[str, str]], tmp_pat
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    answers = done.stdout.split()  # the second copy's report was taken: the first waits for ever
+    answers = done.stdout.split()  # the second copy's report was used: the first waits forever
     assert answers[:3] == answers[3:]
     attempts = {path.name: path.read_text() for path in folder.iterdir()}
     assert attempts["0-1"] == attempts["0-0"]

@@ -1,4 +1,4 @@
-"""The tests follow the source tree: a module's tests are found by its name, and stand alone."""
+"""The tests mirror the source tree: test files are named after modules and do not import each other."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TEST_FILES = [path for path in FILES if path.name.startswith("test_")]
 
 
 def names_a_module(path: Path) -> bool:
-    """``tests/room/test_x.py`` is for ``room/x.py``, ``_x.py``, the package ``room/x``, or ``__x__.py``."""
+    """Return whether the file belongs to ``x.py``, ``_x.py``, the package ``x`` or ``__x__.py``."""
     room = SOURCES / path.parent.relative_to(TESTS)
     name = path.stem.removeprefix("test_")
     files = (f"{name}.py", f"_{name}.py", f"__{name}__.py", f"{name}/__init__.py")
@@ -92,7 +92,7 @@ def test_no_test_module_imports_another() -> None:
 
 
 def test_no_test_waits_for_a_time() -> None:
-    """A time that is enough on a quiet machine is too short on a busy one."""
+    """A fixed time that is enough on a quiet machine may be too short on a busy one."""
     waiting = {
         path.relative_to(TESTS).as_posix()
         for path in FILES

@@ -1,7 +1,7 @@
-"""Real-world tables give the same counts on every way in: look-alikes of tables that were tried.
+"""Look-alikes of real-world tables give the same counts for every kind of table.
 
-One row a person, several rows a person, dates with missing values under names with spaces, quotes and
-Cyrillic letters, and as many flights as nycflights13 has. What is expected comes from plain Python.
+They have one or several rows per person, dates with missing values, column names with spaces, quotes and
+Cyrillic letters, and as many flights as nycflights13. The expected counts come from plain Python.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _RANDOM = random.Random(331)  # noqa: S311 - invented rows
 
 @dataclass(frozen=True)
 class Tried:
-    """A table, its person column, and what is asked of it: a column, its candidates, a condition."""
+    """A table, its person column, and a question about it: a column, its candidates, a condition."""
 
     columns: dict[str, list[Any]]
     types: dict[str, pa.DataType]
@@ -74,7 +74,7 @@ def _chosen(values: list[Any], number: int, *, missing: float = 0.1) -> list[Any
 
 
 def _affairs() -> Tried:
-    """One row per person, as in statsmodels' survey: answers by number, ages in steps, a text."""
+    """Return one row per person, as in statsmodels' survey: numbered answers, ages in steps, a text."""
     number = 600
     return Tried(
         {
@@ -100,7 +100,7 @@ def _affairs() -> Tried:
 
 
 def _wages() -> Tried:
-    """Several rows per person, as in linearmodels' panel of wages: a year for each, numbers with digits."""
+    """Return several rows per person, one per year, as in linearmodels' panel of wages."""
     people = [person for person in range(120) for _ in range(8)]
     return Tried(
         {
@@ -121,7 +121,7 @@ def _wages() -> Tried:
 
 
 def _visits() -> Tried:
-    """Dates and moments with missing ones, under names that need quotes."""
+    """Return dates and moments, some missing, under column names that need quotes."""
     number = 500
     first = dt.datetime(2023, 12, 20)
     moments = [
@@ -160,7 +160,7 @@ TRIED = {"one row each": _affairs(), "several rows each": _wages(), "dates and n
 
 
 def _people(tried: Tried, value: Callable[[Row], Any], *, where: bool = False) -> dict[Any, int]:
-    """People with each value, each person once."""
+    """Return the number of people with each value; each person counts once."""
     found: dict[Any, set[Any]] = {}
     for place, row in enumerate(tried.rows):
         person = place if tried.user is None else row[tried.user]
@@ -188,7 +188,7 @@ def _opened(tried: Tried, held: Any) -> Any:
 def test_every_way_in_counts_the_same(
     table_in: TableMaker, name: str, request: pytest.FixtureRequest
 ) -> None:
-    # Dates are objects there, which declare no type.
+    # There, dates are objects, which declare no type.
     dated = "objects" not in request.node.name
     _counts_as_python_does(
         TRIED[name], _opened(TRIED[name], table_in(TRIED[name].arrow)), dated=dated
@@ -231,7 +231,7 @@ def _counts_as_python_does(tried: Tried, table: Table, *, dated: bool = True) ->
 
 
 def _kinds_of_pandas(held: pa.Table) -> dict[str, Any]:
-    """A table as pandas frames of every family of types, and as data sets."""
+    """Return a table as pandas frames of every family of types, and as data sets."""
     plain = held.to_pandas(date_as_object=False)
     repeated = [name for name in held.column_names if plain[name].nunique() < 20]
     encoded = [
@@ -251,7 +251,7 @@ def _kinds_of_pandas(held: pa.Table) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", TRIED)
 def test_every_family_of_types_counts_the_same(name: str) -> None:
-    """pandas' own types, nullable ones, Arrow's, and categories of numbers, texts and dates."""
+    """These are pandas' own types, nullable types, Arrow types, and categories of numbers, text and dates."""
     tried = TRIED[name]
     for kind, held in _kinds_of_pandas(tried.arrow).items():
         table = open_table(held, needed=list(tried.columns))
@@ -261,7 +261,7 @@ def test_every_family_of_types_counts_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
 def test_periods_of_texts_count_the_same_without_a_stated_type(suffix: str, tmp_path: Path) -> None:
-    """Months, weeks, quarters and conditions on dates and moments that a text file spells."""
+    """Try months, weeks, quarters and conditions on dates and moments in a text file."""
     tried = TRIED["dates and names"]
     declared = open_table(tried.arrow, needed=[])
     spelled = open_table(made(suffix, tried.arrow, tmp_path, None), needed=list(tried.columns))
@@ -329,7 +329,7 @@ FLIGHTS = 336_776
 
 
 def test_as_many_flights_as_there_were(tmp_path: Path) -> None:
-    """336,776 rows: months, carriers with missing delays, and the tail number as the person."""
+    """The table has 336,776 rows with months, carriers and missing delays; the tail number is the person."""
     draw = np.random.default_rng(13)
     carriers = np.array(["UA", "B6", "EV", "DL", "AA", "9E", "HA"])
     delays = draw.integers(-30, 200, FLIGHTS)
@@ -388,13 +388,14 @@ def test_as_many_flights_as_there_were(tmp_path: Path) -> None:
         assert monthly[0].tolist() == by_month[:12], kind
 
 
-# ---- what speaks Arrow -----------------------------------------------------------------------------------
+# ---- objects with an Arrow stream
+# -----------------------------------------------------------------------------------
 
 SMALL = pa.table({"code": ["a", "a", "b"], "u": [1, 2, 3]})
 
 
 class _Counting(Capsule):
-    """Counts how often its stream is opened."""
+    """An object that counts how often its stream is opened."""
 
     opened = 0
 
@@ -407,7 +408,7 @@ def test_a_plan_opens_no_stream() -> None:
     held = _Counting(SMALL)
     table = open_table(held, needed=["code"])
     assert (table.kinds, _Counting.opened) == ({"code": "text", "u": "integer"}, 0)
-    for _ in range(2):  # the second question finds what the first found
+    for _ in range(2):  # the second question sees the same rows as the first
         assert people_per_candidate(table, Rows(), column="code", keys=["a", "b"]).tolist() == [
             [2, 1]
         ]
@@ -433,7 +434,7 @@ def test_a_reader_is_refused_with_what_holds_it() -> None:
 
 
 def test_lazy_scans_of_text_are_refused(tmp_path: Path) -> None:
-    """A row that does not fit raises when it is read, after the payment: with a stated schema too."""
+    """A malformed row raises when it is read, after the payment, even with a stated schema."""
     (tmp_path / "visits.csv").write_text("code,u\na,1\n")
     (tmp_path / "visits.jsonl").write_text('{"code": "a", "u": 1}\n')
     asked: dict[str, Any] = {"candidates": ["a"], "one_row_per_user": True, "epsilon": 9}
@@ -455,7 +456,7 @@ def test_lazy_scans_of_text_are_refused(tmp_path: Path) -> None:
 
 
 def test_why_a_stated_schema_is_not_enough(tmp_path: Path) -> None:
-    """Should Polars learn to go on, such scans could be read."""
+    """If Polars learns to skip such rows, these scans could be accepted."""
     (tmp_path / "visits.csv").write_text('code,u\n"a"b,1\n')
     schema = {"code": pl.String, "u": pl.Int64}
     lazy = pl.scan_csv(tmp_path / "visits.csv", schema=schema, ignore_errors=True)
@@ -464,7 +465,7 @@ def test_why_a_stated_schema_is_not_enough(tmp_path: Path) -> None:
 
 
 def test_known_kinds_come_before_capsules() -> None:
-    """Relations, frames of Spark and tables of Ibis speak Arrow as well, and are not pulled here by it."""
+    """Relations, Spark frames and Ibis tables also have Arrow streams, but are not read through them."""
     import duckdb
     import ibis
 

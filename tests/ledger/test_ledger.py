@@ -1,4 +1,4 @@
-"""Spending: exact at the cap, refused beyond it, on every database."""
+"""Spending: accepted up to exactly the cap, refused beyond it, on every database."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def every_accountant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledge
 def test_what_is_planned_is_what_is_paid(
     every_accountant: Ledger, guarantee: Guarantee, count: int, neighbours: str
 ) -> None:
-    """With every accountant, for releases charged together and for several spends."""
+    """Checked with every accountant, for releases charged together and one by one."""
     ledger, event = every_accountant, Event(guarantee, count=count, neighbours=neighbours)
     for name in ACCOUNTANTS:
         try:
@@ -213,7 +213,7 @@ def test_what_is_planned_is_what_is_paid(
         assert amount_of_data(ledger.spend(name, event).details["spent"]) == plan.each
         ledger.spend(name, event)
         assert ledger.show(name).total - before == plan.cost
-        # Never below what the releases cost together, and less than one step of the grid above it.
+        # At least the joint cost of the releases, and less than one grid step above it.
         total = compose([event.under("replace")])
         if name in ("epsilon", "rho"):
             exact = (total.pure if name == "epsilon" else total.zcdp).exact
@@ -221,7 +221,7 @@ def test_what_is_planned_is_what_is_paid(
 
 
 def test_five_quantiles_fit_what_is_left(address: str) -> None:
-    """Three choices at a third of ε each are charged together: ε, and not three crumbs more."""
+    """Three choices at a third of ε each are charged together as ε, without rounding up three times."""
     people = pl.DataFrame({"person": range(200), "age": [20 + i % 41 for i in range(200)]})
     with Ledger.open(address) as ledger:
         ledger.create("visits", PureDP(1))

@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_one_file_under_two_names_is_never_paid_from_twice(path: Path) -> None:
-    """Each name would have its own journal, and after a crash the other would not see it."""
+    """Each name would have its own journal, which the other name would not see after a crash."""
     other = path.with_name("other.db")
     with Ledger.open(path) as first:
         first.spend("visits", PureDP("0.5"))
@@ -59,7 +59,7 @@ def test_a_file_mounted_by_itself_is_another_name(
 
 
 def test_a_link_that_only_points_to_the_file_is_the_same_name(path: Path) -> None:
-    """SQLite follows it before it looks for its log."""
+    """SQLite follows the link before it looks for the log."""
     pointing = path.with_name("pointing.db")
     pointing.symlink_to(path)
     with Ledger.open(path) as first, Ledger.open(pointing) as second:
@@ -131,9 +131,9 @@ sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None).execute("BEGIN IMM
 
 
 def test_opening_a_ledger_again_keeps_the_locks_of_this_process(path: Path) -> None:
-    """Closing any handle of a file ends all of a process's locks on it: two processes would write at once."""
+    """Closing any handle of a file releases all of its locks in this process; others could then write."""
 
-    # Not forked: a child would take SQLite's memory of the locks along, and not ask the system.
+    # Not forked: a child would inherit SQLite's record of the locks and not ask the system.
     write_too = [sys.executable, "-c", WRITE_TOO, str(path)]
 
     def work(_: Any) -> str:

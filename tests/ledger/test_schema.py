@@ -1,4 +1,4 @@
-"""Schemas move forward: a ledger of the first version opens, keeps its history, and goes on."""
+"""Schema upgrades: a ledger of the first version opens, keeps its history, and can be used."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_ledger_of_the_second_release_is_made_one_file_and_goes_on(tmp_path: P
 def test_a_ledger_of_the_first_release_that_was_tampered_with_is_not_spent_from(
     tmp_path: Path,
 ) -> None:
-    """Its entries carry no state, so the whole history decides; the other data sets go on."""
+    """Its entries carry no state, so the whole history is checked; other data sets stay usable."""
     path = _written(2, tmp_path)
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE discreet_budgets SET period = 'day' WHERE name = 'trial'")

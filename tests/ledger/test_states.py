@@ -1,4 +1,4 @@
-"""Nothing that decides a spend is believed unless the chain says it: every column is changed once."""
+"""A charge trusts only what the hash chain confirms: every column is changed once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROWS = {
     "discreet_entries": ("root_id = 1 AND sequence = 2", "root_id = 1 AND sequence = 5"),
     "discreet_schema": ("version = 1", "version = 3"),
 }
-WORTH_A_LIE = {  # changes that would pay, besides the plain ones made from each column's type
+WORTH_A_LIE = {  # changes that would help an attacker, besides plain ones for each column's type
     "period": "'day'",
     "period_number": "1",
     "last_time": "last_time - 1",
@@ -54,7 +54,7 @@ COLUMNS = [
 
 
 def _fill(ledger: Ledger) -> None:
-    """A data set (row 1) with groups and a part (row 2), and another that gives it values to steal."""
+    """Create a data set (row 1) with groups and a part (row 2), and another one with values to copy."""
     ledger.create("visits", PureDP(10), groups=["north", "south"])
     ledger.allot("visits/alice", PureDP(1), group="south")
     ledger.create("sales", PureDP(10), "year", groups=["east"])
@@ -78,7 +78,7 @@ def opened(written: Path, tmp_path: Path) -> Iterator[Ledger]:
 
 
 def _change(ledger: Ledger, table: str, column: str, row: str) -> None:
-    """Change one cell, as someone with the file and another program could."""
+    """Change one cell, as someone with access to the file could."""
     kind = str(_metadata.tables[table].c[column].type)
     plain = {"BOOLEAN": f"NOT {column}", "TEXT": f"coalesce({column}, '') || 'x'"}.get(
         kind, f"coalesce({column}, 0) + 100"
@@ -92,7 +92,7 @@ def _change(ledger: Ledger, table: str, column: str, row: str) -> None:
 
 
 def _noticed(ledger: Ledger, head: str) -> bool:
-    """Whether a spend refuses, or verification with the head kept elsewhere finds it."""
+    """Return whether a charge is refused, or verification with a stored head finds the change."""
     try:
         for budget, group in (("visits", None), ("visits", "north"), ("visits/alice", None)):
             ledger.spend(budget, PureDP("0.001"), group=group)
@@ -127,7 +127,7 @@ def test_a_spend_itself_notices_whatever_a_budget_holds(opened: Ledger, column: 
 def test_a_value_of_another_type_is_named_as_a_change(
     opened: Ledger, column: str, value: str
 ) -> None:
-    """SQLite stores anything anywhere; reading must cope with that."""
+    """SQLite stores any type in any column, and reading must handle that."""
     with contextlib.closing(sqlite3.connect(opened._store.place.path)) as connection, connection:
         connection.execute("PRAGMA ignore_check_constraints=ON")
         connection.execute(f"UPDATE OR IGNORE discreet_budgets SET {column} = {value} WHERE id = 1")  # noqa: S608
@@ -163,7 +163,7 @@ def test_a_budget_for_good_cannot_be_made_to_renew(opened: Ledger) -> None:
 
 
 def test_an_earlier_state_put_back_is_noticed(opened: Ledger) -> None:
-    """All counters of an earlier moment, which were in the chain then."""
+    """All counters are set back to an earlier state that was valid in the chain."""
     opened.spend("visits", PureDP(5))
     opened._store.write(
         lambda c: c.execute(
@@ -184,7 +184,7 @@ def test_an_earlier_state_put_back_is_noticed(opened: Ledger) -> None:
 def test_nonsense_in_a_column_is_named_not_raised_raw(
     opened: Ledger, monkeypatch: pytest.MonkeyPatch, column: str, value: str
 ) -> None:
-    """SQLite keeps any type in any column."""
+    """SQLite stores any type in any column."""
     monkeypatch.setitem(WORTH_A_LIE, column, value)
     _change(opened, "discreet_budgets", column, "name = 'visits'")
     with pytest.raises(LedgerError, match="changed by something else"):
@@ -334,7 +334,7 @@ def test_a_part_for_one_group(address: str) -> None:
 def test_no_person_ever_loses_more_than_the_cap(
     neighbours: str, spends: list[tuple[int, str | None]]
 ) -> None:
-    """Brute force over every person, or every move between groups."""
+    """Checked by brute force over every person and every move between groups."""
     account = Account(
         "x",
         ACCOUNTANTS["epsilon"],
@@ -377,7 +377,7 @@ def test_a_renewing_budget(tmp_path: object, monkeypatch: pytest.MonkeyPatch) ->
         assert ledger.show("visits/alice").left == "ε = 0.125"
         assert ledger.show("visits").left == "ε = 0.75"
         assert [e.kind for e in ledger.history("visits")][-2:] == ["renew", "spend"]
-        # A clock that is put back begins no period again, even when it is accepted.
+        # A clock that is set back does not start a period again, even if it is accepted.
         now[0] -= 40 * DAY
         ledger.accept_clock("visits", purpose="put back")
         ledger.spend("visits", PureDP("0.75"))

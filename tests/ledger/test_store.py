@@ -1,4 +1,4 @@
-"""Disks, locks, files, clocks and connections that fail: a clear error, nothing released, nothing lost."""
+"""Failing disks, locks, files, clocks and connections: a clear error, nothing released, nothing lost."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_full_disk_refuses_and_loses_nothing(path: Path) -> None:
 
 
 def test_a_file_that_may_not_grow(path: Path) -> None:
-    """What a quota or a full file system does to the file and its journal."""
+    """A quota or a full file system limits the file and its journal."""
 
     def work() -> bytes:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -78,7 +78,7 @@ def test_a_file_that_may_not_grow(path: Path) -> None:
 
 
 def _as_somebody_else(path: Path, work: Callable[[], bytes], *, folder: int) -> Ended:
-    """Run ``work`` as a user who may not write the file; ``folder`` is the mode of its folder."""
+    """Run ``work`` as a user without write access to the file; ``folder`` is the mode of its folder."""
     path.chmod(0o444)
     path.parent.chmod(folder)
 
@@ -131,7 +131,7 @@ def test_a_read_only_file_is_shown_verified_and_never_spent_from(journal: str, f
 def test_a_read_only_file_that_changes_while_it_is_read(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where no lock can be made, a reader who met a writer says so and shows nothing."""
+    """If no lock is possible, a reader that meets a writer says so and shows nothing."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode=wal")
     monkeypatch.setattr(places.Place, "is_writable", lambda _: False)
@@ -225,14 +225,14 @@ def test_a_connection_lost_in_the_middle_of_a_spend(postgres: str, moment: str) 
             ledger.spend("visits", PureDP("0.1"))
         event.remove(ledger._store._engine, moment, cut)
         killer.dispose()
-        # The pool has replaced the connection; nothing was counted, because nothing was committed.
+        # The pool has replaced the connection; nothing was charged, because nothing was committed.
         assert ledger.show("visits").left == "ε = 1"
         ledger.spend("visits", PureDP("0.1"))
         assert ledger.verify("visits").holds
 
 
 def test_a_spend_is_durable_even_where_the_server_would_not_wait(postgres: str) -> None:
-    """The owner of a server may have switched durable commits off; a spend switches them on for itself."""
+    """A server may have durable commits switched off; a charge switches them on for itself."""
     name = make_url(postgres).database
     seen: list[str] = []
     with Ledger.open(postgres) as ledger:
@@ -280,7 +280,7 @@ def test_a_clock_that_goes_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("replaced", [True, False])
 def test_a_file_that_is_taken_away(path: Path, replaced: bool) -> None:
-    """An open connection could keep writing where no one will ever look."""
+    """An open connection could keep writing to a file that nobody can see."""
     with Ledger.open(path) as ledger:
         ledger.spend("visits", PureDP("0.1"))
         path.rename(path.with_suffix(".old"))
@@ -346,7 +346,7 @@ def test_a_log_of_another_program_is_never_spent_into(path: Path) -> None:
 
 
 def test_a_file_replaced_while_it_is_spent_from(path: Path, tmp_path: Path) -> None:
-    """The spend may be in the file that was taken away: it is not acknowledged."""
+    """The charge may be in the replaced file, so it is not acknowledged."""
     copy = tmp_path / "copy.db"
     shutil.copy(path, copy)
     with Ledger.open(path) as ledger:

@@ -1,4 +1,4 @@
-"""The history: what the chain shows, and what only a head kept elsewhere can show."""
+"""The history: changes that the chain reveals, and changes that only a stored head reveals."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _tamper(ledger: Ledger, *statements: str) -> None:
     ledger._store.write(work)
 
 
-# The data set visits was made first: its rows have root_id 1.
+# The data set visits was created first, so its rows have root_id 1.
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_part_smuggled_in_is_seen(ledger: Ledger) -> None:
 
 
 def _rewrite_from(ledger: Ledger, sequence: int) -> None:
-    """Forge: change one purpose and repair every hash and the head after it."""
+    """Forge a history: change one purpose and repair all later hashes and the head."""
 
     def work(connection: Any) -> None:
         rows = connection.execute(

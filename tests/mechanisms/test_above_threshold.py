@@ -1,4 +1,4 @@
-"""The rule of a threshold: parameters, guarantee, law and draws."""
+"""The threshold mechanism: parameters, guarantee, distribution and draws."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def test_the_guarantee_names_its_theorem_and_a_subclass_has_none() -> None:
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_draws_follow_the_law(name: str) -> None:
-    """4,000 scripted streams: each frequency within 6 standard deviations (10⁻⁸ for both tests).
+    """Over 4,000 scripted streams, each frequency is within 6 standard deviations (10⁻⁸ for both tests).
 
-    A threshold without its correction of b₂ − b₁ = 1.1 moves the first chance by seven of them.
+    Without its correction of b₂ − b₁ = 1.1, the threshold would move the first frequency by seven of them.
     """
     rule = STREAMS[name](epsilon=1, threshold=500, sensitivity=1)
     chances, draws = rule.probabilities(VALUES), 4000
@@ -63,7 +63,7 @@ def test_draws_follow_the_law(name: str) -> None:
 
 
 def test_exact_numbers_and_large_thresholds() -> None:
-    """A value is the number given: a threshold beyond 2⁵³ still tells neighbours apart."""
+    """Values are exact: a threshold beyond 2⁵³ still distinguishes neighbouring integers."""
     rule = CrossingRule(1, threshold=2**80, sensitivity=1)
     near = rule.probabilities([2**80, 2**80 + 1])
     plain = CrossingRule(1, threshold=0, sensitivity=1).probabilities([0, 1])
@@ -121,9 +121,10 @@ def test_wrong_values_are_named_by_their_rule(wrong: Any) -> None:
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_gap_costs_nothing_more(name: str) -> None:
-    """All neighbours on a lattice, "below" and then a gap in each cell of a grid, in balls.
+    """Check all neighbours on a lattice, with "below" and then a gap in each cell of a grid, in balls.
 
-    A gap of g or more is a crossing of the value lowered by g. Gaps at half the noise would be seen.
+    A gap of g or more means that the value minus g also crosses. The test would detect gaps with half the
+    noise.
     """
 
     def loss(rule: CrossingRule) -> float:

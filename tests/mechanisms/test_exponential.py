@@ -1,4 +1,4 @@
-"""The exponential mechanism in short: its law, its guarantee, its sampler compared with a plain one."""
+"""The exponential mechanism: its distribution, its guarantee, and its sampler against a plain one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_fast_sampler_and_the_plain_one_have_the_same_law() -> None:
 
 
 def test_one_person_moves_no_two_answers_apart_by_more_than_epsilon() -> None:
-    """Bounded range by brute force: over all small counts and all ways in which one person may move them."""
+    """Check bounded range by brute force, over all small counts and all changes by one person."""
     mechanism, widest = Exponential(epsilon=1), 0.0
     for counts in itertools.product(range(3), repeat=3):
         before = np.log(mechanism.probabilities(Scores(list(counts), sensitivity=1)))

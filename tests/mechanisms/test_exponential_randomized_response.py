@@ -1,4 +1,4 @@
-"""The law of exponential randomized response in floats, against its balls, at every truth."""
+"""The distribution of exponential randomized response: floats against balls."""
 
 from __future__ import annotations
 

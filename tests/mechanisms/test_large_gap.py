@@ -32,7 +32,7 @@ def test_the_audit_reaches_the_claim_and_never_passes_it(epsilon: str, delta: st
 
 
 def test_two_people() -> None:
-    """A household of two: twice the distance at the same scale, δ(e^ε + 1)."""
+    """For two people, the distance doubles at the same scale, and δ becomes δ(e^ε + 1)."""
     promised = ApproxDP(1, "0.01").for_people(2)
     mechanism = LargeGap(epsilon=1, delta="0.01")
 
@@ -104,7 +104,7 @@ def test_the_sampler_is_faithful(values: list[Any], optimize: str) -> None:
 
 
 def test_a_coin_on_the_edge_is_decided_in_balls() -> None:
-    """The 64 bits nearest to the coin's chance leave it open; more bits decide, both ways."""
+    """The 64 bits nearest to the coin's chance do not decide; more bits decide in either direction."""
     mechanism = LargeGap(epsilon=1, delta="0.05")
     scores = Scores([6, 1, 0], sensitivity=1)
     gammas = [mechanism.gaps(scores).exact(place) for place in range(3)]
@@ -135,12 +135,12 @@ def test_floats_that_cannot_say_what_the_coin_is_say_nothing(
     least, most = mechanism._coin_bounds(gaps, 0, Fraction(epsilon))
     coin = mechanism._coin_ball([gaps.exact(place) for place in range(3)], Fraction(epsilon))
     assert not coin < least
-    assert most == 1 or not coin > most  # above one it is certain
+    assert most == 1 or not coin > most  # certain if above one
     assert ((least, most) == (0, 1)) is not ((delta, epsilon, best) == ("0.05", 1, 6))
 
 
 class _Tape:
-    """Bits that are written down: some words, then some integers."""
+    """Fixed bits: some words, then some integers."""
 
     scripted = True
 

@@ -1,4 +1,4 @@
-"""Noisy max in short: three noises, their laws, and each fast sampler compared with the plain one."""
+"""Noisy max with three kinds of noise: distributions, and each fast sampler against a plain one."""
 
 from __future__ import annotations
 

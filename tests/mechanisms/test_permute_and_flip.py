@@ -1,4 +1,4 @@
-"""Permute-and-flip in short: its law, its guarantee, and its fast sampler compared with the plain one."""
+"""Permute-and-flip: its distribution, its guarantee, and its fast sampler against a plain one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COUNTS = [9, 8, 8, 4, 0]
 
 
 def law(gammas: list[Fraction]) -> list[float]:
-    """By the definition: over all orders, the first candidate whose coin e^−γ falls heads."""
+    """Compute the law by definition: over all orders, the first candidate whose coin e^−γ is heads wins."""
     chances = [math.exp(-gamma) for gamma in gammas]
     found = [0.0] * len(gammas)
     orders = list(itertools.permutations(range(len(gammas))))
@@ -43,7 +43,7 @@ def test_the_fast_sampler_and_the_plain_one_have_the_same_law() -> None:
 
 
 def test_one_person_changes_no_probability_by_more_than_a_factor() -> None:
-    """Brute force over all small counts and all ways in which one person more may move them."""
+    """Checked by brute force over all small counts and all changes by one more person."""
     mechanism = PermuteAndFlip(epsilon=1)
     worst = 0.0
     for counts in itertools.product(range(4), repeat=3):

@@ -1,4 +1,4 @@
-"""Rows of scores: what is accepted, what is refused, and that errors reveal no score."""
+"""Rows of scores: valid and invalid input, and errors that reveal no score."""
 
 from __future__ import annotations
 

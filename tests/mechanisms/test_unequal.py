@@ -1,4 +1,4 @@
-"""Scores with one sensitivity for each candidate: both ways, their guarantees, and what is refused."""
+"""Scores with one sensitivity per candidate: ratios and largest, their guarantees, and refusals."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_equal_sensitivities_have_the_same_law_as_one(mechanism: Mechanism) -> N
 @pytest.mark.parametrize("optimize", ["max", "min"])
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_the_law_is_that_of_the_ratios(monotonic: bool, optimize: str) -> None:
-    """Slowly: t is 0.7·(2/ε)·7 bits for four candidates; ratios have the range distance 2."""
+    """Computed slowly: t is 0.7·(2/ε)·7 bits for four candidates, and ratios have the range distance 2."""
     sign = 1 if optimize == "max" else -1
     heights = [
         sign * q - Fraction(7, 10) * 2 * 7 * step for q, step in zip(VALUES, STEPS, strict=True)
@@ -67,7 +67,7 @@ def test_the_law_is_that_of_the_ratios(monotonic: bool, optimize: str) -> None:
 
 @pytest.mark.parametrize("mechanism", [PRIVATE[0], *PRIVATE[2:]], ids=repr)
 def test_what_is_drawn_has_the_stated_law(mechanism: Mechanism) -> None:
-    """Scripted bits. With others, five standard deviations and four answers: one false alarm in 400,000."""
+    """The bits are scripted; random bits would give one false alarm in 400,000 runs."""
     scores = Scores(VALUES, sensitivity=STEPS, unequal="ratios")
     chances = mechanism.probabilities(scores)
     drawn = np.bincount(mechanism.sample(scores, 2000, randomness=scripted("ratios")), minlength=4)
@@ -127,7 +127,7 @@ def test_what_is_promised() -> None:
     assert "docs/proofs/unequal-sensitivities.md" in pages.pages
     assert mechanism.release(scores).guarantee == PureDP(1)
     assert Event.of((mechanism, scores)).guarantee.to(PureDP) == PureDP(1)
-    # Built from a scale, the cost follows the distance: 2 for ratios, 9 + 2 for the largest.
+    # With a given scale, the cost depends on the distance: 2 for ratios, 9 + 2 for the largest.
     assert PermuteAndFlip(scale=4).guarantee(scores) == PureDP("0.5")
     largest = Scores(VALUES, sensitivity=STEPS, unequal="largest")
     assert PermuteAndFlip(scale=4).guarantee(largest) == PureDP("2.75")
@@ -147,7 +147,7 @@ def test_the_way_follows_from_the_sensitivities() -> None:
 
 
 def test_the_bound_holds_where_the_best_candidate_moves_little() -> None:
-    """One in twenty may fall short by more than the figure shown; here none does."""
+    """One answer in twenty may fall short by more than the figure shown; here none does."""
     steps = [Fraction(1)] * 9 + [Fraction(100)]
     bound = ways_for(steps, epsilon=Fraction(1), monotonic=False).ratios[0]
     values = [200, *[40 * i for i in range(4)], 0, 0, 0, 0, 190]

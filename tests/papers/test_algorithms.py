@@ -1,4 +1,4 @@
-"""The papers' algorithms: what they draw has the law they state, and the laws are what they should be."""
+"""The papers' algorithms: draws follow the stated distributions, and these are correct."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ PERMUTE_AND_FLIP = {
 }
 """The algorithms that are permute-and-flip in one form or another."""
 
-# The 0.9999999 quantile of chi-square with three degrees of freedom is 36.2. The bits are scripted, so a
-# test that passes always passes; the bound is what an honest sampler would exceed once in ten million.
+# The 0.9999999 quantile of chi-square with three degrees of freedom is 36.2. The bits are scripted, so
+# results never change; with random bits a right sampler would exceed the bound once in ten million runs.
 CHI_SQUARE_BOUND = 36.2
 DRAWS = 4000
 
@@ -61,7 +61,7 @@ def test_draws_follow_the_stated_law(algorithm: Algorithm) -> None:
 
 
 def test_the_draws_would_show_a_wrong_law() -> None:
-    """Power: 4000 draws tell permute-and-flip from the exponential mechanism on this problem."""
+    """On this problem, 4000 draws distinguish permute-and-flip from the exponential mechanism."""
     problem = Problem((5, 4, 3, 3), epsilon=Fraction(3, 2))
     bits = scripted("power")
     seen = Counter(ALGORITHMS[0].draw(problem, bits) for _ in range(DRAWS))
@@ -93,7 +93,7 @@ def test_balls_agree_with_the_library() -> None:
 
 
 def test_rational_and_ball_forms_agree() -> None:
-    """Exp(−ε/2) just around 1/2 brackets the exact distribution at 1/2."""
+    """Values of exp(−ε/2) just below and above 1/2 bracket the exact distribution at 1/2."""
     scores = (3, 1, 0)
     exact = ALGORITHMS[0].distribution(Problem(scores, unit_coin=rational("1/2")))
     near = ALGORITHMS[0].distribution(

@@ -1,4 +1,4 @@
-"""Every claim comes out as it should, and the catalogue is complete."""
+"""Every claim has the expected verdict, and the catalogue is complete."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from discreet.papers.recorded import recorded, short
 
 FIGURE = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
-# Every numbered statement of the papers, and what checking it must find.
+# Every numbered statement of the papers, with its expected verdict.
 EXPECTED: dict[str, dict[str, str]] = {
     "permute-and-flip": {
         "Proposition 1": PROVED,
@@ -151,7 +151,7 @@ WITH_DATA = {
     "exponential-randomized-response/section-vi": CONSISTENT,
 }
 
-# The statements that the papers number themselves; the rest are algorithms, equations and figures.
+# Statements that the papers number themselves; the others are algorithms, equations and figures.
 NUMBERED = {
     "permute-and-flip": {
         *(f"Proposition {k}" for k in range(1, 7)),
@@ -198,7 +198,7 @@ def test_every_numbered_statement_is_there_once() -> None:
 @pytest.mark.parametrize("quick", [True, False], ids=["quick", "full"])
 @pytest.mark.parametrize("entry", all_claims(), ids=lambda entry: entry.id)
 def test_verdict(entry: Claim, quick: bool) -> None:
-    """The full range is the one that the package's record is of; about half a minute for all."""
+    """The shipped record covers the full range, which takes about half a minute in total."""
     result = next(iter(check([entry], Scope(quick=quick))))
     finding = result.finding
     assert finding.verdict == EXPECTED[entry.paper][entry.number], finding.evidence
@@ -211,7 +211,7 @@ def test_verdict(entry: Claim, quick: bool) -> None:
 
 
 def assert_recorded(result: CheckedClaim) -> None:
-    """Word for word; figures to six digits, because float64 differs a little between machines."""
+    """Compare word for word, and figures to six digits, because float64 differs a little between machines."""
     fresh, kept = short(result), recorded().findings[result.claim.id]
     refresh = "the record is out of date: make pages, or python -m discreet.papers.recorded"
     assert fresh.keys() == kept.keys()

@@ -1,4 +1,4 @@
-"""Labels do not cover each other, ticks are round, and what an axis cannot show is left out."""
+"""Labels do not overlap, ticks are round, and values that an axis cannot show are left out."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_from_value_to_place_and_back(log: bool) -> None:
 
 
 def test_looks_differ_without_colour() -> None:
-    """Within the sets that share a panel no two lines have the same dash."""
+    """No two lines in a panel have the same dash."""
     for together in (
         ("pf", "em", "laplace", "gap", "bound"),
         ("pf", "em", "err25", "err50", "err75"),
@@ -73,7 +73,7 @@ def test_a_mechanism_has_one_colour_in_charts_and_figures() -> None:
     for name, looks in of.items():
         own = look_of(name)[0]
         assert own in {LOOKS[look][0] for look in looks}
-        # Paler, never another hue.
+        # Lighter, but the same hue.
         assert [hue(LOOKS[look][0]) for look in looks] == pytest.approx(
             [hue(own)] * len(looks), abs=0.02
         )

@@ -1,4 +1,4 @@
-"""A paper's value compared with ours: when the two agree, and that made-up data are not compared."""
+"""A paper's value compared with ours: when they agree, and that synthetic data are not compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data files: errors name the file; look-alikes are the same everywhere."""
+"""Data files: errors name the file, and look-alikes are the same on every machine."""
 
 from __future__ import annotations
 
@@ -96,7 +96,8 @@ def test_scores() -> None:
     assert mode_as_printed(counts).range_distance == 2
     assert mode_as_run(counts).values.tolist() == [2, 8, 0, 4]
     assert mode_as_run(counts).range_distance == 2
-    # By hand: 7 people, the median lies in bin 1; below it 7 − 2·1 are missing, above 2·5 − 7 + 1.
+    # By hand: with 7 people the median is in bin 1; the scores are −(7 − 2·1) below it and −(2·5 − 7 + 1)
+    # above.
     assert median_scores(counts).values.tolist() == [-5, 0, -4, -4]
 
 

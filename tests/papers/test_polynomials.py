@@ -1,4 +1,4 @@
-"""The certificates behind "for every ε": the sign of a polynomial on [0, 1], and what families cover."""
+"""Certificates for claims "for every ε": the sign of a polynomial on [0, 1], and the cases they cover."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_non_negative_polynomials_are_certified(power: int) -> None:
 
 
 def test_a_sign_that_cannot_be_certified_is_not_guessed() -> None:
-    """A zero inside (0, 1) has no Bernstein certificate, so the check must stop."""
+    """A polynomial with a zero inside (0, 1) has no Bernstein certificate, so the check must give up."""
     with pytest.raises(DiscreetError, match="could not be decided"):
         negative_point((unknown() - rational("1/3")) ** 2)
 

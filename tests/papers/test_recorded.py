@@ -1,4 +1,4 @@
-"""The record that the package ships: complete, and made only of findings."""
+"""The record shipped with the package is complete and contains only findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report: Markdown and one HTML file that loads nothing."""
+"""The report: Markdown, and one HTML file that loads nothing from outside."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_markdown_has_every_claim(results: list[CheckedClaim]) -> None:
 
 
 class _Outside(HTMLParser):
-    """Collects what a page would load, and checks that elements are closed in order."""
+    """A parser that collects what a page would load, and checks that elements are closed in order."""
 
     def __init__(self) -> None:
         super().__init__()

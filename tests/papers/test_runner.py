@@ -1,4 +1,4 @@
-"""Runs: resumed, in parallel, and despite errors; and the report that follows."""
+"""Runs: resumed, in parallel, and with errors; and the report after them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _told() -> tuple[list[tuple[str, bool]], object]:
 
 
 def _folder(place: Path, **contents: object) -> Path:
-    """A data folder with five small histograms, some of them spoilt."""
+    """Create a data folder with five small histograms, some of them broken."""
     place.mkdir()
     for index, name in enumerate(NAMES):
         counts = np.arange(4096) % (50 + index)
@@ -99,7 +99,7 @@ def test_a_bad_file_spoils_its_own_panel_only(tmp_path: Path) -> None:
     table = (tmp_path / "figures" / "pf-fig3c.csv").read_text(encoding="utf-8")
     assert "HEPTH" in table
     assert "MEDCOST" not in table
-    # It is tried again next time: the file may have been mended.
+    # It is tried again next time, because the file may have been repaired.
     assert not (tmp_path / "figures" / "pf-fig3c.json").exists()
 
 

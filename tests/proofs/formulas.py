@@ -1,4 +1,4 @@
-"""Reads the formulas of ``proofs/Constants.v`` and evaluates them in balls."""
+"""Read the formulas in ``proofs/Constants.v`` and evaluate them in balls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Formula = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def formulas(text: str) -> dict[str, Formula]:
-    """Every definition of a file, by name."""
+    """Return every definition in a file, by name."""
     text = re.sub(r"\(\*.*?\*\)", " ", text, flags=re.S)
     found = {}
     for name, groups, body in _DEFINITION.findall(text):
@@ -43,7 +43,7 @@ def formulas(text: str) -> dict[str, Formula]:
 
 
 class _Reader:
-    """A recursive descent through sums, products, powers and applications."""
+    """A recursive-descent parser for sums, products, powers and applications."""
 
     def __init__(self, tokens: Sequence[str], values: dict[str, Any], known: dict[str, Formula]):
         self.tokens, self.place, self.values, self.known = tokens, 0, values, known
@@ -100,7 +100,7 @@ class _Reader:
 
 
 def evaluate(name: str, arguments: Sequence[Any], known: dict[str, Formula]) -> Any:
-    """A ball that contains the value of a formula at these balls."""
+    """Return a ball that contains the value of a formula at these balls."""
     parameters, tokens = known[name]
     assert len(parameters) == len(arguments), f"{name} takes {parameters}"
     reader = _Reader(tokens, dict(zip(parameters, arguments, strict=True)), known)

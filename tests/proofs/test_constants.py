@@ -56,7 +56,7 @@ def _parts() -> tuple[Fraction, Fraction]:
     return Fraction(level.numerator), Fraction(level.denominator)
 
 
-# Name: what the code reports, at parameters in the order of the formula. A negative ε is reported as 0.
+# Name: the code's figure, with parameters in the order of the formula. A negative ε is reported as 0.
 REPORTED: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Fraction, ...]]]] = {
     "scale_of": (_scale, lambda: (_epsilon(), _epsilon())),
     "distance_general": (
@@ -116,12 +116,12 @@ REPORTED: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Fraction, ...]]
         lambda: (_epsilon(), _epsilon()),
     ),
 }
-# Bounds that Hoeffding's lemma gives; what the code reports is smaller.
+# Bounds from Hoeffding's lemma; the code reports smaller figures.
 BOUNDED = {
     "concentrated_of_range_at_most": zcdp_of_bounded_range,
     "concentrated_of_pure_at_most": zcdp_of_pure,
 }
-# The curves that were solved for ε above, and a range that the code does not use.
+# The curves that are solved for ε above, and a range that the code does not use.
 NOT_REPORTED = {
     "delta_laplace",
     "delta_of_pure",
@@ -143,7 +143,7 @@ def _ball(value: Fraction) -> Any:
 
 
 def _agrees(reported: Any, formula: Any) -> bool:
-    """Check that it is rounded up by less than a part in 10^12; a logarithm of zero or less is zero."""
+    """Check that the figure is rounded up by less than one part in 10^12; ln of zero or less is zero."""
     if not formula.is_finite() or formula < 0:
         return bool(reported == 0)
     value = _ball(Fraction(reported))
@@ -200,7 +200,7 @@ def test_what_is_printed_about_a_noisy_count_is_the_formula_of_its_tail() -> Non
 
 
 def test_the_share_of_large_gap_is_the_formula() -> None:
-    """With two candidates a lead of d leaves W/2 − a(1 − W) to the other, W = e^−ε."""
+    """With two candidates and a lead of d, the other gets W/2 − a(1 − W), where W = e^−ε."""
     scores = Scores([1, 0], range_distance=1)
     for _ in range(CASES):
         epsilon, delta = _epsilon(), _chance() / 2
@@ -269,7 +269,7 @@ def test_a_changed_factor_is_caught(name: str, right: str, wrong: str) -> None:
 
 
 def test_a_noise_scale_of_sensitivity_over_epsilon_is_caught() -> None:
-    """Planted in the code: general scores take 2Δ/ε."""
+    """The defect is planted in the code; general scores need 2Δ/ε."""
     moved, epsilon = Fraction(1), Fraction(1, 2)
     distance = evaluate("distance_general", [_ball(moved)], KNOWN)
     scale = evaluate("scale_of", [_ball(epsilon), distance], KNOWN)

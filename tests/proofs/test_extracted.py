@@ -1,6 +1,6 @@
-"""The sampler that Coq extracts and our plain one do the same with the same tapes of bits.
+"""The sampler extracted from Coq and our plain sampler agree on the same tapes of bits.
 
-Coq has the law of the first, given whole numbers on both sides of 2^w·e^−γ; those come from balls here.
+Coq proves the law of the first, given whole numbers on both sides of 2^w·e^−γ, which come from balls here.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def extracted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def around(gamma: Fraction, width: int) -> tuple[int, int]:
-    """The whole numbers on both sides of 2^width·e^−γ."""
+    """Return the whole numbers on both sides of 2^width·e^−γ."""
     with ctx.workprec(400):
         value = (arb(-gamma.numerator) / gamma.denominator).exp() * arb(2) ** width
         low, high = value.floor().unique_fmpz(), value.ceil().unique_fmpz()
@@ -69,7 +69,7 @@ def by_ocaml(
 
 
 def by_python(gammas: list[Fraction], tapes: list[str], *, width: int, step: int) -> Iterator[str]:
-    """The same of the plain sampler."""
+    """Return the same for the plain sampler."""
     for tape in tapes:
         bits = TapeBits(map(int, tape))
         try:
@@ -103,7 +103,7 @@ def test_a_hundred_thousand_random_tapes_have_the_same_answer(extracted: Path) -
 
 
 def test_a_bit_more_is_seen(extracted: Path) -> None:
-    """A plant: a sampler that reads one bit more has the same law, on other tapes."""
+    """A planted sampler that reads one more bit has the same law, but on other tapes."""
     tapes = ["".join(bits) for bits in itertools.product("01", repeat=10)]
     found = by_ocaml(extracted, CASES["two"], tapes, width=2, step=1)
     assert found != list(by_python(CASES["two"], tapes, width=3, step=1))

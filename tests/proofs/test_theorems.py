@@ -1,4 +1,4 @@
-"""Every theorem stands on its page, and every guarantee says what it rests on."""
+"""Every theorem is on its page, and every guarantee names its proof."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_nothing_that_calls_itself_checked_is_unknown() -> None:
 
 
 def test_the_site_shows_no_label_of_another_time() -> None:
-    """Printed output is recorded, and could go stale when the code changes."""
+    """Printed output is recorded, and could become outdated when the code changes."""
     recorded = (ROOT / "docs" / "_extensions" / "outputs.json").read_text(encoding="utf-8")
     for pages, said in re.findall(r"(docs/proofs/[^:]+): ([\w, ]*?), checked by Coq", recorded):
         assert said in THEOREMS, f"{pages}: {said}"
@@ -99,7 +99,7 @@ def test_every_kind_of_question_is_among_the_default_answers() -> None:
     found_first = {"groups", "groups_per_person", "then"}
     assert asked == set(KINDS) - found_first - {
         "select_by"
-    }  # which is a choice among one's own scores
+    }  # which is a choice among the user's own scores
 
 
 def test_the_arrows_are_what_the_proofs_use() -> None:
@@ -132,7 +132,7 @@ def test_every_guarantee_of_a_mechanism_says_what_it_rests_on(name: str) -> None
         mechanism.guarantee(SCORES, ApproxDP, delta="1e-6"),
         mechanism.guarantee(SCORES, ApproxDP, delta="1e-6").for_people(2),
     ):
-        # A promise of nothing rests on nothing.
+        # An empty promise names no proof.
         assert (reported.proof is None) == ("inf" in repr(reported)), repr(reported)
         if reported.proof is not None:
             assert "no person moves two scores" in str(reported.proof)
@@ -168,7 +168,7 @@ def test_a_large_gap_at_another_delta_is_not_what_its_theorem_is_about() -> None
     assert not other.checked
     assert str(other).startswith("docs/proofs/large-gap.md, docs/proofs/conversions.md: ")
     assert "each checked by Coq, put together on paper" in str(other)
-    # Where no score moves, ε is zero, and the theorem asks for more.
+    # If no score moves, ε is zero, but the theorem requires a positive ε.
     still = LargeGap(scale=1).promise_at(SCORES.range_distance * 0).proof
     assert still is not None
     assert not still.theorems
@@ -232,7 +232,7 @@ def test_a_sum_rests_on_its_parts_and_on_composition() -> None:
         *("permute_and_flip_zcdp", "adaptive_zcdp_composition"),
     )
     assert "docs/proofs/composition.md" in total.zcdp.proof.pages
-    # Equal figures with and without a proof are not alike.
+    # Equal figures with and without a proof are different guarantees.
     mixed = compose([proved, PureDP(1)]).pure.proof
     assert mixed is not None
     assert "each guarantee that is added up holds" in mixed.assumes

@@ -1,6 +1,6 @@
 """A claim names the right theorem, and a wrong name or a changed statement is caught.
 
-The plants are plausible mistakes: in the code's table, in Coq's print, in a source.
+The planted defects are plausible mistakes: in the code's table, in Coq's output, in a source.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def found(
     checked: str = CHECKED,
     pages: Mapping[str, str] = PAGES,
 ) -> list[str]:
-    """Everything that is wrong with a table and a print."""
+    """Return everything that is wrong with a table and Coq's output."""
     return list(faults(claims, checked, pages))
 
 
@@ -43,7 +43,7 @@ def test_coq_has_read_these_very_sources() -> None:
 
 
 def test_every_demand_is_that_of_a_claim() -> None:
-    """A demand without a claim would be a theorem that the code once named and names no more."""
+    """A requirement without a claim would be about a theorem that the code no longer names."""
     unused = {claim for claim in DEMANDS if not CLAIMS.get(claim, Proof("")).theorems}
     of_no_mechanism = {
         *((law, "FlippedCoins") for law in ("exponential", "noisy-max-laplace")),
@@ -72,10 +72,11 @@ def test_a_mechanism_is_checked_as_the_law_that_it_has(name: str) -> None:
     assert bool(facts.checked_as) == mechanism.private
 
 
-# ---- plants ----------------------------------------------------------------------------------------------
+# ---- planted defects
+# ----------------------------------------------------------------------------------------------
 
 TIED: dict[str, tuple[Claim, str]] = {
-    # The first nine are those that once went unnoticed, or are like them.
+    # The first nine once went unnoticed, or resemble ones that did.
     "a range tied to a tail": (("exponential", "BoundedRange"), "noisy_count_tail"),
     "another law of the number of runs": (("halting runs", "PureDP"), "tuning_poisson_pure_dp"),
     "the best run by the first to reach a target": (
@@ -97,7 +98,7 @@ TIED: dict[str, tuple[Claim, str]] = {
     "another relation": (("counts", "replace"), "counts_add_remove"),
     "another mechanism": (("large-gap", "ApproxDP"), "permute_and_flip_approx_dp"),
     "that it is a law": (("noisy-max-laplace", "PureDP"), "laplace_noisy_max_is_law"),
-    # And these are new.
+    # The following are new.
     "another conversion": (("PureDP", "ApproxDP"), "bounded_range_to_approx"),
     "the conversion the other way": (("PureDP", "BoundedRange"), "bounded_range_to_pure"),
     "another question": (("mode", "PureDP"), "quantile_pure_dp"),
@@ -214,16 +215,17 @@ def test_a_changed_statement_is_caught(plant: str) -> None:
         ),
         ("Mechanism.pf :: Mechanism.em ::", "Mechanism.em :: Mechanism.em ::"),
         ("People.rows t' p <> nil /\\", "True /\\"),
-        # A way to make releases that is false, one that costs too little, and one about another law.
+        # A false constructor of releases, one that costs too little, and one about another law.
         ("  | silence : ", "  | lie : forall law, Answers.release unit law 0 0\n  | silence : "),
         ("(INR m * eps) (2 * (INR m * eps))", "(INR m * eps) (INR m * eps)"),
         ("Answers.release nat (Answers.chosen choose s n q)", "Answers.release nat (fun _ _ => 0)"),
         ("z - Z.of_nat (Answers.number_with which t)", "z"),
-        # ρ without its orders, of a release that a person is in twice, and of chances that do not add up.
+        # ρ without its orders, for a release that contains a person twice, and for chances that do not add
+        # up.
         ("exp (order * (order - 1) * rho)", "exp (order * order * rho)"),
         ("(INR m * Rmax (2 * rho) rho')", "(INR m * rho)"),
         ("Wholes.whole A law eps eps' ->", "Answers.release A law eps eps' ->"),
-        # Ties that the first run wins, a number of runs that is known, and one vote too many.
+        # Ties that the first run wins, a known number of runs, and one vote too many.
         ("/ INR (S j) * psi (Some (x, S j))", "0 * psi (Some (x, S j))"),
         ("w 0%nat = 0 /\\", "w 1%nat = 1 /\\"),
         ("| Some r => r <? n", "| Some r => true"),
@@ -248,7 +250,7 @@ def test_a_changed_definition_is_caught(old: str, new: str) -> None:
     ],
 )
 def test_a_changed_source_is_caught_without_coq(file: str, old: str, new: str) -> None:
-    """Only Coq can say whether the change is sound, so that it must read the sources again."""
+    """Only Coq can decide whether the change is sound, so it must read the sources again."""
     place = CHECK.sources().index(file)
     assert old in SOURCES[place]
     planted = [*SOURCES[:place], SOURCES[place].replace(old, new), *SOURCES[place + 1 :]]

@@ -1,4 +1,4 @@
-"""What each claim of the code requires of its theorem, in the words of Coq's own print.
+"""What each claim of the code requires of its theorem, in the notation of Coq's output.
 
 A claim is (of what, what), as in ``discreet.guarantees.claims.CLAIMS``. It requires a conclusion, with the
 law, the measure and the neighbour relation in it, and allows the hypotheses that the code establishes: a
@@ -18,7 +18,7 @@ Claim = tuple[str, str]
 
 @dataclass(frozen=True)
 class Statement:
-    """Hypotheses, introduced names, and the conclusion."""
+    """A theorem's hypotheses, introduced names, and conclusion."""
 
     supposing: frozenset[str]
     where: tuple[str, ...]
@@ -26,7 +26,7 @@ class Statement:
 
 
 def plain(text: str) -> str:
-    """A text of Coq on one line, without the files' names and the types of variables."""
+    """Return Coq text on one line, without file names and types of variables."""
     text = " ".join(re.sub(r"\b(?!Nat|Z)[A-Z]\w*\.(?=[A-Za-z_])", "", text).split())
     done = ""
     while found := re.search(r"\b(?:(?:forall|exists)|(fun)) ", text):
@@ -39,7 +39,7 @@ def plain(text: str) -> str:
 
 
 def read(text: str) -> Statement:
-    """A statement taken apart at its arrows, outside of all brackets."""
+    """Split a statement at its arrows, outside all brackets."""
     rest = plain(text)
     supposing: list[str] = []
     where: list[str] = []
@@ -68,7 +68,7 @@ def _cut(text: str, mark: str) -> tuple[str, str]:
 
 
 def printed(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """The theorems and the definitions of ``proofs/checked.txt``, each by its name."""
+    """Return the theorems and the definitions in ``proofs/checked.txt``, by name."""
     theorems, _, definitions = text.partition("THEOREMS\n")[2].partition("DEFINITIONS\n")
     said = re.findall(r"^Statements\.(\w+)\s+: (.*?)(?=^Statements\.|\Z)", theorems, re.M | re.S)
     told = re.findall(r"^\w+\.(\w+) =\s(.*?)^     : ", definitions, re.M | re.S)
@@ -78,7 +78,7 @@ def printed(text: str) -> tuple[dict[str, str], dict[str, str]]:
     return dict(said), {name: plain(body) for name, body in told}
 
 
-# ---- what is demanded ------------------------------------------------------------------------------------
+# ---- requirements ------------------------------------------------------------------------------------
 
 LAWS = {"permute-and-flip": "pf", "exponential": "em", "noisy-max-laplace": "laplace_max"}
 MEASURES = {
@@ -111,7 +111,7 @@ ROUNDS = (
 
 
 def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
-    """Claim, hypotheses that the code establishes, names that are introduced, conclusion."""
+    """Yield a claim, the hypotheses that the code establishes, the introduced names, and the conclusion."""
     for law, name in LAWS.items():
         pair = f"({name} s n q)", f"({name} s n q')"
         figures = {"ApproxDP": AT_DELTA[law], "BoundedRange": RANGES[law]}
@@ -502,7 +502,7 @@ def _demands() -> Iterator[tuple[Claim, tuple[str, ...], tuple[str, ...], str]]:
         (),
         noisy.format("c") + " <= exp eps * " + noisy.format("c'"),
     )
-    # From a table to everything that an answer says, whatever the coins that nobody is shown.
+    # From a table to everything that an answer says, for any secret coins.
     each_relation = "(add_remove t t' -> {}) /\\ (replace t t' -> {})"
     chance = "sum answers (law t) <= exp {} * sum answers (law t')"
     yield (
@@ -658,7 +658,7 @@ MEANT = {
     "dealt": "fun m => fix dealt (l : list nat) (block : nat -> nat) (F : (nat -> nat) -> R) {struct l} : R "
     ":= match l with | nil => F block | p :: l0 => sum (candidates m) (fun b => / INR m * "
     "dealt l0 (put block p b) F) end",
-    # The grammar of answers: its ways, each with its law and its two costs.
+    # The grammar of answers: each constructor with its law and its two costs.
     "scored": "counts | quantiles",
     "counts": "forall has, (forall r, personal (fun p l => has p l r)) -> scored (people_with has) 1 2",
     "quantiles": "forall value a b, personal value -> 0 <= a <= b -> scored (quantile_score value a b) "

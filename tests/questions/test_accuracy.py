@@ -1,4 +1,4 @@
-"""What a plan says about its answer, compared with drawn answers and with exact laws."""
+"""The accuracy that a plan states, compared with drawn answers and exact distributions."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def worst_of(plan: Plan) -> int:
 
 @pytest.mark.parametrize("k", [2, 12])
 def test_the_first_k_fall_short_by_no_more(k: int) -> None:
-    """By one-shot noise for 2, jointly for 12, on counts with much to confuse.
+    """Two are chosen by one-shot noise and twelve jointly, on counts that are easy to confuse.
 
-    Of 400 answers 20 may fall short by more; that 60 do has a probability below 10⁻¹² if it is true, and the
+    If the bound is true, 20 of 400 answers may fall short by more; 60 do with probability below 10⁻¹². The
     bits are scripted.
     """
     plan = PEOPLE.plan(TopK("code", k=k, candidates=LISTED, epsilon=1))
@@ -73,7 +73,7 @@ def test_the_bound_is_of_the_method_that_will_be_used(k: int, ways: int, moved: 
 
 
 def test_counts_beside_the_answer_leave_less_for_the_choice() -> None:
-    """A quarter of ε is for the count of the winner, a tenth for how many people there are."""
+    """A quarter of ε pays for the winner's count, a tenth for the number of people."""
     alone = PEOPLE.plan(Mode("code", candidates=LISTED, epsilon="0.27"))
     beside = Mode("code", candidates=LISTED, epsilon="0.4", with_count=True, with_people=True)
     assert worst_of(PEOPLE.plan(beside)) == worst_of(alone)
@@ -106,16 +106,16 @@ def test_every_kind_of_question_has_its_accuracy() -> None:
 @pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize("whose", [{"user": "person"}, {"one_row_per_user": True}])
 def test_values_from_the_data_are_judged_by_what_is_named(k: int, whose: Any) -> None:
-    """With much ε the commonest are named; with little none is, and then a place has no people.
+    """With a large ε the most common values are named; with a small one none is, which counts as no people.
 
-    Counts in proportion to 1/i over a hundred values: the commonest of 10,000 people has 1,927.
+    Counts are proportional to 1/i over a hundred values: the most common value has 1,927 of 10,000 people.
     """
     held = table(pl.DataFrame({"person": [1], "code": ["x"]}), people=10_000, **whose)
 
     def judged(epsilon: str) -> Accuracy:
         found = held.plan(TopK("code", k=k, delta="1e-6", epsilon=epsilon)).accuracy
         assert found is not None
-        assert found.worst is None  # there is data of which nothing is named
+        assert found.worst is None  # for some data nothing is named
         return found
 
     assert (judged("40").typical, judged("40").judgement) == (0, USEFUL)
@@ -130,16 +130,16 @@ def test_a_first_crossing_is_judged_on_rising_groups() -> None:
         assert found is not None
         return found
 
-    # The groups are 1000/39 people apart: the first above the threshold is 12 people above it.
+    # The groups are 1000/39 people apart, so the first above the threshold exceeds it by 12 people.
     assert (judged(40).typical, judged(40).judgement) == (0, USEFUL)
     assert judged("0.0001").judgement == GUESSING
-    # No data has so many people; the proved margin is the same.
+    # No data has this many people; the proved margin is the same.
     assert judged(1, above=10**300).typical is None
     assert judged(1, above=10**300).worst == judged(1).worst
 
 
 def test_the_typical_error_of_a_mode_is_that_of_its_exact_law() -> None:
-    """Against probabilities worked out here, on counts in proportion to 1, 1/2, 1/3, ..."""
+    """Compare with probabilities computed here, on counts proportional to 1, 1/2, 1/3, ..."""
     plan = PEOPLE.plan(Mode("code", candidates=LISTED[:6], epsilon="0.02"))
     shares = 1 / np.arange(1, 7)
     counts = np.floor(1000 * shares / shares.sum()).astype(int)
@@ -191,7 +191,7 @@ def test_an_error_that_is_good_enough_takes_the_least_epsilon() -> None:
 
 
 def test_a_plan_of_very_many_is_made_in_seconds() -> None:
-    """Of 2000 there are more tuples than any number with 4000 digits; fewer answers are drawn then."""
+    """With 2000 positions, the number of tuples has more than 4000 digits; fewer answers are drawn then."""
     listed = [f"value {number}" for number in range(5000)]
     plan = PEOPLE.plan(TopK("code", k=2000, candidates=listed, epsilon=1))
     assert plan.accuracy is not None

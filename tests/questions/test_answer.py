@@ -1,4 +1,4 @@
-"""What an answer says besides itself: its rules, whether anyone counted, and what cannot match."""
+"""What comes with an answer: its rules, whether anyone counted, and candidates that cannot match."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_noisy_number_of_people(ask: Any, options: dict[str, Any], grouped: bo
     )
     assert release.guarantee == PureDP(4) == told[0].guarantee.to(PureDP)
     assert release.people_within == within(Fraction(1)) == 3
-    # Noise of scale 1 beyond 25: less than once in 10¹⁰.
+    # Noise of scale 1 exceeds 25 less than once in 10¹⁰.
     numbers = release.people.values() if grouped else [release.people]
     for number, true in zip(numbers, [150, 150] if grouped else [300], strict=True):
         assert abs(number - true) < 25
@@ -116,7 +116,7 @@ def test_where_nothing_matches_the_answer_is_called_noise() -> None:
         (mode, {**CODES, "candidates": ["A", "B"]}),
         (median, {**AGES, "where": "age > 1000"}),
     ):
-        # A number of 16 or more at ε = 2 needs noise that comes once in 10¹⁴.
+        # A number of 16 or more at ε = 2 needs noise that occurs once in 10¹⁴.
         release = ask(VISITS, epsilon=20, with_people=True, **options)
         assert release.people < 16
         if release.people <= release.people_within:
@@ -203,7 +203,7 @@ def test_what_declared_types_rule_out_is_said_before_and_with_the_answer() -> No
     )
 
 
-# ---- never an answer about nothing, where public facts tell ----------------------------------------------
+# ---- warnings if public facts rule out an answer ----------------------------------------------
 
 ALONE: dict[str, Any] = {"one_row_per_user": True, "epsilon": 1}
 
@@ -282,7 +282,7 @@ def test_a_list_of_values_is_a_list() -> None:
 
 
 def test_remarks_follow_from_the_answer() -> None:
-    """An answer at a bound, one on no list, and none elsewhere."""
+    """There is a remark for an answer at a bound or not on the list, and otherwise none."""
     old = pl.DataFrame({"age": [80] * 500, "code": ["x"] * 500})
     at_end = median(old, "age", bounds="0:50", one_row_per_user=True, epsilon=5)
     assert any("50 is a bound of the grid" in rule for rule in at_end.rules)

@@ -1,4 +1,4 @@
-"""A bound by a noisy threshold: its exact law over all small tables, and that it stays near the data."""
+"""A bound by a noisy threshold: its exact law over all small tables, and its distance to the data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VALUES = (-5, 0, 1, 2, 9)
 
 @cache
 def counted(values: tuple[int, ...]) -> Any:
-    """The people at each place, by the real counting."""
+    """Return the number of people at each place, by the real counting."""
     frame = pl.DataFrame({"x": values}, schema={"x": pl.Int64})
     grid = GrowingGrid.of(1, 4, magnitudes=True)
     table = open_table(frame, needed=["x"])
@@ -37,7 +37,7 @@ def counted(values: tuple[int, ...]) -> Any:
 
 
 def worst_loss(level: Fraction, scales: NoiseScales, relation: str) -> float:
-    """The largest loss between tables of up to four people."""
+    """Return the largest loss between tables of up to four people."""
 
     def law(values: tuple[int, ...]) -> Any:
         up_to = np.cumsum(counted(values))
@@ -68,11 +68,11 @@ def test_the_law_of_a_bound(level: Fraction, relation: str) -> None:
     found = worst_loss(level, scales, relation)
     assert 0.5 < found <= 1 + 1e-9
     less = NoiseScales(scales.threshold / 2, scales.query / 2)
-    assert worst_loss(level, less, relation) > 1  # half the noise is too little, and it shows
+    assert worst_loss(level, less, relation) > 1  # half the noise is detected as too little
 
 
 def test_it_stays_near_the_data() -> None:
-    """A choice by score could lie anywhere beyond the data; a threshold that is met from below does not."""
+    """A choice by score could lie far beyond the data; a threshold approached from below does not."""
     people = np.zeros(5000, dtype=np.int64)
     people[100:1100] = 5
     scales = scales_for(Fraction(999, 1000), Fraction(1, 5), "add-remove")

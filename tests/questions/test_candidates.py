@@ -1,4 +1,4 @@
-"""Public lists as written: a range is a range everywhere, and a period is not a day."""
+"""Public lists: a range is a range everywhere, and a period is not a single day."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def test_a_range_of_candidates() -> None:
     for name in ("candidates", "groups"):
         with pytest.raises(ParameterError, match=f"{name}=\\['1:2'\\]|⟨{name}⟩\\['1:2'\\]"):
             public_candidates(["1:2"], column="c", kind="text", name=name)
-    # Several in a list are names, such as results of matches.
+    # Several ranges in a list are names, such as match results.
     assert public_candidates(["0:1", "1:1"], column="c", kind="text").keys == ("0:1", "1:1")
 
 
 @pytest.mark.parametrize("period", ["2024W01", "2024-w01", "2024-W01-1", "2024-W99", "2024-1"])
 def test_a_period_in_another_spelling_is_refused(period: str, tmp_path: Path) -> None:
-    """A week on a column of dates once meant its Monday: an answer about almost no one, and paid."""
+    """A week on a column of dates once meant its Monday: almost nobody counted, but it was charged."""
     with Ledger.open(str(tmp_path / "budget.db")) as ledger:
         ledger.create("d", PureDP(100))
         paid: dict[str, Any] = {"user": "who", "epsilon": 5, "ledger": ledger, "dataset": "d"}
@@ -114,7 +114,7 @@ def test_weeks_in_a_text_file_that_spells_dates(tmp_path: Path) -> None:
 
 
 def test_some_weekdays_hours_or_months() -> None:
-    """Only Wednesday to Friday occur here: a part of a grid is asked like all of it."""
+    """Only Wednesday to Friday occur here; a part of a grid works like the whole grid."""
     asked: dict[str, Any] = {"user": "who", "epsilon": 50}
     assert mode(DATED, "day", candidates=["Monday", "Friday"], **asked).answer == "Friday"
     moments = DATED.with_columns(pl.col("day").cast(pl.Datetime) + pl.duration(hours=9))
@@ -138,7 +138,7 @@ def test_months_as_bounds_of_a_text_file_are_days(tmp_path: Path) -> None:
 
 
 def test_periods_in_a_text_file_without_a_stated_type(tmp_path: Path) -> None:
-    """Months of dates, and weeks that the file names itself: both were compared as texts, and paid."""
+    """Months for dates, and weeks that the file names itself, were once compared as text, and charged."""
     days = DATED.with_columns(week=pl.col("day").dt.strftime("%G-W%V"))
     days.write_csv(tmp_path / "visits.csv")
     asked: dict[str, Any] = {"user": "who", "epsilon": 50}
@@ -169,7 +169,7 @@ def test_periods_in_a_text_file_without_a_stated_type(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", ["2024-01:2024-03", "2024-W01:2024-W09", "2024-Q1", "2024-01-03"])
 def test_periods_on_a_column_without_a_type_are_refused(words: str, tmp_path: Path) -> None:
-    """It may hold Python dates, which are not texts: the answer would be meaningless, and paid."""
+    """It may hold Python dates, which are not text: the answer would be meaningless but charged."""
     objects = pd.DataFrame(
         {"who": [1, 2], "day": pd.Series([datetime.date(2024, 1, 3)] * 2, dtype=object)}
     )
@@ -198,7 +198,7 @@ def test_periods_on_a_column_without_a_type_are_refused(words: str, tmp_path: Pa
 
 
 def test_numbers_on_a_column_of_texts_are_said() -> None:
-    """1 counts for the text 1 and for no other spelling; the answer did not say so."""
+    """The number 1 matches only the text 1 and no other spelling, and the answer says so."""
     texts = pl.DataFrame({"who": range(600), "code": ["1"] * 200 + ["01"] * 400})
     found = mode(texts, "code", candidates=[1, 2], user="who", epsilon=50, with_count=True)
     assert found.answer == 1
@@ -212,7 +212,7 @@ def test_numbers_on_a_column_of_texts_are_said() -> None:
 
 @pytest.mark.parametrize("ask", GROUPED)
 def test_a_list_of_ranges_is_refused(ask: Callable[..., Any]) -> None:
-    """On a column of texts each became a group of that name, and was paid; times are not ranges."""
+    """On a text column each range became a group of that name, and was charged. Times are not ranges."""
     texts = YEARS.with_columns(year=pl.col("year").cast(pl.String))
     asked: dict[str, Any] = {"user": "who", "epsilon": 50, "by": "year"}
     for groups in (["1980:1981", "1982:1983"], ["2024-W01:2024-W09", "other"]):
@@ -223,7 +223,7 @@ def test_a_list_of_ranges_is_refused(ask: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize("words", [["2024-01", "2024-W02"], ["2024", "2024-01"]])
 def test_periods_of_several_kinds_on_texts_are_doubted(words: list[str], tmp_path: Path) -> None:
-    """A text file without a stated type: they mean those texts, and nothing said so before the payment."""
+    """In a text file without a stated type they are plain text; a warning says so before the payment."""
     DATED.write_csv(tmp_path / "visits.csv")
     asked: dict[str, Any] = {"user": "who", "epsilon": 5}
     where = f"day in ('{words[0]}', '{words[1]}')"

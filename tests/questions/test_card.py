@@ -1,4 +1,4 @@
-"""The answer card: whole words at every width, nothing unescaped, one unit, judgements by stated rules."""
+"""The answer card: whole words at every width, everything escaped, one unit, judgements by stated rules."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ QUESTIONS: dict[str, Question] = {
 
 @pytest.fixture(scope="module")
 def cards(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Card]:
-    """Each question's plan and answer, counted by ε, by ρ and by no ledger."""
+    """Each question's plan and answer, with a ledger in ε, a ledger in ρ, and without a ledger."""
     found: dict[str, Card] = {}
     with Ledger.open(tmp_path_factory.mktemp("cards") / "budget.db") as ledger:
         ledger.create("visits", ApproxDP(100, "1e-3"), accountant="epsilon-delta")
@@ -64,13 +64,13 @@ def cards(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Card]:
 def test_no_line_is_broken_inside_a_word_or_a_number(
     cards: dict[str, Card], width: int, explain: bool
 ) -> None:
-    """The words of the wrapped card are those of the card in long lines, in their order."""
+    """The wrapped card has the same words in the same order as the card in long lines."""
     wrapped = 0
     for name, card in cards.items():
         long, short = card.in_text(None, explain=explain), card.in_text(width, explain=explain)
         assert short.split() == long.split(), name
         for line in short.split("\n"):
-            # A single word may be longer than a line; it is left whole, after its indent.
+            # A single word longer than a line is not broken; it follows its indent.
             assert len(line) <= width or len(line.split()) <= 2, (name, line)
         wrapped += len(short.split("\n")) > len(long.split("\n"))
     assert wrapped > len(cards) / 3
@@ -120,7 +120,7 @@ def test_rules_are_shown_when_they_are_asked_for() -> None:
 
 
 def test_what_is_left_is_in_the_unit_of_the_budget(cards: dict[str, Card]) -> None:
-    """A price in ε beside a budget of ρ would be a wrong sum."""
+    """A price in ε beside a budget in ρ would not add up."""
     for name, card in cards.items():
         if name.endswith(", by rho"):
             assert card.meter is not None
@@ -178,11 +178,11 @@ def test_nothing_of_a_card_is_a_tag_or_a_control_character(cards: dict[str, Card
         told += "<script>" in text
         for shown in (card.in_text(80, explain=True), text, card.bare):
             assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", shown), name
-    assert told > 5  # the column, the groups and the labels are there, as text
+    assert told > 5  # the column, the groups and the labels appear as text
 
 
 def test_a_line_of_an_answer_is_one_line_in_a_pipe(cards: dict[str, Card]) -> None:
-    """A label with a line break or a tab stays in its place: a program counts lines and tabs."""
+    """A label with a line break or a tab is escaped, because programs count lines and tabs."""
     grouped = cards["answer of by groups, None"].bare.split("\n")
     assert len(grouped) == 2
     assert all(len(line.split("\t")) == 2 for line in grouped)
@@ -230,7 +230,7 @@ def test_privacy_is_judged_by_stated_rules(guarantee: Guarantee, judged: str) ->
 
 
 def test_how_sure_an_attacker_becomes() -> None:
-    """From one half to e^ε/(1 + e^ε) at most, rounded up; with a δ there is an exception to it."""
+    """From one half to at most e^ε/(1 + e^ε), rounded up; with a δ the card states the exception."""
     assert Privacy.of(PureDP(1)).sure == "73.2%"
     assert str(Privacy.of(PureDP(1))).endswith("at most 73.2% sure")
     assert str(Privacy.of(ApproxDP(1, "1e-6"))).endswith("sure, except with probability 1e-6")

@@ -1,7 +1,7 @@
-"""Every mechanism × every question × every kind of budget: what is said, what is paid and what is true.
+"""Every mechanism × every question × every kind of budget: the stated, the charged and the true cost.
 
-The truth is the exact law of a question on small tables: every choice that the question makes is followed
-down every branch, with the probabilities of the mechanism that makes it.
+The true cost comes from the exact law of a question on small tables: the tests follow every branch of every
+choice, with the mechanism's probabilities.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Person = tuple[str, str, int]
 
 
 def visits(n: int, *others: Person) -> pl.DataFrame:
-    """n people with code a and age 1 in group x, and others."""
+    """Return n people with code a and age 1 in group x, and some others."""
     people: list[Person] = [("a", "x", 1)] * n + list(others)
     rows = [
         (number, code, place, age)
@@ -126,7 +126,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
 
 
 def asked(name: str, data: Any, folder: Path, **options: Any) -> Any:
-    """Ask one of the questions of a table of people, whatever the question wants to be given."""
+    """Ask one of the questions about a table of people, with the parameters that it needs."""
     if name == "select_from_file":
         return questions.select_from_file(score_file(folder, data["person"].n_unique()), **options)
     if name == "PrivateSelectKBest":
@@ -147,7 +147,7 @@ def asked(name: str, data: Any, folder: Path, **options: Any) -> Any:
 
 
 def pairs_of_tables(options: Mapping[str, Any]) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Neighbouring tables under the question's relation, among them those at which a gap gets large."""
+    """Return neighbouring tables under the question's relation; in some of them a gap becomes large."""
     here, elsewhere = ("a", "xy", 1), ("b", "y", 2)
     if options.get("neighbours") != "replace":
         alone = {n: visits(n) for n in SIZES}
@@ -160,7 +160,7 @@ def pairs_of_tables(options: Mapping[str, Any]) -> list[tuple[pl.DataFrame, pl.D
 
 @dataclass
 class Walk:
-    """Follows every branch of a question, one run for each."""
+    """Follow every branch of a question, one run for each."""
 
     prefix: tuple[int, ...] = ()
     taken: list[int] = field(default_factory=list)
@@ -169,7 +169,7 @@ class Walk:
     read: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def once(self, reader: Callable[..., Any]) -> Callable[..., Any]:
-        """Every branch of one law reads the same table: read it once."""
+        """Read the table only once, because every branch of one law reads the same table."""
 
         def reading(*args: Any, **options: Any) -> Any:
             key = reader.__name__, repr(options)
@@ -180,7 +180,7 @@ class Walk:
         return reading
 
     def choose(self, law: Any) -> int:
-        """The next branch; the others are kept for later."""
+        """Return the next branch; store the others for later."""
         depth = len(self.taken)
         possible = [place for place, mass in enumerate(law) if mass > 0]
         if depth < len(self.prefix):
@@ -193,7 +193,7 @@ class Walk:
         return place
 
     def laws(self, ask: Callable[[], Any]) -> Law:
-        """The law of what ``ask`` returns."""
+        """Return the law of what ``ask`` returns."""
         law: dict[Any, float] = defaultdict(float)
         self.left, self.read = [()], {}
         while self.left:
@@ -206,7 +206,7 @@ class Walk:
 
 @pytest.fixture
 def walk(monkeypatch: pytest.MonkeyPatch) -> Walk:
-    """Choices and noisy counts branch in place of drawing; counts are clamped, which adds no loss."""
+    """Make choices and noisy counts branch instead of drawing; counts are clamped, which adds no loss."""
     walk = Walk()
 
     def noisy_count(true: int, epsilon: Fraction, **_: Any) -> int:
@@ -221,7 +221,7 @@ def walk(monkeypatch: pytest.MonkeyPatch) -> Walk:
         return walk.choose(PermuteAndFlip(epsilon=epsilon).probabilities(scores)), 0
 
     def one_shot(people: Any, epsilon: Fraction, k: int, distance: Any, _bits: Any) -> list[int]:
-        # Its law has a page and tests of its own; the winner alone is what is left of it here.
+        # Its law has its own page and tests; only the winner is used here.
         scores = Scores(people, range_distance=distance)
         chosen = walk.choose(PermuteAndFlip(epsilon=epsilon / k).probabilities(scores))
         return [chosen, *[place for place in range(len(scores)) if place != chosen][: k - 1]]
@@ -253,7 +253,7 @@ class Notebook:
 
 
 def divergence(first: Law, second: Law, epsilon: float) -> float:
-    """The hockey-stick divergence at e^ε."""
+    """Return the hockey-stick divergence at e^ε."""
     factor = math.exp(epsilon)
     return sum(max(0.0, mass - factor * second.get(answer, 0.0)) for answer, mass in first.items())
 
@@ -269,7 +269,7 @@ def renyi(first: Law, second: Law, order: float) -> float:
 
 
 def assert_true(guarantee: Guarantee, first: Law, second: Law) -> None:
-    """A pure, concentrated or (ε, δ) guarantee holds for this pair, in both directions."""
+    """Check that a pure, concentrated or (ε, δ) guarantee holds for this pair, in both directions."""
     for one, other in ((first, second), (second, first)):
         if isinstance(guarantee, ZCDP):
             for order in (1.01, 2, 8, 64):
@@ -294,21 +294,21 @@ def cases() -> list[Any]:
 
 
 def test_every_question_is_here() -> None:
-    """A question is whatever of ``discreet.questions`` returns a release; a new one is added above."""
+    """Every function in ``discreet.questions`` that returns a release is tested; add a new one above."""
     found = {
         name
         for name in questions.__all__
         if inspect.isfunction(made := getattr(questions, name))
         and inspect.signature(made).return_annotation in ("TableRelease", questions.TableRelease)
     }
-    # These compare with a noisy threshold, and take no mechanism that chooses; test_promises audits streams.
+    # These compare with a noisy threshold and take no selection mechanism; test_promises audits streams.
     # A vote is audited with its blocks (test_vote).
     elsewhere = {"first_above", "bound", "vote"}
     assert found - elsewhere | {"PrivateSelectKBest"} == set(OPTIONS)
 
 
 def refusal(mechanism: str, options: Mapping[str, Any]) -> type[Exception] | None:
-    """Return what a question must say to a mechanism that it has no proof for."""
+    """Return the error that a question must raise for a mechanism without a proof."""
     if not mechanism_named(mechanism, epsilon=1).private:
         return NotPrivateError
     facts = mechanism_named(mechanism, epsilon=1).facts
@@ -330,7 +330,7 @@ def test_what_is_said_what_is_paid_and_what_is_true(
 
     refused = refusal(mechanism, options)
     if refused is not None:
-        # An unknown domain refuses any mechanism but its own, private or not.
+        # An unknown domain accepts only its own mechanism, and refuses all others.
         with pytest.raises((refused, ParameterError)):
             ask(visits(3))
         assert not notebook.events
@@ -346,7 +346,7 @@ def test_what_is_said_what_is_paid_and_what_is_true(
     else:
         assert epsilon == EPSILON
 
-    # What each accountant would charge, as a guarantee: it is true, or it is refused.
+    # Each accountant's charge, as a guarantee, is true or refused.
     claims: list[Guarantee] = [release.guarantee]
     payable = set()
     for accountant in ACCOUNTANTS.values():
@@ -373,7 +373,7 @@ def test_what_is_said_what_is_paid_and_what_is_true(
         for claim in claims:
             assert_true(claim, *laws)
         certain |= laws[0].keys() != laws[1].keys()
-    # An answer that one neighbour gives and the other never does: no pure ε, and the tables show it.
+    # One neighbour gives an answer that the other never gives, so there is no pure ε, and the tables show it.
     assert isinstance(release.guarantee, ApproxDP) or not certain
     assert certain or not (name == "select_from_file" and mechanism == "large-gap")
 

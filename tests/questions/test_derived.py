@@ -1,4 +1,4 @@
-"""Everything that knows about questions reads their fields: a new kind or field appears everywhere."""
+"""Everything about questions is derived from their fields: a new kind or field appears everywhere."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ TERMS: dict[str, Any] = {"groups": GROUPS, "above": 450, "epsilon": 2, "user": "
 
 @pytest.mark.skips_engines(objects="weeks on a column of objects are refused: it declares nothing")
 def test_on_every_table(table_in: Callable[[Any], Any]) -> None:
-    """Noise of a few people against a hundred and fifty: it errs once in 10³⁰."""
+    """The noise is a few people, the margin a hundred and fifty: an error happens once in 10³⁰."""
     assert first_above(table_in(COLUMNS), "week", **TERMS).answer == "2026-W02"
 
 
@@ -45,7 +45,7 @@ def test_relations(neighbours: str) -> None:
     release = first_above(pl.DataFrame(COLUMNS), "week", **TERMS, neighbours=neighbours)
     assert release.answer == "2026-W02"
     assert release.guarantee == PureDP(2)
-    # One person replaced moves counts either way: more noise at the same cost.
+    # A replaced person moves counts in both directions: more noise at the same cost.
     deviation = {"add-remove": "1.41", "replace": "2.08"}[neighbours]
     assert any(f"standard deviation of {deviation}" in rule for rule in release.rules)
     assert "answer_pure_dp, checked by Coq" in str(release.guarantee.proof)

@@ -1,4 +1,4 @@
-"""Answers for many groups: chosen at once, and given back as a frame of the asker's own kind."""
+"""Answers for many groups: chosen at once, and returned as a frame of the same kind as the data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAR = 10**4
 
 
 def _columns(people: int = 300) -> dict[str, list[Any]]:
-    """Everyone in a clinic has one diagnosis and one age."""
+    """Return columns in which everyone in a clinic has the same diagnosis and age."""
     at = [person % 3 for person in range(people)]
     return {
         "patient": list(range(people)),
@@ -124,8 +124,8 @@ def test_thousands_of_groups_are_one_call(monkeypatch: pytest.MonkeyPatch) -> No
     several = top_k(visits, "code", k=2, candidates=codes, method="peeling", **asked).answer
     assert [first for first, _ in several.values()] == right
     assert calls == [3000] * 4
-    # The second of each is one of three that nobody has: each wins in a third of the groups, and by
-    # Hoeffding's inequality 250 more or less have a probability below 10⁻¹⁰.
+    # The second of each is one of three that nobody has. Each wins in a third of the groups; by Hoeffding's
+    # inequality a deviation of 250 has a probability below 10⁻¹⁰.
     seconds = [codes.index(second) - codes.index(first) for first, second in several.values()]
     assert max(abs(np.bincount(np.array(seconds) % 4)[1:] - 1000)) < 250
 

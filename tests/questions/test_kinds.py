@@ -1,4 +1,4 @@
-"""A new kind of question is a file and its lines in one table: everything else follows from its fields."""
+"""A new kind of question needs a file and a few lines in one table; the rest follows from its fields."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _add_line(file: Path, before: str, line: str) -> None:
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sources with one more kind of question: its file, three lines in the table, one in the contents."""
+    """The sources with one more kind of question: its file, three lines in the table, one command."""
     folder = tmp_path_factory.mktemp("house")
     package = folder / "discreet"
     shutil.copytree(
@@ -132,13 +132,13 @@ def _run(house: Path, *arguments: str) -> str:
 
 @pytest.fixture(scope="module")
 def found(house: Path) -> dict[str, Any]:
-    """Return what Python code finds about it."""
+    """Run Python code with these sources and return its output."""
     seen: dict[str, Any] = json.loads(_run(house, "-c", LOOK))
     return seen
 
 
 def test_it_is_planned_asked_and_rehearsed(found: dict[str, Any]) -> None:
-    # Under ε = 5 the other of two candidates, 200 people apart, has a probability below 10⁻²⁰⁰.
+    # At ε = 5 the other candidate, 200 people behind, has a probability below 10⁻²⁰⁰.
     assert (found["asked"], found["planned"], found["rehearsed"]) == ("COLD", "5", True)
     assert (found["method"], found["function"]) == ("cold", "cold")
     assert found["in the signature"]

@@ -1,4 +1,4 @@
-"""The mode: people not rows, candidates public, groups, counts and gaps."""
+"""The mode: counts people instead of rows; public candidates, groups, counts and gaps."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_grid_of_candidates() -> None:
 
 CLINICS = pl.DataFrame(
     {
-        # Each patient is in both clinics, with other complaints in each.
+        # Each patient is in both clinics, with different complaints.
         "patient": list(range(200)) * 2,
         "clinic": ["north"] * 200 + ["south"] * 200,
         "code": ["flu"] * 200 + ["cold"] * 200,
@@ -152,12 +152,12 @@ def test_groups_share_the_budget_only_when_people_are_in_one() -> None:
     assert list(both.answer) == ["south", "north", "empty"]
     assert (both.answer["north"], both.answer["south"]) == ("flu", "cold")
     assert both.guarantee == PureDP(4)
-    # ε/2 for each group, a quarter of it for the count: noise of scale 2, beyond 60 once in 10¹³.
+    # ε/2 per group, a quarter of it for the count: noise of scale 2, which exceeds 60 once in 10¹³.
     assert abs(both.count["south"] - 200) < 60
     assert both.count_within == within(Fraction(1, 2))
     one = mode(CLINICS, with_count=True, **options)
-    # Everybody counts in one of their two groups, drawn by chance: 60 from the half once in 10¹⁵, and
-    # noise of scale 1 beyond 20 once in 10⁸.
+    # Everybody counts in one of their two groups, drawn at random: 60 away from half once in 10¹⁵, and noise
+    # of scale 1 exceeds 20 once in 10⁸.
     assert (one.answer["north"], one.answer["south"]) == ("flu", "cold")
     assert abs(one.count["north"] - 100) < 80
     assert abs(one.count["south"] - 100) < 80
@@ -203,7 +203,7 @@ def test_counts_and_gaps() -> None:
 
 
 def test_the_law_of_winner_and_gap() -> None:
-    """Two candidates one apart at scale 1: the signed lead is Laplace around 1. 3,000 scripted draws."""
+    """For two candidates one apart at scale 1, the signed lead is Laplace around 1 (3,000 scripted draws)."""
     scores = Scores([1, 0], sensitivity=1, monotonic=True)
     bits, draws = scripted("gap"), 3000
     found = [winner_and_gap(scores, Fraction(1), bits=bits) for _ in range(draws)]

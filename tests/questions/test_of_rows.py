@@ -1,4 +1,4 @@
-"""What all questions about a column share: the mechanism, and the rows and groups that count."""
+"""Common parts of all questions about a column: the mechanism, and the rows and groups that count."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VISITS = pl.DataFrame(
 
 
 class NeverPaid:
-    """A ledger that no question may reach."""
+    """A ledger that fails if a question uses it."""
 
     def spend(self, dataset: str, event: Any, *, purpose: str) -> Any:
         raise AssertionError(f"{purpose} was paid for")
@@ -50,7 +50,7 @@ def test_every_mechanism_answers() -> None:
 
 
 def test_a_steady_mechanism_is_used_throughout_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before the spend: what a question does besides choosing takes time that depends on the scores."""
+    """It is refused before the charge if the question's other work takes time that depends on the scores."""
     steady = PermuteAndFlip(epsilon=1, steady=True)
     quick: list[str] = []
     monkeypatch.setattr(sampling, "uniform_head", lambda *_: quick.append("quick"))

@@ -1,4 +1,4 @@
-"""Grids in the column's own terms, grids that need no bounds, and tables that are counted already."""
+"""Grids in the column's own type, grids without bounds, and tables of counts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ ENGINES: dict[str, Any] = {
 
 
 def ask(trips: Any, column: str, **options: Any) -> Any:
-    """A median that is off by more than forty people with probability below 10⁶·e^(−8·40) only."""
+    """Ask for a median; it is off by more than forty people with probability below 10⁶·e^(−8·40)."""
     return median(trips, column, epsilon=8, user="rider", **options).answer
 
 
@@ -112,14 +112,14 @@ GRIDS: dict[str, tuple[str, str, Callable[[Any], Fraction]]] = {
 
 @pytest.mark.skips_engines(objects="dates and decimals are objects there, which declare no type")
 def test_every_order_in_every_engine(table_in: TableMaker, request: pytest.FixtureRequest) -> None:
-    """The same counts everywhere as by exact fractions, and answers in the column's type."""
+    """Counts are the same in every engine as with exact fractions, and answers have the column's type."""
     in_sqlite = "ibis_sqlite" in request.node.name
     trips = table_in(ORDERED.drop(["clock", "took", "price"]) if in_sqlite else ORDERED)
     for column, (bounds, step, exactly) in GRIDS.items():
         if in_sqlite and column not in ("day", "began"):
-            continue  # SQLite has no type for times of day and spans, and its decimals are floats
+            continue  # SQLite has no types for times of day and spans, and its decimals are floats
         if column == "took" and isinstance(trips, str) and trips.endswith("parquet"):
-            continue  # Parquet has no time spans: what is stored is a whole number
+            continue  # Parquet has no time spans and stores a whole number
         if column == "price" and isinstance(trips, str) and not trips.endswith("parquet"):
             trips = TextFile(trips, read_as={"price": "decimal"})
         opened = open_table(trips, needed=["rider", column])
@@ -178,7 +178,7 @@ def test_a_median_without_bounds(engine: str) -> None:
     ("unit", "largest"), [(1, 10**5), ("0.1", 1000), (1, 5), ("1/3", 10**4), (7, 2**20)]
 )
 def test_every_point_of_a_growing_grid_holds_its_own_value(unit: object, largest: object) -> None:
-    """The slow twin is a search in the list of points; a value just above a point falls to the next."""
+    """The slow twin searches the list of points; a value just above a point belongs to the next one."""
     for magnitudes in (False, True):
         grid = GrowingGrid.of(unit, largest, magnitudes=magnitudes)
         points = np.array([grid.label(index) for index in range(len(grid))], dtype=float)
@@ -195,7 +195,7 @@ def test_every_point_of_a_growing_grid_holds_its_own_value(unit: object, largest
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_the_law_without_bounds(relation: str) -> None:
-    """One quantile's exact law on a small growing grid, through the real counting: within ε, and near it."""
+    """The exact law of a quantile on a small growing grid, by the real counting, is within ε and near it."""
     grid = GrowingGrid.of(1, 2)
     epsilon, chooser = 1.0, PermuteAndFlip(epsilon=1)
 
@@ -275,7 +275,7 @@ def test_what_does_not_fit_is_refused(column: str, options: dict[str, Any], word
         bound(TRIPS, "began", epsilon=1, user="rider")
 
 
-# ---- counted already -----------------------------------------------------------------------------------
+# ---- tables of counts -----------------------------------------------------------------------------------
 
 COUNTED = {
     "code": ["flu", "cold", "flu", None, "x", "cold"],
@@ -319,7 +319,7 @@ def test_counts_beyond_any_people_do_not_raise() -> None:
 
 
 def test_a_growing_grid_and_several_quantiles() -> None:
-    """The recursion works on any grid in order; the answers never decrease."""
+    """The recursion works on any ordered grid, and the answers never decrease."""
     grid = GrowingGrid.of(1, 10**6)
     people = np.zeros(len(grid), dtype=np.int64)
     people[grid.zero + 5 : grid.zero + 1005] = 3
@@ -392,7 +392,7 @@ def in_csv(folder: Path, header: str, *rows: str) -> Path:
 def test_the_public_parameters_say_what_texts_spell(
     tmp_path: Path, written: str, options: dict[str, Any], answer: Any, said: str
 ) -> None:
-    """All people have one value, so that another answer has probability below 10⁵·e^(−9·100)."""
+    """All people have one value, so another answer has probability below 10⁵·e^(−9·100)."""
     rows = [f"{i},{written}" for i in range(400)]
     file = in_csv(tmp_path, "rider,at", *rows, "401,nonsense", "402,", "403,2024-02-30")
     release = median(file, "at", epsilon=9, user="rider", **options)
@@ -424,7 +424,7 @@ def test_a_text_file_is_told_what_its_texts_spell(tmp_path: Path, kind: str, ans
 
 
 def test_numbers_in_a_text_file_stay_numbers(tmp_path: Path) -> None:
-    """Bounds that Python could read as dates or times are numbers: nothing else was declared."""
+    """Bounds that could be read as dates or times stay numbers, because nothing else was declared."""
     file = in_csv(tmp_path, "rider,at", *(f"{i},20240305" for i in range(200)))
     for bounds in ("20240101:20240401", "20240100:20240399"):
         assert median(file, "at", bounds=bounds, epsilon=9, user="rider").answer == 20240305

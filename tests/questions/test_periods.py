@@ -1,4 +1,4 @@
-"""Ranges of periods: every kind, across years, and what is not a range."""
+"""Ranges of periods: every kind, across years, and invalid ranges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan: it reads no row and draws nothing, it is what is paid, and a requested error has an ε."""
+"""A plan reads no row and draws nothing, its price is the charge, and it finds an ε for an error."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ QUESTIONS: dict[str, Question] = {
 
 
 def visits(people: int = 300) -> pl.DataFrame:
-    """Everyone in ten clinics out of thirty."""
+    """Return a table with everyone in ten clinics out of thirty."""
     rows = [
         (person, CODES[person % 3], CLINICS[(person + 3 * turn) % 30], person % 90)
         for person in range(people)
@@ -66,7 +66,7 @@ def visits(people: int = 300) -> pl.DataFrame:
 
 
 def unreadable() -> PrivateTable:
-    """A table of which no row can be read; its columns are declared."""
+    """A table with declared columns but unreadable rows."""
     relation = duckdb.sql(
         "SELECT i AS person, error('read')::VARCHAR AS code, error('read')::VARCHAR AS clinic, "
         "error('read')::BIGINT AS age FROM range(9) t(i)"
@@ -79,7 +79,7 @@ def unreadable() -> PrivateTable:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_no_row_is_read(name: str) -> None:
-    """Not for the price, the accuracy or the card; a question that is asked does read, and fails."""
+    """The price, the accuracy and the card need no row; asking the question reads rows, and fails."""
     held = unreadable()
     plan = held.plan(QUESTIONS[name])
     assert repr(plan)
@@ -94,7 +94,7 @@ def test_no_row_is_read(name: str) -> None:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_number_of_rows_does_not_show(name: str, tmp_path: Path) -> None:
-    """Neither from a frame nor from a file with its footer: the plans are the same."""
+    """Plans are the same for frames and files of different lengths; a file's footer is not used."""
     told = set()
     for people in (0, 7, 300):
         frame = visits(people)
@@ -118,7 +118,7 @@ def test_typical_figures_are_for_the_stated_number_of_people() -> None:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_no_randomness(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the system's generator shut a plan is made and shown, and the question is not answered."""
+    """Without the system's generator a plan can be made and shown, but the question cannot be answered."""
 
     def shut(_number: int) -> bytes:
         raise AssertionError("a plan drew bits")
@@ -140,7 +140,7 @@ def test_people_are_drawn_into_groups_by_the_bits_of_each_run() -> None:
 
     assert read(scripted(1)) == read(scripted(1))
     assert read(scripted(1)) != read(scripted(2))
-    # Three hundred people in one of ten groups each: two draws agree with a probability below 10⁻⁹.
+    # Three hundred people, each in one of ten groups: two draws agree with a probability below 10⁻⁹.
     assert read(SecureBits()) != read(SecureBits())
 
 
@@ -155,7 +155,7 @@ def test_a_plan_is_frozen() -> None:
 
 
 def test_price_is_charge_for_random_questions_on_every_accountant(tmp_path: Path) -> None:
-    """Twenty on each; ``tests/tools/random_questions.py`` compares thousands."""
+    """Twenty questions per accountant; ``tests/tools/random_questions.py`` compares thousands."""
     counted = compared(tmp_path, 20, "twenty")
     assert counted["epsilon-delta"] == counted["rho-delta"] == 20
     assert all(5 < counted[name] <= 20 for name in CAPS)
@@ -175,7 +175,7 @@ def test_run_twice_pays_twice(tmp_path: Path) -> None:
 
 
 def test_a_plan_that_fits_is_paid_to_the_last_crumb(tmp_path: Path) -> None:
-    """Five quantiles at ε = 1 with 1 left: a third at each of three depths, rounded up once."""
+    """Five quantiles at ε = 1, with exactly 1 left, cost a third at each of three depths, rounded up once."""
     deciles = Quantiles("age", at=[0.1, 0.3, 0.5, 0.7, 0.9], bounds=(0, 120), epsilon=1)
     thirds = TopK("code", k=3, candidates=CODES, method="peeling", epsilon=1)
     with Ledger.open(tmp_path / "budget.db") as ledger:
@@ -211,7 +211,7 @@ def test_a_plan_looks_at_the_schema_again(tmp_path: Path) -> None:
 
 
 def test_the_price_of_two_questions_is_known_before_either_is_asked(tmp_path: Path) -> None:
-    """Groups that are found first: the price of both, and nothing is given back if none is found."""
+    """If groups are found first, the price covers both questions, and is not refunded if none is found."""
     question = QUESTIONS["mode, found groups"]
     with Ledger.open(tmp_path / "budget.db") as ledger:
         for people in (300, 0):
@@ -228,7 +228,7 @@ def test_the_price_of_two_questions_is_known_before_either_is_asked(tmp_path: Pa
 
 
 def test_a_plan_depends_on_how_the_budget_adds_up(tmp_path: Path) -> None:
-    """As a value: the accountant's name is part of it, not a ledger."""
+    """The accountant's name is part of the plan; the ledger is not."""
     from discreet import ZCDP
 
     question = TopK("code", k=9, candidates=[f"code {number}" for number in range(20)], epsilon=1)
@@ -260,7 +260,7 @@ WANTED: dict[str, tuple[Question, int]] = {
 @pytest.mark.parametrize("name", WANTED)
 @pytest.mark.parametrize("level", ["0.9", "0.99"])
 def test_the_least_epsilon_for_an_error(name: str, level: str) -> None:
-    """The bound holds at the ε that is found, and no longer at a hundredth less."""
+    """The bound holds at the ε found, but not at an ε that is one percent smaller."""
     question, error = WANTED[name]
     relation = "replace" if "replaced" in name else "add-remove"
     held = table(visits(7), user="person", ledger=None, neighbours=relation)
@@ -277,7 +277,7 @@ def test_the_least_epsilon_for_an_error(name: str, level: str) -> None:
     assert worse is not None
     assert worse.worst is not None
     assert worse.worst > error
-    assert len(str(float(plan.question.total)).replace(".", "").strip("0")) <= 4  # a figure to type
+    assert len(str(float(plan.question.total)).replace(".", "").strip("0")) <= 4  # a short decimal
 
 
 @pytest.mark.parametrize("name", ["mode", "median"])
@@ -307,7 +307,7 @@ def test_no_epsilon_is_found_where_no_bound_is_proved() -> None:
 
 
 def test_the_price_is_the_charge_where_the_budget_protects_another_relation(tmp_path: Path) -> None:
-    """Replacing a person costs what two people cost, and the plan says so beforehand."""
+    """Replacing a person costs as much as two people, and the plan says so beforehand."""
     with Ledger.open(tmp_path / "budget.db") as ledger:
         ledger.create("clinic", PureDP(3), neighbours="replace")
         frame = pl.DataFrame({"person": [1, 2], "code": ["a", "b"]})

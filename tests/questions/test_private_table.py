@@ -40,7 +40,7 @@ ASKED: dict[str, dict[str, Any]] = {
 
 
 def question_names() -> set[str]:
-    """Functions of ``discreet.questions`` that ask a table."""
+    """Return the functions of ``discreet.questions`` that ask about a table."""
     return {
         name
         for name in questions.__all__
@@ -50,7 +50,7 @@ def question_names() -> set[str]:
 
 
 def test_every_question_is_a_method() -> None:
-    assert question_names() == {*ASKED, "vote"}  # whose function runs elsewhere: test_vote
+    assert question_names() == {*ASKED, "vote"}  # its function runs in other processes: test_vote
     for name in ASKED:
         method = getattr(PrivateTable, name)
         assert (method.__name__, method.__qualname__) == (name, f"PrivateTable.{name}")
@@ -108,7 +108,7 @@ def test_a_question_has_rows_and_groups_of_its_own() -> None:
     )
     assert set(release.answer) == {20, 30}
     assert any("(age >= 18) and (age < 60 or age = 70)" in rule for rule in release.rules)
-    # Nobody is below 18 here, whatever a question says: the table's condition holds as well.
+    # Nobody is below 18 here, whatever a question says, because the table's condition also applies.
     young = table.mode(
         "code", candidates=CODES, epsilon=9, where="age < 18", with_people=True, people_share="0.9"
     )
@@ -162,16 +162,16 @@ def test_wrong_terms_are_refused_when_the_table_is_made(tmp_path: Path) -> None:
 
 
 def test_every_term_is_declared_once_and_explained() -> None:
-    """What ``table()`` accepts is what a table has, with the same descriptions."""
+    """``table()`` accepts exactly the attributes of a table, with the same descriptions."""
     taken = inspect.signature(discreet.table).parameters
     fields = {each.name for each in dataclasses.fields(PrivateTable)}
-    assert set(taken) == fields - {"accountant", "kept"}  # which a plan has besides
+    assert set(taken) == fields - {"accountant", "kept"}  # which a plan also has
     assert {each.name for each in dataclasses.fields(Setting)} == fields - {"ledger", "dataset"}
     assert all(f"    {name}: " in (inspect.getdoc(discreet.table) or "") for name in taken)
 
 
 def test_what_a_table_may_be_is_said_as_it_is() -> None:
-    """The words in the reference promise no kind of data that is then refused."""
+    """Every kind of data that the reference lists is accepted."""
     assert "mapping" not in str(discreet.table.__doc__) + str(PrivateTable.__doc__) + str(
         Setting.__doc__
     )
@@ -180,7 +180,7 @@ def test_what_a_table_may_be_is_said_as_it_is() -> None:
 
 
 def test_without_a_ledger_everything_answers_and_says_so() -> None:
-    """One rule, with a local table and without one."""
+    """The rule is the same with and without a local table."""
     held = discreet.table(VISITS, user="person")
     assert held.left is None
     with pytest.raises(ParameterError, match="go together"):
@@ -220,7 +220,7 @@ def test_a_budget_remembers_which_tables_it_was_charged_for(tmp_path: Path) -> N
         with pytest.warns(questions.OtherTableWarning, match=words):
             release = asked["pay"].ask(question)
         assert any(words in rule for rule in release.rules)
-        asked["pay"].ask(question)  # said once: the budget knows both now
+        asked["pay"].ask(question)  # only once: the budget now knows both
         assert ledger.tables("clinic") == ("pay", "visits")
         assert str(tmp_path) not in str(ledger.history("clinic"))
 

@@ -1,4 +1,4 @@
-"""One quantile and several: near the truth, ties told apart, and private at every depth by exact laws."""
+"""One quantile and several: near the truth, ties broken, and private at every depth by exact laws."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_values_that_count_and_values_that_do_not() -> None:
 
 @pytest.mark.parametrize("bounds", ["0:200", None])
 def test_a_person_with_several_values_counts_with_their_mean(bounds: str | None) -> None:
-    """Wages of a hundred people in four years, rising from 70 to 130: the least would be the first year's."""
+    """A hundred people's wages rise from 70 to 130 in four years; the least is the first year's wage."""
     rows = [(who, 100 + who % 5 - 2 + 20 * year - 30) for who in range(100) for year in range(4)]
     wages = pl.DataFrame({"who": [who for who, _ in rows], "wage": [wage for _, wage in rows]})
     asked: dict[str, Any] = {"column": "wage", "user": "who", "bounds": bounds, "epsilon": 50}
@@ -113,7 +113,7 @@ def test_the_rules_are_said_beside_the_answer() -> None:
 
 
 def test_a_drawn_value_keeps_no_bounded_range() -> None:
-    """The key of the draw is secret, and an average over keys keeps (ε, δ) and ρ but not the range."""
+    """The key of the draw is secret; averaging over keys preserves (ε, δ) and ρ, but not the range."""
     told: list[Event] = []
 
     class Notebook:
@@ -163,7 +163,7 @@ Law = dict[tuple[int, ...], float]
 
 
 def _law(line: tuple[int, ...], levels: list[Fraction], chooser: PermuteAndFlip) -> Law:
-    """The exact law of the recursion on a line on which no one is moved by coins."""
+    """Return the exact law of the recursion on a line where no coins move people."""
 
     def follow(
         part: Counts, offset: int, low: Fraction, high: Fraction, asked: list[Fraction]
@@ -191,7 +191,8 @@ def test_the_sampler_follows_the_law() -> None:
     line, chooser = (2, 0, 1, 2), PermuteAndFlip(epsilon=1)
     law = _law(line, levels, chooser)
     assert math.isclose(sum(law.values()), 1)
-    # One level is never spread out, so its law is that of the scores; the recursion is checked by its law.
+    # A single level is never spread out, so its law follows from the scores; several levels use the
+    # recursion.
     draws, bits = 1500, scripted("one level")
     seen = np.bincount(
         [
@@ -210,7 +211,7 @@ def test_the_sampler_follows_the_law() -> None:
 
 @pytest.mark.parametrize(("neighbours", "steps"), [(ADD_REMOVE, 1), (REPLACE, 2)])
 def test_privacy_over_all_small_histograms(neighbours: str, steps: int) -> None:
-    """Three quantiles at two depths: the exact loss never exceeds what the question charges."""
+    """For three quantiles at two depths, the exact loss never exceeds the charge."""
     levels = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
     epsilon = Fraction(1)
     chooser = PermuteAndFlip(epsilon=epsilon / (2 * steps))
@@ -234,7 +235,7 @@ def test_spreading_out_keeps_everyone() -> None:
     line = spread_out(people, 4, scripted("spread"))
     assert line.reshape(4, 16).sum(axis=1).tolist() == people.tolist()
     assert (line >= 0).all()
-    # A thousand people over sixteen places: each has 62.5 ± 7.7.
+    # A thousand people over sixteen positions: each has 62.5 ± 7.7.
     assert np.abs(line[32:48] - 62.5).max() < 45
 
 

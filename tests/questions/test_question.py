@@ -1,4 +1,4 @@
-"""A question as a value: equal, hashable, printed as it is written, sent and read back without loss."""
+"""A question is a value: comparable, hashable, printed as code, and serialised without loss."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_question_survives_json(question: Question) -> None:
     assert again.to_dict() == sent
 
     def typed(given: Any) -> Any:
-        """With its type: 1, True, 1.0 and Decimal(1) are equal in Python and are different labels."""
+        """Return a label with its type: 1, True, 1.0 and Decimal(1) are equal but are different labels."""
         if isinstance(given, tuple):
             return [typed(each) for each in given]
         if isinstance(given, Question):
@@ -95,7 +95,7 @@ def test_a_question_survives_json(question: Question) -> None:
 
 @pytest.mark.parametrize("question", ALL, ids=told)
 def test_a_question_is_printed_as_it_is_written(question: Question) -> None:
-    """The words make the same question, but for a list of many and for a grid, which print abbreviated."""
+    """The printed code makes the same question, except that long lists and grids are abbreviated."""
     words = repr(question)
     assert words.startswith(f"{type(question).__name__}(")
     if "..., " in words or "Grid" in words:
@@ -114,7 +114,7 @@ def test_only_what_differs_from_its_default_is_printed_and_sent() -> None:
         "candidates": ["flu", "cold"],
         "epsilon": "0.5",
     }
-    # Zero is not False, and False is not left out where True is the default.
+    # Zero is not False, and False is shown if True is the default.
     assert (
         TopK("code", k=1, candidates=["a"], epsilon=1, ordered=False).to_dict()["ordered"] is False
     )
@@ -183,13 +183,13 @@ def test_every_list_becomes_one_in_its_order(tmp_path: Path) -> None:
     ):
         assert Mode("c", candidates=listed, epsilon=1).candidates == ("red", "blue")
     path = tmp_path / "codes.txt"
-    assert Mode("c", candidates=path, epsilon=1).candidates == str(path)  # it is not opened
+    assert Mode("c", candidates=path, epsilon=1).candidates == str(path)  # the file is not opened
     for wrong in ({"red", "blue"}, {"red": 1}, pd.CategoricalDtype()):
         with pytest.raises(ParameterError, match="candidates"):
             Mode("c", candidates=wrong, epsilon=1)
 
 
-# ---- plain data from a stranger ----------------------------------------------------------------------------
+# ---- untrusted data ----------------------------------------------------------------------------
 
 _HEARD: list[tuple[str, Any]] = []
 _LISTENING: list[bool] = []
@@ -225,7 +225,7 @@ STRANGE: list[Any] = [
 
 
 def test_from_dict_imports_and_opens_nothing() -> None:
-    """By Python's own audit events, while foreign plain data becomes questions or is refused."""
+    """Uses Python's audit events while untrusted data becomes questions or is refused."""
     sys.addaudithook(_hear)
     _LISTENING.append(True)
     try:
@@ -279,7 +279,7 @@ def test_from_dict_imports_and_opens_nothing() -> None:
     ],
 )
 def test_wrong_plain_data_is_refused_at_once(data: Any, words: str) -> None:
-    """A number too long to compute is refused by its exponent first."""
+    """A number that is too long to compute is refused by its exponent."""
     with pytest.raises(ParameterError, match=words):
         Question.from_dict(data)
 
@@ -312,7 +312,7 @@ def test_a_field_without_a_mark_is_the_owners() -> None:
 
 
 def test_every_field_has_words_and_says_whose_it_is() -> None:
-    """A list, a share of ε, a mechanism and assumptions belong to the owner for every kind."""
+    """For every kind, lists, shares of ε, mechanisms and assumptions belong to the owner."""
     owners = {"candidates", "bounds", "groups", "mechanism", "purpose", "error_at_most"}
     owners |= {"people_share", "count_share", "groups_share", "considered", "sensitivity"}
     owners |= {"values_per_person"}

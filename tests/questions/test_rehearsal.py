@@ -1,4 +1,4 @@
-"""A rehearsal: the code that answers real rows, on invented ones; no row is read and nothing is spent."""
+"""A rehearsal runs the code for real answers on invented rows; it reads no row and spends nothing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ QUESTIONS: dict[str, Question] = {
 
 @pytest.fixture
 def held(tmp_path: Path) -> PrivateTable:
-    """A table of which no row can be read; its columns are declared."""
+    """A table with declared columns but unreadable rows."""
     relation = duckdb.sql(
         "SELECT i AS person, error('read')::VARCHAR AS code, error('read')::VARCHAR AS clinic, "
         "error('read')::BIGINT AS age FROM range(9) t(i)"
@@ -60,7 +60,7 @@ def test_no_row_is_read_and_nothing_is_spent(name: str, held: PrivateTable) -> N
     assert "INVENTED ROWS" in rehearsed.card.in_text(80)
     assert str(rehearsed).startswith("INVENTED ROWS")
     assert held.left == left
-    # The same question, asked, does read.
+    # Asking the same question does read rows.
     with pytest.raises(TableError):
         held.ask(QUESTIONS[name])
 

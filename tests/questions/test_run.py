@@ -1,4 +1,4 @@
-"""The runner: check, pay, read, choose, release; and what errors may say at each step."""
+"""The runner: check, pay, read, choose, release; and what errors may reveal at each step."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_real_ledger_refuses_what_does_not_fit(tmp_path: Path) -> None:
         assert "Ledger: visits #2" in str(first)
         with pytest.raises(BudgetExceededError):
             mode(VISITS, epsilon=2, ledger=ledger, dataset="visits", **OPTIONS)
-        # A pure budget has no δ to give.
+        # A pure budget has no δ.
         with pytest.raises(DiscreetError):
             mode(
                 VISITS,
@@ -172,7 +172,7 @@ def test_every_failure_after_the_spend_says_what_stays_spent(
 
     with Ledger.open(tmp_path / "budget.db") as ledger:
         ledger.create("clinic", PureDP(3))
-        if broken:  # even the note that it failed cannot be written
+        if broken:  # even the entry about the failure cannot be written
             monkeypatch.setattr(ledger, "fail", lambda _: ledger.show("nobody"))
         event = Event(PureDP(1), mechanism="permute-and-flip")
         with pytest.raises((TableError, KeyboardInterrupt)) as caught:
@@ -185,7 +185,7 @@ def test_every_failure_after_the_spend_says_what_stays_spent(
 
 
 def _ringing(in_sqlite: bool, folder: Path) -> Any:
-    """A table that takes for ever to count, and that interrupts the process when its counting begins."""
+    """A table that takes forever to count, and interrupts the process when counting begins."""
     rows = "FROM visits a, visits b, visits c, visits d"
     if not in_sqlite:
         connection, rung = duckdb.connect(), list[int]()
@@ -225,7 +225,7 @@ def _ringing(in_sqlite: bool, folder: Path) -> Any:
 
 @pytest.mark.parametrize("in_sqlite", [False, True], ids=["duckdb", "sqlite"])
 def test_an_interrupt_is_not_an_error_of_the_engine(tmp_path: Path, in_sqlite: bool) -> None:
-    """DuckDB turns it into its own error, and SQLite would notice it only after counting."""
+    """DuckDB turns an interrupt into its own error, and SQLite would notice it only after counting."""
 
     def ask() -> bytes:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -341,7 +341,7 @@ MANY = ["'a'"] * 2000
 def test_a_condition_may_be_longer_than_what_the_ledger_writes_down(
     where: str, tmp_path: Path
 ) -> None:
-    """Or on several lines: the purpose is discreet's own there, not the person's."""
+    """It may also have several lines; discreet, not the user, writes the purpose there."""
     with Ledger.open(tmp_path / "ledger.db") as ledger:
         ledger.create("d", PureDP(2))
         counted: dict[str, Any] = {"ledger": ledger, "dataset": "d", "epsilon": 1}

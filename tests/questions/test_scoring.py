@@ -33,7 +33,7 @@ def test_a_promise_for_a_question_names_the_theorem_from_its_table(relation: str
         promise = resting(Exponential(epsilon=1).promise_at(distance), moved)
         assert promise.to(PureDP).proof == CLAIMS[question, "PureDP"]
         assert promise.direct["answer"] == ANSWER
-        # Of a law that is not one of the three nothing leads from the table to the answer in one step.
+        # For other laws no single theorem leads from the table to the answer.
         other = resting(LargeGap(epsilon=1).promise_at(distance), moved)
         assert other.proof == CLAIMS["large-gap", "ApproxDP"].then(CLAIMS[steps, relation])
         assert not other.direct
@@ -42,7 +42,7 @@ def test_a_promise_for_a_question_names_the_theorem_from_its_table(relation: str
 
 @pytest.mark.parametrize("rows", [1, 3])
 def test_scores_of_more_people_than_64_bits_hold_are_exact(rows: int) -> None:
-    """A million times as many people as a counted table may have exceed 64 bits, and used to wrap around."""
+    """Scores of a million times the largest counted table exceed 64 bits, and used to wrap around."""
     people = np.full((rows, 200), MOST_COUNTED, dtype=np.int64)
     people[0, 7] -= 5
     level = Fraction(999_999, 10**6)

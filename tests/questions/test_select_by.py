@@ -1,4 +1,4 @@
-"""A custom score: the checker finds a sensitivity that is stated too low."""
+"""A custom score: the checker finds a stated sensitivity that is too low."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups without a public list: the exact law over all small tables, the one entry, and odd data."""
+"""Groups without a public list: the exact law over all small tables, the single charge, and odd data."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ VISITS = {
 
 
 def law(people: dict[str, int], chance: Any) -> dict[frozenset[str], float]:
-    """The probability of each set of kept groups, through the coins of each."""
+    """Return the probability of each set of kept groups, from the coins of all groups."""
     groups = sorted(people)
     found: dict[frozenset[str], float] = {}
     for answer in itertools.product((False, True), repeat=len(groups)):
@@ -63,7 +63,7 @@ def delta_between(one: dict[Any, float], other: dict[Any, float], epsilon: float
 
 
 def worst_delta(epsilon: Fraction, delta: Fraction, relation: str, *, raised: float = 0.0) -> float:
-    """The largest δ at ε between all tables of up to six people in groups of three, by the real counting."""
+    """Return the largest δ at ε between all tables of up to six people in three groups."""
     keeping = keeping_at(epsilon, delta, relation)
 
     def chance(people: int) -> float:
@@ -102,7 +102,7 @@ def worst_delta(epsilon: Fraction, delta: Fraction, relation: str, *, raised: fl
 def test_the_law_of_kept_groups(epsilon: Fraction, delta: Fraction, relation: str) -> None:
     found = worst_delta(epsilon, delta, relation)
     assert found <= float(delta) * (1 + 1e-9)
-    assert found > 0.45 * float(delta)  # not far from what is paid for
+    assert found > 0.45 * float(delta)  # not far below the charge
     assert worst_delta(epsilon, delta, relation, raised=0.7 * float(delta)) > float(delta)
 
 
@@ -118,7 +118,7 @@ def in_order(people: Any) -> People:
 
 @cache
 def weights_in(people: People) -> dict[str, int]:
-    """The weight of each group, by the real counting; the key of the draw is fixed."""
+    """Return the weight of each group, by the real counting; the key of the draw is fixed."""
     rows = [(f"{sorted(s)} {i}", g) for i, s in enumerate(people) for g in s]
     frame = pl.DataFrame(rows, schema={"person": pl.String, "city": pl.String}, orient="row")
     opened = open_table(frame, needed=["person", "city"])
@@ -129,10 +129,10 @@ def weights_in(people: People) -> dict[str, int]:
 def worst_weighed_delta(
     epsilon: Fraction, delta: Fraction, relation: str, *, raised: tuple[float, float] = (0, 0)
 ) -> float:
-    """The largest δ at ε between tables of up to three people in up to three groups each.
+    """Return the largest δ at ε between tables of up to three people in up to three groups each.
 
-    Of the groups named in the first round and of those named in the second, which are told apart here. What
-    is left for the second round is the table without the groups that are named, as another test shows.
+    The outcome distinguishes the groups named in the first round from those named in the second. The second
+    round uses the table without the named groups, as another test shows.
     """
     both = weighings_at(epsilon, delta, 3, relation)
 
@@ -168,7 +168,7 @@ def worst_weighed_delta(
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_the_law_of_groups_kept_by_weights(relation: str) -> None:
-    """A person in three groups is named with them within δ; the thresholds take a good part of it."""
+    """A person's three new groups are named with probability at most δ, and the thresholds use most of it."""
     epsilon, delta = Fraction(2), Fraction(1, 5)
     found = worst_weighed_delta(epsilon, delta, relation)
     assert found <= float(delta)
@@ -179,9 +179,9 @@ def test_the_law_of_groups_kept_by_weights(relation: str) -> None:
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_the_rho_of_groups_kept_by_weights(relation: str) -> None:
-    """Outside an event of the stated probability the law of common groups has the stated ρ, at any order.
+    """Outside an event of the stated probability, the law of common groups has the stated ρ, at every order.
 
-    The event: that a group is named which only one of two neighbours has.
+    The event is that a group is named which only one of the two neighbours has.
     """
     both = weighings_at(Fraction(2), Fraction(1, 5), 3, relation)
     rho, beyond = float(both.rho), float(both.unsafe)
@@ -192,7 +192,7 @@ def test_the_rho_of_groups_kept_by_weights(relation: str) -> None:
             return float(rule.ball(weight).mid())
 
     def law_of(people: People, common: frozenset[str]) -> tuple[dict[Any, float], float]:
-        """The law of both rounds among common groups, and the chance that they name no other."""
+        """Return the law of both rounds among common groups, and the chance that they name no other."""
 
         def law_in(people: People, rule: Weighing) -> tuple[dict[frozenset[str], float], float]:
             weights = weights_in(people)
@@ -250,7 +250,7 @@ def test_groups_come_from_the_data(table_in: TableMaker) -> None:
 
 
 def test_several_groups_each_count_once_to_find_them() -> None:
-    """A person in three groups is drawn into one; who it is depends on the person alone."""
+    """A person in three groups is drawn into one, which depends only on the person."""
     rows = {"person": [i for i in range(300) for _ in range(3)], "city": ["a", "b", "c"] * 300}
     opened = open_table(pl.DataFrame(rows), needed=["person", "city"])
     found = dict(people_per_group(opened, Rows(user="person", by="city", key=7)))
@@ -266,7 +266,7 @@ def test_several_groups_each_count_once_to_find_them() -> None:
     ibis_postgres="groups must be listed",
 )
 def test_people_and_in_how_many_groups_they_count(table_in: TableMaker) -> None:
-    """A person in five groups counts in three, independently of others; an extra row changes nothing."""
+    """A person in five groups counts in three, whatever others do; an extra row changes nothing."""
     rows = [(i, g) for i in range(90) for g in "abcde"[: 1 + i % 5]] * 2
     visits = {"person": [i for i, _ in rows], "city": [g for _, g in rows]}
     opened = open_table(table_in(visits), needed=["person", "city"])
@@ -282,7 +282,7 @@ def test_people_and_in_how_many_groups_they_count(table_in: TableMaker) -> None:
     weights = dict(weights_of(found))
     assert weights["a"] > 36 * 0.7 * UNIT
     assert all(0 < weights[group] < 90 * UNIT for group in "abcde")
-    # Without two groups: as if these had no rows.
+    # Leaving out two groups has the same effect as if they had no rows.
     rest = [(i, g) for i, g in rows if g not in "ad"]
     fewer = {"person": [i for i, _ in rest], "city": [g for _, g in rest]}
     asked = Rows(user="person", by="city", groups_per_person=2, key=7)
@@ -293,7 +293,7 @@ def test_people_and_in_how_many_groups_they_count(table_in: TableMaker) -> None:
 
 
 def test_weights_are_used_where_public_facts_favour_them() -> None:
-    """Eighty people in each of thirty groups: at this ε their weight is 14 deviations above the threshold."""
+    """Each of thirty groups has eighty people; at this ε its weight is 14 deviations above the threshold."""
     rows = [(person, (person + step) % 30) for person in range(240) for step in range(10)]
     frame = pl.DataFrame(rows, schema=["person", "item"], orient="row")
     opened = table(frame, user="person", ledger=None)
@@ -322,7 +322,7 @@ def test_weights_are_used_where_public_facts_favour_them() -> None:
 
 
 def test_one_group_nobody_and_a_bound_far_above_the_groups() -> None:
-    """Two hundred people in one group weigh 200, where T is below 30; blanks and nulls are not groups."""
+    """Two hundred people in one group weigh 200, and T is below 30; blanks and nulls are not groups."""
     rows: dict[str, Any] = {"person": list(range(200)), "city": ["bern"] * 200}
     rows = {name: values + values[:2] for name, values in rows.items()}
     frame = pl.DataFrame(rows | {"city": [*rows["city"][:200], " ", None]})
@@ -366,7 +366,7 @@ def test_one_entry_pays_for_both(tmp_path: Path) -> None:
 
 
 def test_a_budget_of_rho_charges_the_rho_of_the_noise(tmp_path: Path) -> None:
-    """The noise is normal: its ρ is far below that of its ε. What follows is charged by its ε."""
+    """The noise is normal, and its ρ is far below the ρ of its ε. The later steps are charged by their ε."""
     with Ledger.open(tmp_path / "budget.db") as ledger:
         ledger.create("clinic", ApproxDP(3, "1e-6"))
         visits = table(pl.DataFrame(VISITS), user="person", ledger=ledger, dataset="clinic")
@@ -387,7 +387,7 @@ def test_a_budget_of_rho_charges_the_rho_of_the_noise(tmp_path: Path) -> None:
         assert entry.details["spent"]["delta"] == "5e-8"
         assert entry.details["guarantee"]["measure"] == "ApproxZCDP"
         assert ledger.verify("clinic")
-        # Of two steps nothing but (ε, δ) is known.
+        # For two steps only (ε, δ) is known.
         twice = ACCOUNTANTS["rho-delta"].amount(found.event.under("replace"))
         assert twice.cost == spent(PureDP(1).exact_in(ZCDP)).cost
 
@@ -403,7 +403,7 @@ def test_nothing_is_safe_to_say_of_nobody(people: int) -> None:
 
 
 def test_a_bound_that_is_chosen() -> None:
-    """Nine of ten people are in two groups: at this ε the bound is 2, but for e^(−0.5·100) or so."""
+    """Nine of ten people are in two groups; the bound is 2, except with probability about e^(−0.5·100)."""
     rows = [(i, g) for i in range(1000) for g in ("abc" if i % 20 == 0 else "ab")]
     frame = pl.DataFrame(rows, schema=["person", "city"], orient="row").with_columns(
         code=pl.lit("flu")
@@ -422,7 +422,7 @@ def test_a_bound_that_is_chosen() -> None:
 
 
 def test_each_answer_of_a_person_has_its_own_failure() -> None:
-    """A mechanism with a δ fails once for each group in which a person counts, and twice if replaced."""
+    """A mechanism's δ is charged for each group in which a person counts, and twice under replacement."""
     asked: dict[str, Any] = {
         "candidates": ["cold", "flu"],
         "user": "person",
@@ -441,7 +441,7 @@ def test_each_answer_of_a_person_has_its_own_failure() -> None:
     assert delta(epsilon=8, groups_per_person=20, delta="1e-9") == pytest.approx(20e-5 + 1e-9)
     cities = {"groups": ["basel", "bern", "uri"], "groups_per_person": "choose"}
     assert delta(epsilon=8, **cities) == pytest.approx(3e-5)
-    # Replaced, one answer at ε/2 has a larger δ than three at ε/6 together: either may come.
+    # Under replacement, one answer at ε/2 has a larger δ than three at ε/6 together; both cases are possible.
     one = 1e-5 * (1 + math.exp(0.9 * 10 / 2))
     assert one > 3e-5 * (1 + math.exp(0.9 * 10 / 6))
     assert delta(epsilon=10, neighbours="replace", **cities) == pytest.approx(one)
@@ -452,7 +452,7 @@ def test_each_answer_of_a_person_has_its_own_failure() -> None:
 
 
 def test_values_that_nobody_listed_where_each_person_has_one() -> None:
-    """Ten values of 90 people each are named, at ε = 1 and δ = 10⁻⁹; the margin would need 232."""
+    """Ten values with 90 people each are named at ε = 1 and δ = 10⁻⁹; the margin would need 232 people."""
     values = [f"v{i}" for i in range(10) for _ in range(90)] + ["rare"]
     asked: dict[str, Any] = {"k": 10, "epsilon": 1, "delta": "1e-9", "one_row_per_user": True}
     release = top_k(pl.DataFrame({"v": values}), "v", **asked)
@@ -507,7 +507,7 @@ def test_a_failure_while_reading_says_once_what_stays_spent(
 def test_groups_that_were_found_are_values_and_no_periods(
     kind: str, names: tuple[str, str], tmp_path: Path
 ) -> None:
-    """After the payment labels are not interpreted: that used to raise, or count no one."""
+    """Labels are not interpreted after the payment; that used to raise, or count nobody."""
     rows = {
         "person": list(range(400)),
         "g": [names[i % 2] for i in range(400)],

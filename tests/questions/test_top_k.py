@@ -1,4 +1,4 @@
-"""Top-k: the exact law of ordered answers, its privacy at n ≤ 5 and k ≤ 3, and the samplers against it."""
+"""Top-k: the exact law of ordered answers, its privacy for n ≤ 5 and k ≤ 3, and the samplers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Law = dict[tuple[int, ...], Fraction]
 
 
 def peeling_law(weights: list[Fraction], k: int) -> Law:
-    """Exactly: permute-and-flip again and again among those left."""
+    """Return the exact law of repeated permute-and-flip among the remaining candidates."""
     law: Law = {}
     for order in itertools.permutations(range(len(weights)), k):
         left = list(range(len(weights)))
@@ -77,9 +77,9 @@ def test_laws_sum_to_one(law: object) -> None:
 @pytest.mark.parametrize("law", [one_shot_law, peeling_law])
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (3, 2), (4, 2), (4, 3), (5, 2), (5, 3)])
 def test_the_privacy_of_ordered_answers(law: object, n: int, k: int) -> None:
-    """Exact rationals: with e^{d/s} = 2, no ordered answer's probability changes by more than 2^k.
+    """In exact rationals with e^{d/s} = 2, no ordered answer's probability changes by more than 2^k.
 
-    Neighbours are counts with one person more: every subset of candidates grows by one.
+    A neighbour has one more person, who adds one to any subset of the candidates.
     """
     assert callable(law)
     base = Fraction(2)
@@ -87,7 +87,7 @@ def test_the_privacy_of_ordered_answers(law: object, n: int, k: int) -> None:
     laws: dict[tuple[int, ...], Law] = {}
 
     def law_of(vector: tuple[int, ...]) -> Law:
-        """The law does not care how candidates are numbered: compute it once for each multiset."""
+        """Compute the law once per multiset, because the numbering of candidates does not matter."""
         ranks = sorted(range(n), key=lambda r: vector[r])
         common = tuple(vector[r] for r in ranks)
         if common not in laws:
@@ -103,11 +103,11 @@ def test_the_privacy_of_ordered_answers(law: object, n: int, k: int) -> None:
                 ratio = later[order] / before
                 worst = max(worst, ratio, 1 / ratio)
     assert worst <= base**k
-    assert worst > base ** (k - 1)  # so that the scale is not larger than it need be
+    assert worst > base ** (k - 1)  # so the scale is not larger than necessary
 
 
 def _agrees(counts: Counter[tuple[int, ...]], law: Law, draws: int) -> None:
-    """Each frequency within 5.5 standard deviations and a little: false alarms under 1e−6 in all."""
+    """Check that each frequency is within about 5.5 standard deviations; all false alarms are under 1e−6."""
     for order, chance in law.items():
         p = float(chance)
         assert abs(counts[order] / draws - p) < 5.5 * math.sqrt(p * (1 - p) / draws) + 2 / draws
@@ -181,7 +181,7 @@ def test_the_question(table_in: TableMaker, method: str) -> None:
     assert "no particular order" in str(unordered)
     assert (
         abs(unordered.count[1] - 400) < 60
-    )  # noise of scale 2: beyond with probability under 1e-12
+    )  # noise of scale 2 exceeds this with probability under 1e-12
 
 
 def test_refusals() -> None:
@@ -198,15 +198,15 @@ def test_refusals() -> None:
         top_k(PAGES, k=1, method="one-shot", mechanism=Exponential, **common)  # type: ignore[arg-type]  # as above
 
 
-# ---- all at once -----------------------------------------------------------------------------------
+# ---- joint choices -----------------------------------------------------------------------------------
 
 
 def changes(n: int, relation: str, *, one_value: bool) -> list[tuple[int, ...]]:
-    """All that one person can do to the counts of n candidates."""
+    """Return all changes that one person can make to the counts of n candidates."""
     if one_value:
         values = [
             tuple(int(r == v) for r in range(n)) for v in range(n + 1)
-        ]  # the last is no candidate
+        ]  # the last is not a candidate
     else:
         values = list(itertools.product((0, 1), repeat=n))
     if relation == "add-remove":
@@ -219,7 +219,7 @@ def changes(n: int, relation: str, *, one_value: bool) -> list[tuple[int, ...]]:
 
 
 def widest(n: int, k: int, relation: str, *, one_value: bool, law: object = joint_law) -> Fraction:
-    """The largest range of probability ratios between neighbours: base^d for the right distance d."""
+    """Return the largest range of probability ratios between neighbours: base^d for the right distance d."""
     assert callable(law)
     base, worst = Fraction(2), Fraction(1)
     moves = set(changes(n, relation, one_value=one_value))
@@ -244,9 +244,9 @@ SIZES = [(2, 1), (3, 1), (3, 2), (3, 3), (4, 2), (4, 3), (5, 2)]
 def test_the_range_of_the_joint_choice(
     law: object, n: int, k: int, one_value: bool, relation: str
 ) -> None:
-    """Exact rationals, e^{1/s} = 2: the range is 2^d at most, and that for enough candidates."""
+    """In exact rationals with e^{1/s} = 2, the range is at most 2^d, and equal for enough candidates."""
     if relation == "replace" and not one_value and n > 4:
-        return  # 60,000 laws of 20 tuples each tell nothing that four candidates do not
+        return  # 60,000 laws of 20 tuples each add nothing to the case of four candidates
     distance = joint_distance(k, relation, one_value=one_value)
     worst = widest(n, k, relation, one_value=one_value, law=law)
     assert worst <= Fraction(2) ** distance
@@ -255,7 +255,7 @@ def test_the_range_of_the_joint_choice(
 
 
 def test_a_defect_in_the_joint_score_is_seen() -> None:
-    """A loss without its floor at zero moves twice as far; a distance smaller by one is too small."""
+    """A loss without its floor at zero moves twice as far, and a distance smaller by one is too small."""
 
     def unfloored(counts: tuple[int, ...], k: int, base: Fraction) -> Law:
         best = sorted(counts, reverse=True)
@@ -275,7 +275,7 @@ MANY = [f"page {i}" for i in range(40)]
 
 
 def test_the_order_is_what_costs() -> None:
-    """The same ε: without the order the proved bound and the typical error are smaller."""
+    """At the same ε, the proved bound and the typical error are smaller without the order."""
     held = discreet.table(PAGES, user="person", people=5000)
     plans = [
         held.plan(TopK("page", k=12, candidates=MANY, epsilon=1, ordered=each))
@@ -330,7 +330,7 @@ def test_the_method_that_nobody_named(k: int, terms: dict[str, object], method: 
 
 
 def test_a_budget_of_rho_is_spent_where_it_lasts(tmp_path: Path) -> None:
-    """Seventeen choices cost seventeen times less of ρ than one among tuples or sets."""
+    """Seventeen choices cost a seventeenth of the ρ of one choice among tuples or sets."""
     with Ledger.open(tmp_path / "budget.db") as ledger:
         ledger.create("visits", ZCDP(10))
         common: dict[str, Any] = {"candidates": MANY, "epsilon": 1, "user": "person"}
@@ -348,7 +348,7 @@ def test_a_budget_of_rho_is_spent_where_it_lasts(tmp_path: Path) -> None:
 
 
 CHARGED = [
-    # k, what else is asked, the method that is taken, and what one person can touch of it
+    # k, the other options, the method used, and how many of its choices one person affects
     (3, {}, "exponential, 3 times", Event(BoundedRange(1), count=3)),
     (3, {"by": "place"}, "exponential, 3 times", Event(AveragedRange(1), count=3)),
     (10, {"neighbours": "replace", "one_row_per_user": True}, "exponential, 10 times", None),
@@ -364,7 +364,7 @@ CHARGED = [
 def test_the_method_follows_what_a_budget_of_rho_is_charged(
     k: int, terms: dict[str, Any], method: str, event: Event | None, tmp_path: Path
 ) -> None:
-    """In groups the exponential mechanism is charged its own ρ, 0.370 and not that of pure ε, 1.386."""
+    """In groups the exponential mechanism is charged its own ρ of 0.370 instead of 1.386 for pure ε."""
     if "by" in terms:
         terms = {**terms, "groups": ["x", "y"]}
     if "one_row_per_user" not in terms:
@@ -387,7 +387,7 @@ def test_the_method_follows_what_a_budget_of_rho_is_charged(
 
 @pytest.mark.parametrize("people", [0, 1, 700])
 def test_joint_answers_for_any_data(people: int) -> None:
-    """No people, one person, everyone the same, and as many places as candidates."""
+    """Try no people, one person, everyone equal, and as many positions as candidates."""
     table = pl.DataFrame({"person": range(people), "page": ["a"] * people}, schema=PAGES.schema)
     release = top_k(
         table,
@@ -406,7 +406,7 @@ def test_joint_answers_for_any_data(people: int) -> None:
 
 
 def test_texts_that_are_not_quite_unicode_do_not_add_up_for_one_person() -> None:
-    """Four hundred different ones of one person are one label; together they would be named."""
+    """One person's 400 different invalid strings are one label; if all counted, it would be named."""
     bad = [b"\xff" + bytes([1 + i % 127, 1 + i // 127]) for i in range(400)]
     offsets = pa.array([0, *np.cumsum([len(each) for each in bad])], pa.int32())
     column = pa.StringArray.from_buffers(400, offsets.buffers()[1], pa.py_buffer(b"".join(bad)))

@@ -1,4 +1,4 @@
-"""Unknown domains, audited over small data sets: the exact law of the answer on every pair of neighbours."""
+"""Unknown domains, audited on small data sets: the exact law of the answer for every pair of neighbours."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Law = dict[tuple[str, ...], float]
 
 
 def _law(people: tuple[Person, ...], limits: Limits, rounds: int) -> Law:
-    """The law of the answer, from the same list and the same scores as ``choose`` uses."""
+    """Return the law of the answer, from the same list and scores as ``choose`` uses."""
     counts: dict[str, int] = {}
     for person in people:
         for value in set(person):
@@ -51,14 +51,14 @@ def _law(people: tuple[Person, ...], limits: Limits, rounds: int) -> Law:
 
 
 def _delta(one: Law, other: Law, epsilon: float) -> float:
-    """The least δ with Pr[S] ≤ e^ε Pr'[S] + δ for all sets S of answers."""
+    """Return the least δ with Pr[S] ≤ e^ε Pr'[S] + δ for all sets S of answers."""
     return sum(
         max(0.0, p - math.exp(epsilon) * other.get(answer, 0.0)) for answer, p in one.items()
     )
 
 
 def test_groups_share_the_delta_of_a_person() -> None:
-    """A person in two groups touches two answers, and under replacement two of each kind."""
+    """A person in two groups affects two answers; under replacement the new person affects two as well."""
     rows = [(person, "abc"[person % 3], place) for person in range(60) for place in "xy"]
     visits = pl.DataFrame(rows, schema=["person", "code", "place"], orient="row")
     asked: dict[str, Any] = {"user": "person", "by": "place", "groups": ["x", "y"]}
@@ -95,7 +95,7 @@ def _pairs(
 def test_audit_over_small_data_sets(
     neighbours: str, considered: int, rounds: int, one_row_each: bool
 ) -> None:
-    epsilon, delta = Fraction(2), Fraction(2, 5)  # so large a δ that answers are given at all
+    epsilon, delta = Fraction(2), Fraction(2, 5)  # a δ large enough for answers to occur
     limits = limits_for(
         epsilon=epsilon,
         delta=delta,
@@ -121,7 +121,7 @@ def test_audit_over_small_data_sets(
         )
         answered = max(answered, 1 - first.get((), 0.0))
     assert worst <= float(delta)
-    assert worst > 0  # there is something to charge δ for
+    assert worst > 0  # some probability must be charged to δ
     assert answered > 0.01
 
 
@@ -148,7 +148,7 @@ def test_the_question(table_in: TableMaker) -> None:
     release = top_k(
         visits, column="page", k=4, epsilon=8, delta="1e-9", user="person", with_count=True
     )
-    # Beyond the safe ones comes nothing: "secret" lies 26 below the threshold at ε = 1.5 a round.
+    # No value follows the safe ones: "secret" is 26 below the threshold at ε = 1.5 per round.
     assert release.answer == ("a", "b", "c")
     assert release.guarantee == ApproxDP(8, "1e-9")
     assert len(release.count) == 3
@@ -185,14 +185,14 @@ def test_refusals(options: dict[str, object], words: str) -> None:
 
 @pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMPTZ"])
 def test_times_are_refused_before_a_row_can_raise(kind: str) -> None:
-    """Beyond the year 9999 DuckDB returns a text, which does not compare with its other times."""
+    """DuckDB returns times beyond the year 9999 as strings, which cannot be compared with other times."""
     rows = f"SELECT 1 AS p, '200000-01-01'::{kind} AS d UNION ALL SELECT 2, '2024-01-01'::{kind}"
     with pytest.raises(ParameterError, match="cast times to dates"):
         mode(duckdb.sql(rows), column="d", user="p", epsilon=1, delta="1e-6")
 
 
 def test_values_of_people_who_have_several() -> None:
-    """Twenty values of ninety people each, ten for each person: weights of 28, where T = 12.6 and σ = 2.3."""
+    """Twenty values have ninety people each, ten values per person: weights are 28, T = 12.6 and σ = 2.3."""
     rows = [(person, (person + step) % 20) for person in range(180) for step in range(10)]
     frame = pl.DataFrame(rows, schema=["person", "item"], orient="row")
     options: dict[str, Any] = {"column": "item", "k": 20, "delta": "1e-6", "user": "person"}
@@ -205,7 +205,9 @@ def test_values_of_people_who_have_several() -> None:
     counted = top_k(frame, epsilon=400, values_per_person=4, with_count=True, **options)
     assert sum(counted.count) == pytest.approx(180 * 4, abs=60)
     lonely = pl.DataFrame({"person": [1] * 5, "item": list(range(5))})
-    assert top_k(lonely, epsilon=1, values_per_person=5, **options).answer == ()  # but for 10⁻⁶
+    assert (
+        top_k(lonely, epsilon=1, values_per_person=5, **options).answer == ()
+    )  # except with probability 10⁻⁶
     with pytest.raises(ParameterError, match="values_per_person"):
         top_k(
             frame,

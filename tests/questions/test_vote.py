@@ -1,4 +1,4 @@
-"""Votes of blocks: the law from rows to answer, what blocks are sent, what is refused, paid and said."""
+"""Votes of blocks: the law from rows to answer, the rows that blocks get, refusals, charges and plans."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ YES_NO = ["yes", "no"]
 
 
 class InThisProcess:
-    """BlockRunner whose function is called here: for tests of what surrounds it."""
+    """A BlockRunner that calls the function in this process, for tests of everything around it."""
 
     rehearsed: ClassVar[list[Any]] = []
     seen: ClassVar[list[Any]] = []
@@ -95,7 +95,7 @@ PATHS: list[Choose] = []
 
 @pytest.fixture
 def followed(monkeypatch: pytest.MonkeyPatch, here: type[InThisProcess]) -> None:
-    """Every draw asks the path being followed: the choice, everyone's block, the order of rows."""
+    """Replace every draw (choice, everyone's block, order of rows) by the next step of the current path."""
     assert here
 
     def blocks(_bits: Any, bound: int, *, count: int) -> Any:
@@ -112,7 +112,7 @@ def followed(monkeypatch: pytest.MonkeyPatch, here: type[InThisProcess]) -> None
     )
     monkeypatch.setattr(dealing, "uniform_indices", blocks)
     monkeypatch.setattr(dealing, "_shuffled", order)
-    # A table's rows are read once and dealt in every way: what is read does not depend on the coins.
+    # A table's rows are read once and dealt in every way, because reading does not depend on the coins.
     held, read = dealing.Dealer._held, dict[int, Any]()
 
     def once(dealer: Any) -> Any:
@@ -126,7 +126,7 @@ def followed(monkeypatch: pytest.MonkeyPatch, here: type[InThisProcess]) -> None
 def law_of(
     function: Any, neighbours: str, *, by_user: bool = True, blocks: int = 2, epsilon: int = 1
 ) -> Any:
-    """The law of the answer over all coins: what ``ask`` does after the payment, for each of them."""
+    """Return the law of the answer over all coins; each path does what ``ask`` does after the payment."""
 
     @functools.cache
     def planned(people: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -151,7 +151,7 @@ def law_of(
 
 
 def swayed(rows: pl.DataFrame) -> str:
-    """The worst there is: one person turns the vote of their block around."""
+    """The worst function: one person flips the vote of their block."""
     return "yes" if "x" in rows["value"].to_list() else "no"
 
 
@@ -162,7 +162,7 @@ def failing(rows: pl.DataFrame) -> str:
 
 
 def first(rows: pl.DataFrame) -> str | None:
-    """By the order of rows, which is drawn."""
+    """Vote by the first row; the order of rows is drawn at random."""
     values = rows["value"].to_list()
     return None if not values else "yes" if values[0] == "x" else "no"
 
@@ -174,7 +174,7 @@ PEOPLE_FOR = {swayed: (X, Y, XX), first: (X, Y, XY)}
 
 
 def audited(law: Any, neighbours: str, people: Sequence[Any] = (X, Y)) -> Any:
-    """The verdict on all tables of up to two people; a climb to larger ones would take hours."""
+    """Return the verdict on all tables of up to two people; larger tables would take hours."""
     tables = Tables(people, rows=2, most=2, neighbours=neighbours)
     return audit(law, PureDP(1), inputs=tables, effort="quick")
 
@@ -197,14 +197,14 @@ def test_without_a_user_every_row_gets_a_coin_of_its_own(followed: None, neighbo
 
 
 def test_the_price_is_not_far_too_high(followed: None) -> None:
-    """With one block the coins hide nothing: one person turns the only vote."""
+    """With one block the coins hide nothing, and one person flips the only vote."""
     verdict = audited(law_of(swayed, "replace", blocks=1), "replace")
     assert verdict.holds
     assert verdict.measured > 0.8
 
 
 def test_a_distance_of_one_is_refuted(followed: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Votes look like counts; but a person may move one from a candidate to another."""
+    """Votes look like counts, but a person may move a vote from one candidate to another."""
     monkeypatch.setattr(vote_module, "RANGE_DISTANCE", 1)
     monkeypatch.setattr(dealing, "uniform_indices", lambda _b, _n, *, count: np.zeros(count, int))
     assert not audited(law_of(swayed, "add-remove"), "add-remove").holds
@@ -217,13 +217,13 @@ SEEN_BEFORE: list[str] = []
 
 
 def remembering(rows: pl.DataFrame) -> str:
-    """Vote for what any earlier block also had."""
+    """Vote depending on the rows of earlier blocks."""
     SEEN_BEFORE.extend(rows["value"].to_list())
     return "yes" if "x" in SEEN_BEFORE else "no"
 
 
 def communicating(rows: pl.DataFrame) -> str:
-    """The same through a file, for blocks that run at the same time too."""
+    """Do the same through a file, which also works for blocks that run at the same time."""
     import contextlib
     import os
     import time
@@ -251,7 +251,7 @@ def without_notes() -> None:
 
 
 class InProcesses:
-    """The real thing, one server for all tables of an audit; the same blocks vote once."""
+    """Real processes, with one server for all tables of an audit; equal blocks vote only once."""
 
     runners: ClassVar[dict[bytes, BlockRunner]] = {}
     rehearsed: ClassVar[set[bytes]] = set()
@@ -302,7 +302,7 @@ def test_a_function_that_cheats_learns_no_more_than_epsilon(
 def test_the_audit_sees_blocks_that_are_not_apart(
     followed: None, monkeypatch: pytest.MonkeyPatch, function: Any
 ) -> None:
-    """The same functions in one process: one person moves every later vote, and ε is exceeded."""
+    """If the same functions run in one process, one person moves every later vote, and ε is exceeded."""
     votes = InThisProcess.votes
 
     def one_release(*given: Any) -> Any:
@@ -323,7 +323,7 @@ def test_the_audit_sees_blocks_that_are_not_apart(
 def test_a_partition_that_is_known_moves_two_votes_under_replacement(
     here: type[InThisProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without coins the newcomer is in another block than the leaver: a lead changes by 4, not 2."""
+    """Without coins the new person may be in a different block: a lead changes by 4 instead of 2."""
     assert here
 
     def opposed(rows: pl.DataFrame) -> str:
@@ -372,7 +372,7 @@ def dealt(here: type[InThisProcess], data: Any, **terms: Any) -> list[dict[str, 
         people = {row["person"] for row in plain}
         assert all(sum(row["person"] == who for row in plain) == 2 for who in people)
         together += plain
-    # Rehearsed on invented rows of the same kind.
+    # The rehearsal uses invented rows of the same kind.
     assert all(isinstance(rows, type(here.seen[0])) for rows in here.rehearsed)
     return together
 
@@ -403,7 +403,7 @@ def test_every_person_is_in_one_block_with_all_of_their_rows(
 
 
 def test_a_cluster_is_refused() -> None:
-    """By the engine's name: Spark itself takes half a minute to start."""
+    """Uses only the engine's name, because Spark takes half a minute to start."""
     assert Spark.name == "spark"
     table: Any = SimpleNamespace(engine=SimpleNamespace(name="spark"))
     with pytest.raises(ParameterError, match="not cast in a cluster"):
@@ -476,7 +476,7 @@ def test_a_list_is_dealt_value_by_value(values: Any, here: type[InThisProcess]) 
 
 
 def test_nothing_but_its_own_rows_reaches_a_block() -> None:
-    """An index, a list of categories, notes and an order would tell of rows elsewhere."""
+    """An index, a list of categories, metadata and an order would reveal rows of other blocks."""
     frame = pd.DataFrame(
         {"name": pd.Categorical(["ann", "bob", "zoe"]), "any": ["t", 7, None], "age": [1, 2, 3]},
         index=[100, 200, 300],
@@ -498,14 +498,14 @@ def test_nothing_but_its_own_rows_reaches_a_block() -> None:
 
 
 def test_the_order_of_rows_is_drawn() -> None:
-    """Each of the six orders of three rows, in 600 draws: one misses with probability below 10⁻⁴⁶."""
+    """All six orders of three rows occur in 600 draws; one is missing with probability below 10⁻⁴⁶."""
     bits = SecureBits()
     seen = {tuple(dealing._shuffled(3, bits).tolist()) for _ in range(600)}
     assert seen == set(permutations(range(3)))
 
 
 def test_people_are_dealt_evenly() -> None:
-    """4,000 people in four blocks: a count is off by 220 (8 σ) with probability below 10⁻¹⁴."""
+    """With 4,000 people in four blocks, a count is off by 220 (8 σ) with probability below 10⁻¹⁴."""
     frame = pl.DataFrame({"value": range(4000)})
     table = discreet.table(frame, one_row_per_user=True, ledger=None)
     plan = table.plan(Vote(counting, candidates=YES_NO, blocks=4, epsilon=1))

@@ -1,4 +1,4 @@
-"""A watch: paid for first, counted down, never shared; what it says follows the law."""
+"""A watch: paid for first, limited in crossings, never shared; its answers follow the stated law."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_spent_when_made_and_never_again(ledger: Ledger) -> None:
     assert "above-threshold" in history
     assert "lost with its process" in history
     assert made.entry is not None
-    # Whoever lost the first one pays again.
+    # After losing the first watch, a new one must be paid for.
     AboveThreshold(1, threshold=500, sensitivity=1, ledger=ledger, dataset="clinic")
     with pytest.raises(BudgetExceededError):
         AboveThreshold(1, threshold=500, sensitivity=1, ledger=ledger, dataset="clinic")
@@ -73,7 +73,7 @@ def test_crossings_are_counted_down_and_then_nothing_is_said() -> None:
         with pytest.raises(WatchEndedError) as ended:
             ask(value)
         messages.add(str(ended.value))
-    assert len(messages) == 1  # whatever was asked
+    assert len(messages) == 1  # for any question
 
 
 def test_gaps_and_vectors_count_too() -> None:
@@ -152,7 +152,7 @@ def test_an_interruption_ends_the_watch(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_threads_take_turns() -> None:
-    """Two hundred threads, three crossings: no more than three are ever reported."""
+    """With two hundred threads and three crossings, at most three are reported."""
     made = watch(crossings=3)
     told: list[bool] = []
 

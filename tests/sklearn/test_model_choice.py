@@ -1,4 +1,4 @@
-"""``PrivateModelChoice``: blocks cross-validate and vote; nothing is stated about the models."""
+"""``PrivateModelChoice``: blocks cross-validate and vote, without assumptions about the models."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_better_model_wins_and_is_paid_for_once(tmp_path: Path) -> None:
 
 
 class FirstOfAll:
-    """BlockRunner whose blocks all vote for the first candidate, at once."""
+    """A BlockRunner in which all blocks vote for the first candidate, at once."""
 
     def __init__(self, _function: bytes, **_terms: Any) -> None:
         pass

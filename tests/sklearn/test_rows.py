@@ -1,4 +1,4 @@
-"""No value of a row raises, and one row moves a score by at most 1, whatever it holds, in any form."""
+"""No value in a row raises, and one row moves a score by at most 1, whatever it contains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from discreet.sklearn.rows import as_array, said_yes
 
 
 def test_the_usual_score_over_all_small_tables() -> None:
-    """Adding a row raises every score by 0 or 1; replacing one moves each by at most 1, both ways."""
+    """Adding a row raises every score by 0 or 1; replacing one moves each by at most 1, up or down."""
     kinds = [
         (bits, label)
         for bits in itertools.product((False, True), repeat=2)
@@ -102,7 +102,7 @@ LABEL_FORM: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def _scores(X: Any, y: Any, threshold: float) -> Any:  # noqa: N803 - scikit-learn's own name
-    """Return what is chosen from, and check that a whole fit gives an answer; warnings are errors here."""
+    """Return the scores, and check that a whole fit gives an answer; warnings are errors here."""
     selector = PrivateSelectKBest(k=1, threshold=threshold).fit(X, y)
     assert selector.get_support().sum() == 1
     return selector._scores(*selector._table(X, y), selector._cut(3))

@@ -1,4 +1,4 @@
-"""``PrivateSearchCV``: parallel over people, only bounded scores, the best of a random number of fits."""
+"""``PrivateSearchCV``: disjoint people for fit and score, bounded scores, a random number of fits."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RUNS = Geometric(mean=10)
 
 
 class CutVote(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The most common of two public labels on each side of a public cut: one person is on one side."""
+    """Predicts the most common of two public labels on each side of a public cut."""
 
     def __init__(self, epsilon: float = 1.0, feature: int = 0, cut: float = 0.0) -> None:
         self.epsilon = epsilon
@@ -68,7 +68,7 @@ class CutVote(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class Always(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts one answer for everyone, as a list."""
+    """Predicts the same answer for everyone, as a list."""
 
     def __init__(self, answer: int = 0) -> None:
         self.answer = answer
@@ -87,7 +87,7 @@ def _search(**changes: Any) -> PrivateSearchCV:
 
 
 def test_a_whole_search_on_data_of_scikit_learn(tmp_path: Path) -> None:
-    """Forty runs in the mean: with all but a chance of 1e-9 one is better than the constant answer's 0.63."""
+    """With forty runs on average, one beats the constant answer's 0.63, except with probability 1e-9."""
     X, y = load_breast_cancer(return_X_y=True)  # noqa: N806 - as above
     with Ledger.open(f"sqlite:///{tmp_path / 'budget.db'}") as ledger:
         ledger.create("tumours", PureDP(3))
@@ -125,7 +125,7 @@ def test_fits_in_other_measures() -> None:
 
 
 def test_one_person_moves_the_count_by_one_whatever_the_row_holds() -> None:
-    """A row that makes ``predict`` fail for all rows at once counts as wrong; the others are unaffected."""
+    """A row that makes ``predict`` fail for all rows counts as wrong; the others are unaffected."""
     model = CutVote(feature=0, cut=0.5).fit(np.array([[0.0], [1.0]] * 20), np.array([0, 1] * 20))
     rows = np.array([[0.0], [1.0], [0.0], [1.0]])
     labels = model.predict(rows)
@@ -140,10 +140,10 @@ def test_one_person_moves_the_count_by_one_whatever_the_row_holds() -> None:
 
 @pytest.mark.parametrize("odd", ["secret", None, b"", 2**64, 0.5, [1]])
 def test_a_label_of_another_kind_counts_for_nobody_else(odd: Any) -> None:
-    """A list has no declared type: one text in it turned a hundred whole numbers into texts."""
+    """A list has no declared type, and one string in it once turned a hundred whole numbers into strings."""
     given: dict[str, Any] = {"cost": PureDP(0), "runs": Fixed(1), "score_epsilon": 50}
     search = PrivateSearchCV(Always(), {"answer": [2**53 + 1]}, held_out=None, **given)
-    # The noise is not 0 once in 10²¹ times.
+    # The noise is 0, except once in 10²¹ times.
     assert search.fit(np.zeros((101, 1)), [2**53 + 1] * 100 + [odd]).best_score_ == 100
 
 
@@ -201,15 +201,15 @@ def test_no_winner_predicts_nothing() -> None:
         search.predict(np.zeros((1, 1)))
 
 
-# ---- as scikit-learn sees it ---------------------------------------------------------------------
+# ---- inside scikit-learn ---------------------------------------------------------------------
 
 
 class Promised(LogisticRegression):  # type: ignore[misc]
-    """Stands for a private estimator: these tests are about everything around it."""
+    """A stand-in for a private estimator, for tests of everything around it."""
 
 
 def _around(estimator: Any = None, **changes: Any) -> PrivateSearchCV:
-    """A search that does the same each time, but for its noise: all people train and are counted."""
+    """Return a search that repeats itself except for its noise: all people train and are counted."""
     terms: dict[str, Any] = {"cost": PureDP(1), "runs": Fixed(1), "held_out": None}
     return PrivateSearchCV(estimator or Promised(), [{}], **terms | changes)
 
@@ -242,7 +242,7 @@ def _name(check: Any) -> str:
 )
 def test_estimator_checks(search: Any, check: Any) -> None:
     if _name(check) in ROWS_DECIDE:
-        with pytest.raises((AssertionError, ParameterError)):  # so the list is not too long
+        with pytest.raises((AssertionError, ParameterError)):  # so no entry is superfluous
             check(search)
         return
     try:
@@ -294,7 +294,7 @@ USES = {
 
 @pytest.mark.parametrize("use", USES)
 def test_it_works_inside_scikit_learn_with_a_ledger(use: str, tmp_path: Path) -> None:
-    """A linear model on two classes that a line nearly separates: every use comes out well above chance."""
+    """With a linear model on two nearly separable classes, every use scores well above chance."""
     with Ledger.open(tmp_path / "budget.db") as ledger:
         ledger.create("tumours", PureDP(100))
         search = _around(ledger=ledger, dataset="tumours")
@@ -358,7 +358,7 @@ def test_public_mistakes_cost_nothing(X: Any, y: Any, words: str) -> None:  # no
 
 
 def test_distances_between_people_are_refused() -> None:
-    """A column is then another person's, and a row is not one person's alone."""
+    """A column would then belong to another person, and a row to more than one person."""
     with pytest.raises(ParameterError, match="another person's"):
         _around(KNeighborsClassifier(metric="precomputed")).fit(np.zeros((9, 9)), np.zeros(9))
 
@@ -382,7 +382,7 @@ def test_texts_are_one_column() -> None:
     ],
 )
 def test_an_estimator_that_is_not_private_is_warned_of(estimator: Any, named: str) -> None:
-    """Before anything is spent, so that an error in place of the warning stops it."""
+    """The warning comes before anything is spent, so turning it into an error stops the fit."""
     X, y = _table()  # noqa: N806 - as above
     with pytest.warns(NotPrivateWarning, match=f"^{named}: .* not private"):
         _around(estimator).fit(X, y)

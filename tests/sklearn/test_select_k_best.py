@@ -29,14 +29,14 @@ FRESH_NOISE = {"check_fit_idempotent"}
 """Left out where fewer features are chosen than there are: a second fit draws other noise."""
 
 ROWS_NEVER_RAISE = {
-    "check_dtype_object",  # asks for an error that names a cell which is no number
-    "check_estimators_empty_data_messages",  # asks for an error where there are no rows: one person decides
+    "check_dtype_object",  # requires an error that names a cell that is not a number
+    "check_estimators_empty_data_messages",  # requires an error for a table without rows
 }
 """Left out: they ask that the rows decide whether there is an error."""
 
 SKIPPED_BY_TAG = {
-    "check_estimators_nan_inf",  # allow_nan: a NaN that raised would tell about a row
-    "check_methods_sample_order_invariance",  # non_deterministic, as all that follow
+    "check_estimators_nan_inf",  # allow_nan: an error about a NaN would reveal a row
+    "check_methods_sample_order_invariance",  # non_deterministic, like all below
     "check_methods_subset_invariance",
     "check_pipeline_consistency",
     "check_transformer_data_not_an_array",
@@ -193,7 +193,7 @@ def test_refusals(options: dict[str, Any], words: str) -> None:
 
 
 def test_a_threshold_has_no_default() -> None:
-    """At 0 it chose at random among features without negative values."""
+    """A default of 0 chose at random among features without negative values."""
     with pytest.raises(ParameterError, match="threshold= must be given"):
         PrivateSelectKBest(k=1, epsilon=1).fit(*_informative(30))
 
@@ -208,7 +208,7 @@ def test_a_threshold_has_no_default() -> None:
     ],
 )
 def test_a_continuous_target_is_refused_or_cut_at_public_edges(continuous: Any) -> None:
-    """Only by its declared type: whether its values have fractions depends on the rows."""
+    """Only the declared type decides, because whether values have fractions depends on the rows."""
     X, y = _informative()  # noqa: N806 - scikit-learn's own name
     selector = PrivateSelectKBest(k=2, epsilon=3, threshold=0.0)
     with pytest.raises(ParameterError, match=r"declared as floats.*target_edges="):

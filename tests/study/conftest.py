@@ -1,4 +1,4 @@
-"""The fixtures of studies, which only this room needs."""
+"""Fixtures for the tests of studies."""
 
 from tests.tools.studies import ledger, visits, written
 

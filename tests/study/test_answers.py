@@ -1,4 +1,4 @@
-"""The answers of a study as files and as a report."""
+"""A study's answers as files and as a report."""
 
 from __future__ import annotations
 

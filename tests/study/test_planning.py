@@ -45,7 +45,7 @@ def test_what_is_left_is_shared_by_weight(written: Write) -> None:
 
 
 def test_the_weakest_is_as_good_as_it_can_be(written: Write, visits: pl.DataFrame) -> None:
-    """Against every split on a grid; the worst ratio of reached to wanted error is within a percent."""
+    """Compare with every split on a grid; the worst ratio of error to target is within one percent."""
     wanted = (20, 10)
     study = Study(
         title="two",
@@ -63,7 +63,7 @@ def test_the_weakest_is_as_good_as_it_can_be(written: Write, visits: pl.DataFram
     assert plan.needed is not None
     assert plan.needed > Fraction(1, 5)
     assert "times what was wanted" in plan.conclusion
-    # Proved bounds fall as 1/ε, so the bounds at ε = 1 give them at any.
+    # Proved bounds fall as 1/ε, so the bounds at ε = 1 give those at any ε.
     at_one = [float(line.reached or 0) * float(line.cost) for line in plan.lines]
     best = min(
         max(

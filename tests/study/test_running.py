@@ -1,4 +1,4 @@
-"""A study is paid once, whatever happens on the way, and shows only what the ledger keeps."""
+"""A study is charged once, whatever happens during the run, and shows only stored answers."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ with Ledger.open(sys.argv[2]) as ledger:
 
 
 def test_killed_at_every_step_it_pays_once(written: Write, ledger: Ledger, tmp_path: Path) -> None:
-    """Killed before and after each payment and each storing: paid once each, the totals exact."""
+    """The run is killed before and after each payment and each storing; each question is charged once."""
     file = written(DIAGNOSIS, AGE, TOP, head="epsilon = 1")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)

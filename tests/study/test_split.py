@@ -1,4 +1,4 @@
-"""A total is divided as well as by brute force, and never above what equal shares cost."""
+"""A total is divided as well as by brute force, and costs at most as much as equal shares."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _falling(size: float, *, wanted: float = 1.0, power: int = 1) -> Curve:
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("sizes", [(1.0, 1.0, 1.0), (1.0, 5.0, 40.0), (0.01, 300.0, 7.0)])
 def test_the_weakest_is_as_good_as_by_brute_force(sizes: tuple[float, ...], power: int) -> None:
-    """Over all splits on a grid of hundredths; a cost that is the square of ε is what ρ adds up."""
+    """Compare with all splits on a grid of hundredths; under ρ, costs are squares of ε."""
     most = 2.0
     curves = [_falling(size, power=power) for size in sizes]
     found = weakest(curves, most)

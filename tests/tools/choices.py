@@ -1,4 +1,4 @@
-"""Let a test make every choice in place of the mechanisms."""
+"""Let a test make every choice instead of the mechanisms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _kinds(kind: type[Mechanism]) -> Iterator[type[Mechanism]]:
 def let_choose(
     monkeypatch: pytest.MonkeyPatch, choose: Callable[[Mechanism, Scores], int]
 ) -> list[int]:
-    """Replace every choice by ``choose``; the list returned gets the number of rows of each call."""
+    """Replace every choice by ``choose``; the returned list collects the number of rows of each call."""
     calls: list[int] = []
 
     def one(mechanism: Mechanism, scores: Scores, _bits: Any) -> int:

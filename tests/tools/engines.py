@@ -1,6 +1,6 @@
-"""Every engine behind one fixture; one Spark session for all tests of a worker, stopped at the end.
+"""One fixture for all engines, and one Spark session for all tests of a worker, stopped at the end.
 
-A test that takes ``table_in`` runs on every kind of table, a test that takes ``engine`` on every engine
+A test that takes ``table_in`` runs on every kind of table; a test that takes ``engine`` runs on every engine
 that reads files. A test names the engines that it cannot or need not run on, with the reason::
 
     @pytest.mark.skips_engines(spark="a job each", csv="a file has no declared types")
@@ -33,7 +33,7 @@ FIXTURES = ("table_in", "engine")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the engines that a test leaves out; no test is skipped if every service is available."""
+    """Deselect the engines that a test excludes. Tests are skipped only if a service is missing."""
     left_out = [item for item in items if _is_left_out(item)]
     if left_out:
         items[:] = [item for item in items if item not in left_out]
@@ -249,7 +249,7 @@ _AS_ARROW: dict[str, Callable[[Any], Any]] = {
 
 
 def _with_objects(frame: Any) -> Any:
-    """Return a pandas frame with its texts in columns of Python objects, as before pandas 3."""
+    """Return a pandas frame with strings in columns of Python objects, as before pandas 3."""
     texts = [name for name, kind in frame.dtypes.items() if str(kind) == "str"]
     return frame.astype(dict.fromkeys(texts, object))
 

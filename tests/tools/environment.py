@@ -1,4 +1,4 @@
-"""The environment of all tests: the same for everyone, and restored after each test.
+"""The environment of all tests: the same on every machine, and restored after each test.
 
 This module is imported before anything reads a variable. A test that needs a variable sets it itself.
 """
@@ -36,7 +36,7 @@ REMOVED += ("DISCREET_", "PG", "SPARK_", "PYSPARK_", "http_proxy", "HTTP_PROXY",
 REMOVED += ("PYTHONWARNINGS", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONOPTIMIZE", "PYTHONHASHSEED")
 REMOVED += (
     "PYTHONDONTWRITEBYTECODE",
-)  # else each program that a test starts would compile all of discreet
+)  # otherwise each program that a test starts would compile all of discreet
 """Prefixes of variables that change what a program under test does or prints."""
 SOURCES = str(Path(__file__).parents[2] / "src")
 SET = {

@@ -12,7 +12,7 @@ from tests.tools.waiting import PATIENCE
 
 
 class Ended(NamedTuple):
-    """How a child ended: its exit code (minus the signal that killed it), and what it returned."""
+    """The end of a child process: its exit code (or minus the signal that killed it) and its result."""
 
     code: int
     said: bytes

@@ -1,4 +1,4 @@
-"""The real histograms, if they are beside the project; otherwise tests that need them are skipped."""
+"""The real histograms, if they are beside the project; otherwise tests that use them are skipped."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from discreet.mechanisms import Mechanism
 def count_once(
     monkeypatch: pytest.MonkeyPatch, found: dict[Hashable, Any], rows: Callable[[], Hashable]
 ) -> None:
-    """Let DuckDB read each table that ``rows`` names only once, and keep the results in ``found``."""
+    """Make DuckDB read each table in ``rows`` only once; ``found`` stores the results."""
     columns, listed, loaded = DuckDB.columns, DuckDB.rows, DuckDB.loaded
 
     def remembered(engine: DuckDB, statement: str, *names: Any) -> Any:

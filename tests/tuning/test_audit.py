@@ -1,4 +1,4 @@
-"""The exact audit: what is found comes within 1 % of the claim, and what people claim is refuted."""
+"""The exact audit: its findings come within 1 % of our claims, and common wrong claims are refuted."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_claim_one_percent_too_small_is_refuted() -> None:
 
 @pytest.mark.parametrize("claim", [1, 2, 3, 4])
 def test_the_epsilon_of_the_winner_is_refuted_for_a_fixed_or_shown_number(claim: int) -> None:
-    """Five runs, known to everybody: nothing below 5ε is true, and 5ε is."""
+    """If everybody knows that there are five runs, 5ε is true and no smaller figure is."""
     assert not audit_tuning(PureDP(claim), epsilon=1, runs=Fixed(5), outcomes=2).holds
     assert audit_tuning(PureDP(5), epsilon=1, runs=Fixed(5), outcomes=2).holds
 
@@ -73,7 +73,7 @@ def test_a_target_costs_what_is_claimed() -> None:
 
 
 def test_the_law_of_the_best_by_adding_up_all_runs() -> None:
-    """A slow twin: all outcomes of k runs, the best of each, weighted by the masses of K up to 80."""
+    """A slow twin takes the best of all outcomes of k runs, weighted by the masses of K up to 80."""
     masses = (Fraction(1, 5), Fraction(1, 2), Fraction(3, 10))
     runs = Geometric(mean=3)
     expected = [Fraction(0)] * 3

@@ -1,4 +1,4 @@
-"""``choose_run``: paid first, the best only, failures are the worst, nothing of the losers leaves."""
+"""``choose_run``: paid first, returns only the best, ranks failures last, reveals nothing about losers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_poisson_number_may_be_none() -> None:
 
 
 def test_ties_are_broken_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three equals of five runs: each of 1,500 scripted choices is even within 6.2 deviations (1e-9)."""
+    """Three of five runs tie; in 1,500 scripted choices each wins equally often, within 6.2 deviations."""
     bits = scripted("ties")
     monkeypatch.setattr(subject, "SecureBits", lambda: bits)
     counts: Counter[int] = Counter()

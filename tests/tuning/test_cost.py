@@ -1,4 +1,4 @@
-"""What the best of several runs costs: closed forms, slow twins, dp-accounting, refusals."""
+"""The cost of the best of several runs: closed forms, slow twins, dp-accounting, refusals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LAWS: list[RandomRunCount] = [
 
 
 def _slope(runs: RandomRunCount, x: NDArray[Any]) -> NDArray[Any]:
-    """f′ in floats, from its definition as a sum of masses."""
+    """Compute f′ in floats, from its definition as a sum of masses."""
     if isinstance(runs, Poisson):
         return float(runs.rate) * np.exp(float(runs.rate) * (x - 1))
     assert isinstance(runs, NegativeBinomial)
@@ -49,7 +49,7 @@ def test_the_closed_form_is_the_maximum_over_a_grid(runs: RandomRunCount, epsilo
 
 
 def test_a_pure_run_as_a_profile_costs_the_same() -> None:
-    """Theorem 2 gives back theorem 1, theorem 3 comes near, and neither is below what is proved exact."""
+    """Theorem 2 reproduces theorem 1, theorem 3 comes near, and neither is below the exact cost."""
     for runs in _LAWS:
         exact = runs.pure(Fraction(1))
         tiny = Fraction(1, 10**12)
@@ -63,7 +63,7 @@ def test_a_pure_run_as_a_profile_costs_the_same() -> None:
     "cost", [BoundedRange(1), ApproxDP(1, "1e-4"), ZCDP("0.1"), PureDP(1)], ids=repr
 )
 def test_no_pair_of_small_runs_exceeds_the_bound(runs: RandomRunCount, cost: Any) -> None:
-    """Random pairs of four outcomes within the profile, in every order: δ at the claimed ε is below it.
+    """Random pairs of four outcomes within the profile, in every order, stay below the claimed δ.
 
     The search has power: the largest δ found is at least a hundredth of the one allowed in most cases.
     """
@@ -79,7 +79,7 @@ def test_no_pair_of_small_runs_exceeds_the_bound(runs: RandomRunCount, cost: Any
         second = rng.dirichlet([0.4, 1, 1, 0.4])
         first = second * np.exp(rng.normal(0, 1.0, 4))
         first /= first.sum()
-        # Move towards each other until the pair is within the profile, in both orders.
+        # Move the two laws towards each other until the pair is within the profile, in both orders.
         for share in np.linspace(0, 1, 21):
             one = first + share * (second - first)
             if all(
@@ -117,7 +117,7 @@ def test_the_weighted_bound_is_the_least_for_runs_that_are_not_pure() -> None:
 @pytest.mark.parametrize("shape", [0, "0.5", 2, math.inf], ids=str)
 @pytest.mark.parametrize(("mean", "delta"), [(2, 1e-5), (40, 1e-7)])
 def test_at_most_what_dp_accounting_says(shape: Any, mean: int, delta: float) -> None:
-    """A few of the 200 cases of ``benchmarks/tuning.py``."""
+    """These are a few of the 200 cases of ``benchmarks/tuning.py``."""
     dp_event = pytest.importorskip("dp_accounting.dp_event", reason="dp-accounting is absent")
     from dp_accounting import rdp
 
@@ -147,7 +147,7 @@ def test_the_delta_of_approximate_runs_is_counted_once_a_run() -> None:
     assert isinstance(found, ApproxDP)
     assert found.exact[1] == Fraction(20, 10**8)
     assert found.epsilon == pytest.approx(float(Geometric(mean=20).pure(Fraction(1))), rel=1e-3)
-    # Less δ than the runs lose between them buys nothing.
+    # A δ smaller than that of the runs gives no finite ε.
     with pytest.raises(ParameterError, match="no finite cost"):
         cost_of_tuning(ApproxDP(1, "1e-8"), runs=Geometric(mean=20), delta="1e-9")
 

@@ -23,7 +23,7 @@ _LAWS = [
 
 
 def _masses(runs: RandomRunCount) -> list[float]:
-    """Masses up to 1,500, from the recurrence in floats, made to sum to one."""
+    """Return the masses up to 1,500, from the recurrence in floats, normalised."""
     if isinstance(runs, Poisson):
         weights = [1.0]
         for k in range(1, 1500):

@@ -1,4 +1,4 @@
-"""Profiles of one run: never below the truth, both orders, points, two releases in parallel."""
+"""Privacy profiles of one run: never below the truth, for both orders of the neighbours."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discreet.tuning.profiles import _best_log_excess, chords, in_parallel, prof
     "cost", [PureDP(1), BoundedRange(1), ApproxDP(1, "0.01"), ZCDP("0.2")], ids=repr
 )
 def test_a_profile_and_the_conversion_of_a_guarantee_agree(cost: Guarantee) -> None:
-    """ε at δ(t) is t again, up to the rounding of the conversion."""
+    """Converting δ(t) back to ε gives t, up to rounding."""
     profile = profile_of(cost)
     for t in (Fraction(1, 5), Fraction(3, 5)):
         delta = profile.at(t)
@@ -31,7 +31,7 @@ def test_a_profile_and_the_conversion_of_a_guarantee_agree(cost: Guarantee) -> N
 
 
 def test_the_other_order_of_the_neighbours() -> None:
-    """H at e^−t is 1 − e^−t + e^−t·H at e^t of the other order; for pure runs by hand."""
+    """H(e^−t) is 1 − e^−t + e^−t·H'(e^t), where H' is the other order; pure runs are checked by hand."""
     profile = profile_of(PureDP(1))
     expected = 1 - math.exp(-0.5) + math.exp(-0.5) * float(profile.at(Fraction(1, 2)))
     assert float(profile.at(Fraction(-1, 2))) == pytest.approx(expected)
@@ -39,7 +39,7 @@ def test_the_other_order_of_the_neighbours() -> None:
 
 
 def test_zcdp_is_above_the_gaussian_that_has_it() -> None:
-    """ρ = 1/(2σ²): the profile of the Gaussian mechanism, in floats, lies below, and not far."""
+    """With ρ = 1/(2σ²), the profile of the Gaussian mechanism, in floats, is slightly smaller."""
     normal = NormalDist()
     profile = profile_of(ZCDP("0.125"))
     for t in (0.0, 0.5, 1.0, 2.0):
@@ -65,7 +65,7 @@ def test_a_list_of_releases_is_composed() -> None:
     one, many = profile_of(PureDP(1)), profile_of([Event(PureDP(1), count=3)])
     assert many.pure == 3
     assert many.at(Fraction(1)) > one.at(Fraction(1)) == 0
-    # Three times randomized response, by hand: losses 3, 1, −1, −3.
+    # Randomized response three times, by hand: losses 3, 1, −1, −3.
     high, low = math.e / (1 + math.e), 1 / (1 + math.e)
     by_hand = high**3 * (1 - math.exp(1 - 3)) + 3 * high**2 * low * (1 - math.exp(1 - 1))
     assert float(many.at(Fraction(1))) == pytest.approx(by_hand, rel=1e-6)
@@ -99,7 +99,7 @@ def test_in_parallel_the_dearer_counts() -> None:
 
 @pytest.mark.parametrize("cost", [ZCDP(30), ZCDP("1e-12"), PureDP(900), PureDP("1e-12")], ids=repr)
 def test_extreme_costs(cost: Guarantee) -> None:
-    """Large and tiny costs give a finite figure, above that of one run."""
+    """Large and tiny costs give a finite figure, above the cost of one run."""
     whole = cost_of_tuning(cost, runs=Geometric(mean=10), delta="1e-6")
     assert isinstance(whole, ApproxDP)
     assert cost.to(ApproxDP, delta="1e-6").epsilon <= whole.epsilon < math.inf

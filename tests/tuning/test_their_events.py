@@ -35,7 +35,7 @@ def test_a_loss_distribution() -> None:
 
 
 def test_what_is_not_known_is_refused() -> None:
-    # Newer versions have this event, and drop how often it happened.
+    # Newer versions have this event, but ignore its count.
     planted = type("ExponentialMechanismDpEvent", (dp_event.NoOpDpEvent,), {})
     exponential = dp_event.SelfComposedDpEvent(planted(), 10)
     with pytest.raises(ParameterError, match="BoundedRange"):

@@ -1,4 +1,4 @@
-"""What the best can make of a loss: the polygon is above the function itself, and close to it."""
+"""The weights of losses in the best of several runs: the polygon is above the function and close to it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from discreet.tuning.weights import divergence_of_best, weights_of
     "runs", [Geometric(mean=8), NegativeBinomial(mean=8, shape=0), Poisson(mean=5)], ids=repr
 )
 def test_the_polygon_is_above_and_close(runs: RandomRunCount, cost: Guarantee) -> None:
-    """A slow twin: r by its tangents at 400 places, then the maximum over 2,001 u, all in floats."""
+    """A slow twin in floats: r by its tangents at 400 points, then the maximum over 2,001 u."""
     profile = profile_of(cost)
     u = np.linspace(0, 1, 2001)
     reached = np.ones_like(u)

@@ -1,4 +1,4 @@
-"""Gaps of many shapes, split into a float and its correction, and the error against balls."""
+"""Gaps of many shapes, each as a float plus a correction, and their errors against ball arithmetic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def _halton(index: int, base: int) -> Fraction:
-    """A scattered but fixed sequence in [0, 1): no random numbers needed."""
+    """Return a scattered but fixed sequence in [0, 1), without random numbers."""
     result, scale = Fraction(0), Fraction(1, base)
     while index:
         index, digit = divmod(index, base)
@@ -26,7 +26,7 @@ def _halton(index: int, base: int) -> Fraction:
 
 
 def scattered(size: int, spread: Fraction) -> list[Fraction]:
-    """Exact gaps scattered over [0, spread], no two alike, in no order; the first is 0."""
+    """Return exact, distinct gaps scattered over [0, spread] in no order; the first is 0."""
     third = Fraction(1, 3)  # not a float: every gap then needs its correction
     return [Fraction(0)] + [
         (_halton(k, 2) + third * _halton(k, 3)) * spread for k in range(1, size)
@@ -56,7 +56,7 @@ SHAPES: dict[str, Callable[[int], list[Fraction]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Exact gaps with the two floats that stand for each."""
+    """Exact gaps, each with its two floats."""
 
     exact: list[Fraction]
     gaps: Floats
@@ -79,7 +79,7 @@ def relative_error(found: Floats, balls: Sequence[Any]) -> float:
 
 
 def log_error(found: Floats, balls: Sequence[Any]) -> float:
-    """Error of logarithms: absolute up to 1, relative beyond."""
+    """Return the error of logarithms: absolute up to 1, relative beyond."""
     with ctx.workprec(250):
         errors = [
             float((abs(arb(value) - ball.log()) / max(1.0, abs(value))).upper())
@@ -97,7 +97,7 @@ def shape_of_size(request: pytest.FixtureRequest) -> Callable[[int], Shape]:
     params=["one unit", "thirty units", "one best, others equal", "pairs a hair apart", "two heaps"]
 )
 def thousand(request: pytest.FixtureRequest) -> Shape:
-    """Return a thousand gaps, of shapes whose balls are computed within a second or two."""
+    """Return a thousand gaps of a shape that ball arithmetic handles within a second or two."""
     return split(SHAPES[request.param](1000))
 
 

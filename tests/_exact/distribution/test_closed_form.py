@@ -1,4 +1,4 @@
-"""The exponential mechanism, against balls and at the edges."""
+"""The exponential mechanism's probabilities, against ball arithmetic and in extreme cases."""
 
 from __future__ import annotations
 

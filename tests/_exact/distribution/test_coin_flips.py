@@ -1,4 +1,4 @@
-"""Permute-and-flip's probabilities against ball arithmetic, at the edges, and at a million."""
+"""Permute-and-flip's probabilities against ball arithmetic, in extreme cases, and for a million scores."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_one_best_and_a_million_far_behind() -> None:
     gaps[123] = 0.0
     found = permute_and_flip(gaps)
     coin, others = math.exp(-14.0), 10**6 - 1
-    # r beats the others in a binomial crowd; the best wins the rest.
+    # r beats a binomial number of others; the best candidate wins otherwise.
     exact = [
         math.comb(others, k) * coin**k * (1 - coin) ** (others - k) / (k + 1) for k in range(25)
     ]
@@ -101,9 +101,9 @@ def test_a_million_take_a_few_arrays() -> None:
 
 
 def test_a_million_take_at_most_twenty_times_a_softmax() -> None:
-    """Measured: 2 to 7 times, by how fast the processor's exp is; every node for every coin takes 40.
+    """The measured factor is 2 to 7, depending on the processor's exp; all nodes for all coins would take 40.
 
-    Processor time, and the least of several runs, so that a busy machine does not decide.
+    The test takes the least processor time of several runs, so a busy machine does not matter.
     """
     gaps = 10.0 * ((np.arange(10**6) * 0.6180339887498949) % 1.0)
 

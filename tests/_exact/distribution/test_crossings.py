@@ -1,4 +1,4 @@
-"""The law of answers about a threshold: closed forms in balls against themselves, panels against balls."""
+"""The distribution of answers about a threshold: closed forms in balls, and panels against balls."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_all_sequences_together_are_certain(scales: NoiseScales) -> None:
 
 
 def test_one_value_by_hand() -> None:
-    """q = T: Y ≥ X has the probability b₂/(b₁ + b₂); and halves with Laplace noise."""
+    """At q = T, Y ≥ X has the probability b₂/(b₁ + b₂); with Laplace noise it is one half."""
     ball = sequence_ball([Block(Fraction(0), True)], NoiseScales(Fraction(2), Fraction(3)))
     assert ball.overlaps(arb(3) / 5)
     for above in (False, True):

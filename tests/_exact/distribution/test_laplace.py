@@ -1,4 +1,4 @@
-"""Noisy max with Laplace noise against ball arithmetic, at the edges, and at scale."""
+"""Noisy max with Laplace noise against ball arithmetic, in extreme cases, and for many candidates."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_logarithms_survive_where_probabilities_do_not() -> None:
     gaps = np.array([0.0, 1e4, 1e10, 1e300, np.inf])
     found = noisy_max_laplace(gaps, log=True)
     assert found[0] == 0
-    # Against a single best alone, e^{−g}(1/2 + g/4); here only the second best is ever near.
+    # Against a single best, the chance is e^{−g}(1/2 + g/4); here only the second best is near.
     assert found[1] == pytest.approx(-1e4 + math.log((2 + 1e4) / 4), rel=1e-15)
     assert found[2] == pytest.approx(-1e10, rel=1e-8)
     assert found[3] == pytest.approx(-1e300)
@@ -81,7 +81,7 @@ def test_one_best_and_a_crowd_just_where_it_matters() -> None:
 
 
 def test_a_hundred_thousand_take_less_than_two_seconds() -> None:
-    """Measured: a few milliseconds; the limit is the promise."""
+    """It takes a few milliseconds; the limit is what the documentation promises."""
     for spread in (1.0, 100.0, 1e5):
         gaps = spread * ((np.arange(10**5) * 0.6180339887498949) % 1.0)
         start = time.process_time()

@@ -1,4 +1,4 @@
-"""The tables the distributions rest on, checked in ball arithmetic."""
+"""The quadrature tables that the distributions use, checked in ball arithmetic."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_nodes_ascend_and_cannot_be_changed() -> None:
 
 @pytest.mark.parametrize("mean", [1, 2, 5, 10, 20, 42])
 def test_enough_nodes_for_the_hardest_products(mean: int) -> None:
-    """(1 − u·m/n)^n for several n, and its limit exp(−m·u), on [0, 1]."""
+    """The products are (1 − u·m/n)^n for several n, and the limit exp(−m·u), on [0, 1]."""
     count = nodes_for_coins(mean, 10**6)
     with ctx.workprec(300):
         roots = [arb.legendre_p_root(count, k, weight=True) for k in range(count)]
@@ -64,7 +64,7 @@ def test_a_product_of_few_factors_gets_an_exact_rule() -> None:
 @pytest.mark.parametrize("length", [1e-300, 1e-9, 1e-3, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize(("ahead", "below"), [(1, 0), (1, 50), (2, 3), (10, 0), (60, 0), (5, 20)])
 def test_enough_nodes_on_a_panel(length: float, ahead: int, below: int) -> None:
-    """v^{−k−1} (1 − v/2)^below on a panel, against a rule with three times the nodes."""
+    """Integrate v^{−k−1} (1 − v/2)^below on a panel, against a rule with three times the nodes."""
     parts = max(1, math.ceil((1 + ahead + below) * length / 12))
     length /= parts
     width = -math.expm1(-length)
@@ -86,7 +86,7 @@ def test_enough_nodes_on_a_panel(length: float, ahead: int, below: int) -> None:
 
 
 def test_the_reciprocal_polynomial_is_as_close_as_proved() -> None:
-    """R(x)·(1 − x) − 1 vanishes nowhere we need a sign: its size is bounded piece by piece."""
+    """The defect R(x)·(1 − x) − 1 is bounded piece by piece."""
     coefficients = quadrature._RECIPROCAL.tolist()
     with ctx.workprec(200):
         defect = arb_poly(coefficients) * arb_poly([1, -1]) - 1
@@ -121,7 +121,7 @@ def test_power_sums_and_products_match_the_direct_ones() -> None:
 
 
 def test_numpy_rules_would_not_have_done() -> None:
-    """Why the nodes come from ball arithmetic at all."""
+    """NumPy's nodes are not accurate enough, so ours come from ball arithmetic."""
     _, weights = np.polynomial.legendre.leggauss(64)
     ours = 2 * quadrature.gauss_legendre(64).weights
     assert np.max(np.abs(weights[::-1] / ours - 1)) > 1e-14

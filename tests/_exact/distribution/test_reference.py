@@ -1,4 +1,4 @@
-"""The balls agree with formulas, and with integrals done differently."""
+"""The balls agree with formulas, and with integrals computed in another way."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_balls_of_permute_and_flip_contain_the_sum_over_subsets(gammas: list[Fra
 
 
 def _laplace_by_definition(gammas: Sequence[Fraction], r: int) -> Any:
-    """∫ f(y − q_r) Π F(y − q_t) dy by rigorous adaptive integration, score by score."""
+    """Compute ∫ f(y − q_r) Π F(y − q_t) dy by rigorous adaptive integration, score by score."""
     scores = [-g for g in gammas]
     edges = sorted({Fraction(-120), *scores, Fraction(120)})
 
@@ -97,7 +97,7 @@ def test_enormous_gaps_neither_hang_nor_widen_the_balls() -> None:
     gammas = [Fraction(0), Fraction(10) ** 9, Fraction(10) ** 12, Fraction(10) ** 12 + 1]
     balls = reference.noisy_max_laplace_ball(gammas)
     with ctx.workprec(300):
-        # Only the best is ever near the second: e^{−g}(1/2 + g/4).
+        # Only the best is near the second: e^{−g}(1/2 + g/4).
         second = arb(-(10**9)).exp() * (2 + arb(10) ** 9) / 4
         assert abs(balls[1] / second - 1) < arb(2) ** -150
         assert max(ball.rad() / ball.mid() for ball in balls) < arb(2) ** -150

@@ -59,13 +59,13 @@ def _check(values: Values, scale: Fraction, largest: bool) -> None:
         for index in everyone[far].tolist():
             assert exact[index] > least
         for index in near_ones.tolist():
-            # Tight: nobody beyond the level by more than a rounding of the score is kept near.
+            # The bound is tight: a candidate beyond the level by more than one rounding is not near.
             spacing = _spacing(values, index) / scale
             assert exact[index] <= least * (1 + Fraction(1, 2**40)) + spacing
 
 
 def _check_bounds(gaps: Gaps, exact: list[Fraction]) -> None:
-    """Lemma 4 for bounds: right unless γ is within 2⁻⁴⁸ of its bound."""
+    """Check lemma 4 for bounds: the comparison is right unless γ is within 2⁻⁴⁸ of its bound."""
     sides = (1 - 2.0**-46, 1 + 2.0**-46)
     close = [float(gamma) * side for gamma in exact if 2**-8 < gamma < 500 for side in sides]
     bounds = np.array([2.0**-8, 0.7, 5.5, 40.0, math.inf, *close])
@@ -171,7 +171,7 @@ def test_every_pass_refuses_what_is_not_finite(
         gaps = Gaps(values, scale=Fraction(1), largest_is_best=largest)
         with np.errstate(all="ignore"):
             if bad == (-math.inf if largest else math.inf):
-                assert gaps.best == values[5]  # the worst of scores, which nobody chooses
+                assert gaps.best == values[5]  # the worst possible score, which is never chosen
                 assert gaps.gamma(place % size) >= FARTHEST_GAP - 2
             else:
                 with pytest.raises(ScoresError, match=r"^scores must be finite$"):

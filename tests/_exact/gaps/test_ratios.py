@@ -1,4 +1,4 @@
-"""The ratios of unequal sensitivities, by their definition and by the hull."""
+"""The ratios for unequal sensitivities: the definition against the computation by a convex hull."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discreet._exact.gaps.ratios import ratios
 def by_definition(
     values: list[Fraction], steps: list[Fraction], shift: Fraction, *, monotonic: bool
 ) -> list[Fraction]:
-    """Every pair, as the page writes it."""
+    """Compute the ratios from every pair, as the proof page defines them."""
     heights = [q - shift * step for q, step in zip(values, steps, strict=True)]
     return [
         min(

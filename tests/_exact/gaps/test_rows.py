@@ -1,4 +1,4 @@
-"""Many rows see the gaps that each of them would see alone."""
+"""Gaps of many rows at once equal the gaps of each row alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_gaps_are_those_of_each_row(
 ) -> None:
     values = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]).astype(kind)
     if kind in (np.int64, np.uint64):
-        values = values + kind(2**63 - 10)  # differences that no float64 of the scores would keep
+        values = values + kind(2**63 - 10)  # differences that float64 scores would lose
     rows = _rows(values, width=width, largest=largest, scale=scale)
     everyone = np.arange(rows.size)
     alone = [rows.row(number) for number in range(len(rows.starts))]

@@ -35,7 +35,7 @@ EPSILONS = st.one_of(
 @given(epsilon=EPSILONS)
 def test_an_upper_bound_is_above_and_near_the_truth(formula: Any, epsilon: Fraction) -> None:
     if epsilon > 1000 and formula not in (_pure, _laplace):
-        epsilon = Fraction(1000)  # exp of more leaves the range of reported numbers
+        epsilon = Fraction(1000)  # larger exponents leave the range of reported numbers
     bound = upper_bound(formula, epsilon)
     assert isinstance(bound, Fraction)
     with ctx.workprec(8000):
@@ -75,7 +75,7 @@ def test_exact_balls_give_themselves() -> None:
 
 
 def test_no_thread_finds_the_precision_of_another() -> None:
-    """Each holds the lock while its precision is in force; without it the two would meet."""
+    """Each thread holds the lock while its precision is set; without the lock the two would interfere."""
     met = threading.Barrier(2, timeout=0.2)
     wrong: list[int] = []
 

@@ -1,4 +1,4 @@
-"""What a user writes becomes exactly the intended rational, or an error that quotes it."""
+"""A user's number becomes exactly the intended rational, or an error that quotes it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class _Unprintable:
         (np.uint64(2**64 - 1), Fraction(2**64 - 1)),
         (np.float64(0.1), Fraction(1, 10)),
         (np.float32(0.5), Fraction(1, 2)),
-        # A NumPy scalar is widened to float64 first, and that number's shortest decimal is meant.
+        # A NumPy scalar is converted to float64 and then read as its shortest decimal.
         (np.float32(0.1), Fraction("0.10000000149011612")),
         (np.float16(0.1), Fraction("0.0999755859375")),
     ],

@@ -1,4 +1,4 @@
-"""The split of ε: exact for every share, and best where the variance says."""
+"""The split of ε: exact for every share, and by default the one with the least variance."""
 
 from __future__ import annotations
 

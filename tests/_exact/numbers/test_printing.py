@@ -1,4 +1,4 @@
-"""Printed figures: on the side that keeps a promise true, and never NaN."""
+"""Printed figures are rounded in the safe direction and are never NaN."""
 
 from __future__ import annotations
 

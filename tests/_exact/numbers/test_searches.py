@@ -1,4 +1,4 @@
-"""Thresholds, least numbers, peaks and roots, against answers known in closed form."""
+"""Searches for thresholds, least numbers, peaks and roots, against closed forms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_bisected_closes_in_on_the_threshold(threshold: float, geometric: bool) 
 
     low, high = bisected(enough, 1e-12, 2.0, relative=1e-9, geometric=geometric)
     assert low < threshold <= high <= low * (1 + 1e-9)
-    # The ends are known beforehand: an evaluation may be costly, or not allowed there.
+    # The search must not evaluate the ends: it may be costly, or not allowed there.
     assert not {1e-12, 2.0} & set(asked)
 
 

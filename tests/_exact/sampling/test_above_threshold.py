@@ -1,4 +1,4 @@
-"""Crossings of a noisy threshold: every path walked on tapes, and floats against balls."""
+"""Crossings of a noisy threshold: every path on tapes of bits, and floats against balls."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def by_gaps(watched: NoisyThreshold, values: Any) -> list[int]:
 
 
 def law(scales: NoiseScales) -> list[tuple[Fraction, Fraction]]:
-    """What each set of crossings has, as a number of two bits: the first value's is the higher one."""
+    """Return the probability of each set of crossings; a set is a two-bit number, first value first."""
     return [
         bounds(
             sequence_ball(
@@ -86,7 +86,7 @@ def test_every_tape_of_the_steady_form() -> None:
 
 @pytest.mark.parametrize("wrong", [Fraction(3, 2), Fraction(2, 3)])
 def test_a_wrong_scale_is_seen_on_tapes(wrong: Fraction) -> None:
-    """The defect that the tapes are meant to find: one scale off by a half."""
+    """One scale is off by a half, which the tapes must detect."""
     other = replace(SCALES[0], query=SCALES[0].query * wrong)
     with pytest.raises(pytest.fail.Exception):
         assert_bracketed(
@@ -102,7 +102,7 @@ def many_values() -> Any:
 @pytest.mark.parametrize("scales", SCALES)
 @pytest.mark.parametrize("kind", ["float", "whole", "exact", "steady"])
 def test_floats_decide_as_balls_do(scales: NoiseScales, kind: str) -> None:
-    """The same bits with and without belief in floats: any wrong decision would show."""
+    """With the same bits, decisions with and without floats agree; a wrong decision would show."""
     if kind == "steady" and scales.two_sided:
         return
     values = many_values()
@@ -139,7 +139,7 @@ def test_few_comparisons_need_balls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("scales", SCALES)
 def test_extremes(scales: NoiseScales) -> None:
-    """Scales and values far beyond the range of floats, and values that floats cannot distinguish."""
+    """Try scales and values far beyond the range of floats, and values that floats cannot distinguish."""
     for size in (Fraction(10) ** -400, Fraction(1), Fraction(10) ** 400):
         stretched = NoiseScales(scales.threshold * size, scales.query * size, scales.two_sided)
         watched = NoisyThreshold(Fraction(10) ** 600, stretched, scripted("extremes"))
@@ -155,12 +155,12 @@ def test_extremes(scales: NoiseScales) -> None:
 
 @pytest.mark.parametrize("scales", SCALES)
 def test_the_law_of_the_gap(scales: NoiseScales) -> None:
-    """3,000 scripted gaps of one value: each frequency within 6 standard deviations (10⁻⁸ in all)."""
+    """In 3,000 scripted draws, each frequency is within 6 standard deviations (false alarms: 10⁻⁸ in all)."""
     unit, draws, value = Fraction(2), 3000, Fraction(1)
     bits = scripted("gaps")
     found = [NoisyThreshold(Fraction(0), scales, bits).gap(value, unit) for _ in range(draws)]
     for steps in (None, 0, 1, 2, 5):
-        # At least g above the threshold is a crossing of a value that is lower by g.
+        # A gap of at least g means that the value minus g also crosses.
         if steps is None:
             chance = float(sequence_ball([Block(value, False)], scales))
         else:

@@ -27,16 +27,16 @@ from discreet.testing import scripted
 from tests.tools.forking import forked
 from tests.tools.sampling.walking import walk
 
-BIG = KERNEL_BYTES  # words of 8 bytes: far beyond what the kernel serves
+BIG = KERNEL_BYTES  # words of 8 bytes: more than the kernel provides directly
 
 
 def _secrets(source: SecureBits) -> set[int]:
-    """Words from the kernel and from the cipher; 64-bit words collide with chance under 10⁻¹³."""
+    """Return words from the kernel and from the cipher; 64-bit words collide with chance under 10⁻¹³."""
     return {*source.words(8).tolist(), *source.words(BIG).tolist(), source.integer(64)}
 
 
 def test_every_bit_of_a_word_is_fair() -> None:
-    """A false alarm happens once in 10¹⁰ runs; a bit that is stuck is always found."""
+    """A false alarm happens once in 10¹⁰ runs; a stuck bit is always found."""
     short = {8: np.uint8, 32: np.uint32}
     for source in (SecureBits(), ScriptedBits(1)):
         for width in (1, 5, 8, 32, 63, 64):

@@ -1,4 +1,4 @@
-"""Whole-number noise: the exact law, walked bit by bit, and the halves of a count."""
+"""Discrete noise: its exact distribution, bit by bit, and random halves of counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from discreet.testing import scripted
 
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(5, 2), Fraction(1, 3)])
 def test_every_tape_of_ten_bits(scale: Fraction) -> None:
-    """What a tape decides has at most its probability, and undecided tapes account for the rest."""
+    """Each outcome's decided tapes have at most its probability; undecided tapes account for the rest."""
     decided: Counter[int] = Counter()
     open_tapes = 0
     for number in range(1 << 10):
@@ -36,7 +36,7 @@ def test_every_tape_of_ten_bits(scale: Fraction) -> None:
 
 
 def test_the_law_of_discrete_laplace() -> None:
-    """6,000 scripted draws: each frequency within 5.5 standard deviations."""
+    """In 6,000 scripted draws, each frequency is within 5.5 standard deviations."""
     bits, draws = scripted("discrete laplace"), 6000
     counts = Counter(discrete_laplace(bits, Fraction(2)) for _ in range(draws))
     ratio = math.exp(-0.5)
@@ -52,7 +52,7 @@ def test_extreme_scales() -> None:
 
 
 def test_halves_of_counts() -> None:
-    """Binomial(c, 1/2): mean and variance over scripted draws, for counts around a word's edges."""
+    """Check mean and variance of Binomial(c, 1/2) over scripted draws, for counts near multiples of 64."""
     counts = np.array([0, 1, 63, 64, 65, 128, 129, 1000] * 500)
     left = halved(counts, scripted("halves"))
     assert ((left >= 0) & (left <= counts)).all()
@@ -65,7 +65,7 @@ def test_halves_of_counts() -> None:
 
 
 def test_large_counts_take_their_words_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However the words are divided into chunks, each count gets its own words."""
+    """Each count gets its own words, however the words are divided into chunks."""
     counts = np.array([65, 64, 700, 100_000, 1, 129, 64 * 9, 64 * 9 + 1] * 20)
     monkeypatch.setattr(discrete_noise, "_CHUNK_WORDS", 8)
     drawn = scripted("small chunks").words(80_000).tolist()
@@ -83,7 +83,7 @@ def test_large_counts_take_their_words_in_order(monkeypatch: pytest.MonkeyPatch)
 
 
 class _Words:
-    """Bits that are these words, one after the other."""
+    """Random bits that return these words, one after the other."""
 
     def __init__(self, words: Iterator[int]) -> None:
         self._words = words

@@ -1,4 +1,4 @@
-"""A choice for every row: each has the law of a single release, and the rows are independent."""
+"""A choice for every row: each has the distribution of a single release, and rows are independent."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _rows(
 
 
 def _joint(table: Sequence[Sequence[float]], law: Law) -> list[tuple[Fraction, Fraction]]:
-    """The probabilities of every combination of positions, the first row's position the last digit."""
+    """Return the probabilities of all combinations of positions; the first row is the last digit."""
     masses: list[Any] = [arb(1)]
     with ctx.workprec(reference.PRECISION):
         for row in table:
@@ -112,7 +112,7 @@ def test_every_tape_brackets_the_exact_probabilities_of_all_rows_together(
 
 
 def _frequencies(draw: Draw, law: Law) -> float:
-    """A right sampler exceeds LIMIT once in 10⁹ scripts; a probability off by 0.02 is found."""
+    """Compare frequencies; a right sampler exceeds LIMIT once in 10⁹ scripts; an error of 0.02 is found."""
     bits = ScriptedBits("each")
 
     def draws(values: NDArray[Any]) -> Indices:
@@ -128,7 +128,7 @@ def test_frequencies(draw: Draw, law: Law) -> None:
 
 def test_rows_are_independent() -> None:
     # Two ties in each row, 40,000 pairs: each pattern is expected 10,000 times, with a standard deviation
-    # of 87; six of them are exceeded less than once in 10⁸ scripts.
+    # of 87; a deviation of six times that happens less than once in 10⁸ scripts.
     for draw, _ in SAMPLERS:
         chosen = draw(_rows([[0, 0]] * 80_000), ScriptedBits("pairs")).reshape(-1, 2)
         patterns = np.bincount(chosen @ [1, 2], minlength=4)
@@ -139,7 +139,7 @@ def test_rows_are_independent() -> None:
 
 
 def _slow_heads(rows: RowGaps, bits: Bits) -> list[int]:
-    """``head_of_each`` from its description, in balls of 300 bits."""
+    """Implement ``head_of_each`` from its description, in balls of 300 bits."""
     first = bits.words(rows.size, width=8).tolist()
     with ctx.workprec(300):
         chance = [
@@ -200,7 +200,7 @@ def test_shares_are_the_same_by_floats_and_by_balls(number: int) -> None:
 
 
 def test_layers_are_the_same_whether_or_not_floats_are_believed() -> None:
-    # Coins and depths only: by their first bits nobody is told from anybody.
+    # Coins and depths only: the first bits do not distinguish any candidates.
     same = replace(STANDARD, first_bits=1)
     rows = [[0.0, -0.2, -0.4]] * 60
     drawn = [
@@ -228,7 +228,7 @@ def _bounds_too_narrow(patch: pytest.MonkeyPatch) -> None:
 
 
 def _first_bits_reused(patch: pytest.MonkeyPatch) -> None:
-    """The second look at a coin forgets the first."""
+    """A planted defect: the second look at a coin forgets its first bits."""
     right = ScriptedBits.words
 
     def words(self: ScriptedBits, count: int, *, width: int = 64) -> Any:

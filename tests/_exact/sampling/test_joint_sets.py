@@ -1,4 +1,4 @@
-"""The sampler of sets: every path on a tape, many draws against the exact law, and the extremes of counts."""
+"""The sampler of sets: every path on tapes of bits, draws against the exact distribution, extreme counts."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.tools.sampling.walking import assert_bracketed
 
 
 def law_at(counts: list[int], k: int, scale: Fraction) -> SetLaw:
-    """The law to about 15 digits: e^{1/scale} as a float is off by 2⁻⁵², and a loss by so many times that."""
+    """Return the distribution to about 15 digits; e^{1/scale} as a float has a relative error of 2⁻⁵²."""
     return set_law(counts, k, Fraction(math.exp(1 / scale)))
 
 
 @pytest.mark.parametrize("counts", [[2, 0, 1], [1, 1, 1], [3, 3, 0]])
 @pytest.mark.parametrize("coarse", [False, True])
 def test_every_tape_leads_to_the_law(counts: list[int], coarse: bool) -> None:
-    """With coarse blocks levels are refused; with words of two bits balls decide nearly all."""
+    """With coarse blocks, levels are rejected; with words of two bits, balls decide nearly everything."""
     scale = Fraction(2)
     expected = law_at(counts, 2, scale)
     outcomes = list(expected)
@@ -51,9 +51,9 @@ def test_every_tape_leads_to_the_law(counts: list[int], coarse: bool) -> None:
     ],
 )
 def test_draws_follow_the_law(counts: list[int], k: int, scale: Fraction, blocks: Blocks) -> None:
-    """Each of at most 15 frequencies within 7 standard deviations: a false alarm in under 10⁻⁹ of runs.
+    """All of at most 15 frequencies are within 7 standard deviations; under 10⁻⁹ of runs give a false alarm.
 
-    At 3,000 draws a set of probability 0.1 that is off by half is caught.
+    With 3,000 draws, a probability of 0.1 that is wrong by half is detected.
     """
     bits, draws = scripted(f"sets {counts} {blocks}"), 3000 if blocks.word == 64 else 1000
     values = np.array(counts)
@@ -79,7 +79,7 @@ def test_floats_and_balls_draw_the_same() -> None:
 
 
 def test_the_number_of_sets_within_a_loss() -> None:
-    """Counted in whole numbers, by floats, and one by one; the bound is slightly above."""
+    """The number is counted in whole numbers, in floats, and one by one; the bound is slightly larger."""
     for counts, k in (([4, 2, 2, 1, 0], 3), ([7, 7, 7, 3, 1, 1, 0, 0], 4), ([1, 0, 0, 0, 0], 1)):
         sets = Sets(np.array(counts), k)
         losses = [set_loss(counts, chosen) for chosen in set_law(counts, k, Fraction(2))]
@@ -139,9 +139,9 @@ def test_many_candidates_and_many_places() -> None:
 
 @pytest.mark.parametrize("scale", [2, 20])
 def test_few_levels_are_counted_and_each_once(scale: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counting a level of 100 places takes milliseconds, so their number is the time.
+    """Counting a level of 100 positions takes milliseconds, so the number of levels determines the time.
 
-    A thousand were counted three times over, in 20 seconds at a million candidates.
+    Before, a thousand levels were counted three times, which took 20 seconds for a million candidates.
     """
     counted: list[int] = []
     slowly = Sets._counted

@@ -1,4 +1,4 @@
-"""The joint sampler: every path on a tape, many draws against the exact law, and the extremes of counts."""
+"""The joint sampler: every path on tapes of bits, draws against the exact distribution, extreme counts."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.tools.sampling.walking import assert_bracketed
 
 
 def law_at(counts: list[int], k: int, scale: Fraction) -> JointLaw:
-    """The law to about 15 digits: e^{1/scale} as a float is off by 2⁻⁵², and a loss by so many times that."""
+    """Return the distribution to about 15 digits; e^{1/scale} as a float has a relative error of 2⁻⁵²."""
     return joint_law(counts, k, Fraction(math.exp(1 / scale)))
 
 
 @pytest.mark.parametrize("counts", [[2, 0, 1], [1, 1, 1], [3, 3, 0]])
 @pytest.mark.parametrize("coarse", [False, True])
 def test_every_tape_leads_to_the_law(counts: list[int], coarse: bool) -> None:
-    """With coarse blocks levels are refused by coins; with words of one bit balls decide nearly all."""
+    """With coarse blocks, coins reject levels; with words of one bit, balls decide nearly everything."""
     scale = Fraction(2)
     expected = law_at(counts, 2, scale)
     outcomes = list(expected)
@@ -50,10 +50,10 @@ def test_every_tape_leads_to_the_law(counts: list[int], coarse: bool) -> None:
     ],
 )
 def test_draws_follow_the_law(counts: list[int], k: int, scale: Fraction, blocks: Blocks) -> None:
-    """Each of at most 60 frequencies within 7 standard deviations: a false alarm in under 10⁻⁹ of runs.
+    """All of at most 60 frequencies are within 7 standard deviations; under 10⁻⁹ of runs give a false alarm.
 
-    At 3,000 draws a tuple of probability 0.1 that is off by half is caught. In the last case a level is
-    drawn within a wide block, whose last level has most tuples.
+    With 3,000 draws, a probability of 0.1 that is wrong by half is detected. In the last case a level is
+    drawn within a wide block; the last level has most of its tuples.
     """
     bits, draws = scripted(f"joint {counts} {blocks}"), 3000 if blocks.word == 64 else 1000
     values = np.array(counts)
@@ -101,14 +101,12 @@ def test_extreme_counts_and_scales(counts: list[int], scale: Fraction) -> None:
             values = np.array(counts)
             chosen = joint_first(values, k, scale=scale, bits=scripted(3), blocks=blocks)
             assert len(set(chosen)) == k
-            if (
-                scale < 1
-            ):  # a loss of one has probability under 60·e⁻⁷ for the larger one: this seed has none
+            if scale < 1:  # a loss of one has probability under 60·e⁻⁷; this seed has none
                 assert scale > Fraction(1, 100) or loss(counts, chosen) == 0
 
 
 def test_many_candidates_and_many_places() -> None:
-    """Wide blocks are split where the weight is; no candidate is drawn twice."""
+    """Wide blocks are split where most weight is, and no candidate is drawn twice."""
     rng = np.random.default_rng(5)
     for counts in (rng.poisson(2000, 3000), rng.integers(0, 2**62, 3000), np.arange(3000) ** 3):
         for scale in (Fraction(2), Fraction(10**6)):

@@ -1,4 +1,4 @@
-"""Keeping groups: the closed form against the recursion, every tape, and that no rule keeps more."""
+"""Keeping groups: the closed form against the recursion, every tape of bits, and optimality."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_closed_form_is_the_recursion(epsilon: Fraction, delta: Fraction) ->
 
 @pytest.mark.parametrize(("epsilon", "delta"), CASES)
 def test_it_is_private_and_a_little_more_is_not(epsilon: Fraction, delta: Fraction) -> None:
-    """One of the two inequalities holds with equality below one, so that a raised chance breaks it."""
+    """One of the two inequalities is tight for chances below one, so a larger chance violates it."""
     keeping = Keeping(epsilon, delta)
     with precision(400):
         grows, d, little = ball_of(epsilon).exp(), ball_of(delta), ball_of(Fraction(1, 10**40))

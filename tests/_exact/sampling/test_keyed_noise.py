@@ -1,4 +1,4 @@
-"""Keyed noise: the same for the same key, merged exactly, and of the stated law."""
+"""Keyed noise: repeatable for a key, merged exactly, with the stated distribution."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_copy_has_the_same_noise_and_another_key_has_others() -> None:
 
 
 def test_any_split_gives_the_order_of_the_whole() -> None:
-    """All set partitions of six candidates, and all k: the first of the parts' first are the first of all."""
+    """For all partitions of six candidates and all k, merging the parts' first k gives the first k of all."""
     identities, scores = _identities(6), np.array([4, 9, 9, 0, 7, 8])
     bits = scripted("splits")
     for k, scale in ((1, Fraction(3)), (2, Fraction(1, 3)), (4, Fraction(50)), (6, Fraction(2))):
@@ -61,10 +61,10 @@ def test_any_split_gives_the_order_of_the_whole() -> None:
 
 
 def test_the_law_of_the_order() -> None:
-    """6,000 scripted keys: the first is permute-and-flip's, within 5.6 standard deviations; so are pairs.
+    """Over 6,000 scripted keys, first candidates and pairs are within 5.6 standard deviations of the law.
 
-    Pairs are held to the ordinary one-shot sampler's frequencies, which has its own exact test. A noise at
-    half its scale moves the first's chance by 0.15, four times what is allowed.
+    Pairs are compared with the frequencies of the ordinary one-shot sampler, which has its own exact test.
+    Noise at half the scale would change the first candidate's probability by 0.15, four times the tolerance.
     """
     values, draws = np.array([0, -1, -3]), 6000
     identities, bits = _identities(3), scripted("order")
@@ -85,10 +85,10 @@ def test_the_law_of_the_order() -> None:
 
 
 class Close(KeyedNoise):
-    """Words that are all alike, so that only the further bits tell candidates apart."""
+    """Words that are all equal, so only later bits distinguish candidates."""
 
     def words(self, identities: Identities) -> Words:
-        """The same for everyone."""
+        """Return the same word for every candidate."""
         return np.full(len(identities), self.word, dtype=np.uint64)
 
     word = 1 << 60

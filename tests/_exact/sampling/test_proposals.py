@@ -67,7 +67,7 @@ def test_a_proposal_at_a_random_time_is_kept_with_its_exact_chance() -> None:
 
 
 def test_time_is_over_with_its_exact_chance() -> None:
-    """Two proposals at the rate of two: later than one with probability e^−2·(1 + 2)."""
+    """At rate two, the second proposal comes after time one with probability e^−2·(1 + 2)."""
 
     def sampler(bits: Bits) -> int:
         clock = Clock(2.0, bits, SMALL)

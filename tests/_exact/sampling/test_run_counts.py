@@ -1,4 +1,4 @@
-"""The number of runs: the exact law over every tape of bits, computed independently of the sampler."""
+"""The number of runs: the sampler over every tape of bits, against independently computed laws."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST = 7
 
 
 def _weight(shape: Fraction, halting: Fraction, k: int) -> Fraction:
-    """Π_{l<k} (l + η)/(l + 1)·(1 − γ)^k by its definition; at η = 0 the limit, without the first factor."""
+    """Compute Π_{l<k} (l + η)/(l + 1)·(1 − γ)^k; at η = 0 the limit, without the first factor."""
     product = (1 - halting) ** k
     for place in range(1 if shape == 0 else 0, k):
         product *= (place + shape) / (place + 1)
@@ -30,9 +30,9 @@ def _weight(shape: Fraction, halting: Fraction, k: int) -> Fraction:
 
 
 def _negative_binomial(shape: Fraction, halting: Fraction) -> list[tuple[Fraction, Fraction]]:
-    """The masses of 1, ..., 7 and of the rest, by adding up weights, not by the formula of their sum."""
+    """Return the masses of 1, ..., 7 and of the rest, by adding up weights instead of using a formula."""
     weights = [_weight(shape, halting, k) for k in range(1, 200)]
-    # Beyond the last term weights fall by (1 − γ)(k + η)/(k + 1) at least, a ratio below 1 − γ/2 here.
+    # Beyond the last term, each weight is (1 − γ)(k + η)/(k + 1) of the one before: below 1 − γ/2 here.
     rest = weights[-1] * 2 / halting
     total = (sum(weights), sum(weights) + rest)
     bounds = [(weight / total[1], weight / total[0]) for weight in weights[:_MOST]]
@@ -75,7 +75,7 @@ def test_every_tape_of_a_poisson_number(mean: Fraction) -> None:
 
 
 def test_a_law_that_is_a_little_wrong_is_caught() -> None:
-    """The walk tells η from η + 1/5: what is left open is less than that moves a mass."""
+    """The walk distinguishes η from η + 1/5: the undecided mass is smaller than the difference."""
 
     def sampler(bits: Bits) -> int:
         return truncated_negative_binomial(bits, Fraction(6, 5), Fraction(1, 2), word=1)
@@ -90,7 +90,7 @@ def test_a_law_that_is_a_little_wrong_is_caught() -> None:
 
 
 def test_whole_words_have_the_same_law() -> None:
-    """4,000 scripted draws in words of 64 bits: each frequency within 6.2 standard deviations.
+    """In 4,000 scripted draws with 64-bit words, each frequency is within 6.2 standard deviations.
 
     A right sampler fails about once in 10⁸ seeds, and the seed is fixed.
     """

@@ -16,7 +16,7 @@ from discreet._exact.sampling.steady import steady_chances
 
 
 class CountingBits(ScriptedBits):
-    """Scripted bits that keep account of every request."""
+    """Scripted bits that record every request."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -74,7 +74,7 @@ def test_coins_are_flipped_in_stretches_of_the_same_length(
 
 
 def test_stretches_merge_to_the_same_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Fixed bits: 4000 draws over 7 equal candidates in stretches of 3; five standard deviations.
+    # Fixed bits: 4000 draws over 7 equal candidates in chunks of 3; five standard deviations.
     monkeypatch.setattr(steady, "_STRETCH", 3)
     bits = ScriptedBits(4)
     drawn = [steady_head(Gaps(np.zeros(7), scale=Fraction(1)), bits) for _ in range(4_000)]
@@ -83,7 +83,7 @@ def test_stretches_merge_to_the_same_distribution(monkeypatch: pytest.MonkeyPatc
 
 
 def test_chances_are_within_the_error_that_lemma_15_states() -> None:
-    """And within the gaps that the steady sampler asks for, at both ends and where the halvings change."""
+    """This also covers the ends of the range of gaps, and the points where the number of halvings changes."""
     rng = np.random.default_rng(2)
     gammas = np.concatenate(
         [
@@ -101,7 +101,7 @@ def test_chances_are_within_the_error_that_lemma_15_states() -> None:
 
 
 class _Watched(np.ndarray):
-    """An array that records every operation made with it, and its operands."""
+    """An array that records every operation on it, with the operands."""
 
     account: ClassVar[list[tuple[str, str]]] = []
     normal_only: ClassVar[bool] = True
@@ -126,7 +126,7 @@ class _Watched(np.ndarray):
 def test_the_arithmetic_does_not_depend_on_the_scores(
     kind: str, scale: Fraction, largest: bool
 ) -> None:
-    """The same operations in the same order whatever the scores, no `exp` among them.
+    """The operations and their order are the same for all scores, and `exp` is not among them.
 
     At scales within 2^±900 no product has a subnormal or infinite operand, whose time may differ.
     """

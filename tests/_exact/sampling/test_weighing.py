@@ -1,4 +1,4 @@
-"""Groups kept by weights: what the noise and a new group cost, every number of groups, and every tape."""
+"""Groups kept by weights: the cost of noise and of a new group, every number of groups, every tape."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_no_number_of_groups_names_a_new_one_more_often(variance: str, deviation
 def test_noise_and_thresholds_are_the_least_that_are_enough(
     epsilon: Fraction, delta: Fraction, groups: int, replacing: bool
 ) -> None:
-    """The noise of both rounds together is that of one round; so are the chances to name a new group."""
+    """The noise of both rounds costs as much as one round, and so do the chances of naming a new group."""
     both = Weighings(epsilon, delta, groups=groups, replacing=replacing)
     rounds, steps = (both.first, both.last), 2 if replacing else 1
     assert 2 * both.rho == steps * sum(1 / rule.variance for rule in rounds)

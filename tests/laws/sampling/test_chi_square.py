@@ -1,8 +1,8 @@
-"""Exactness, third way: frequencies over thousands of random score vectors.
+"""Exactness, third check: frequencies over thousands of random score vectors.
 
-The bits are scripted, so these tests never fail by chance. Had they been secure, all of them
-together would raise a false alarm less than once in ten million runs: twenty-five tests, each at about
-10⁻⁹. Power: a probability of one half that is off by 0.01 is found by each of the tests of many draws.
+The bits are scripted, so these tests never fail by chance. With secure bits, all twenty-five tests together
+would raise a false alarm less than once in ten million runs (each about 10⁻⁹). Power: each test of many draws
+finds a probability of one half that is wrong by 0.01.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Exactness, first way: every tape of bits, and every outcome of the primitives, is enumerated.
+"""Exactness, first check: enumerate every tape of bits and every outcome of the primitives.
 
-No chance is involved: these tests cannot fail by accident.
+No randomness is involved, so these tests cannot fail by chance.
 """
 
 from __future__ import annotations

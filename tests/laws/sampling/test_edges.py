@@ -1,4 +1,4 @@
-"""The ends of every range, large inputs, and what a release must not do: warn, loop or hoard memory."""
+"""The ends of every range, and large inputs: a release must not warn, loop or use too much memory."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_every_sampler_refuses_what_is_not_finite(bad: float) -> None:
 
 
 def test_a_score_that_became_the_worst_possible_is_never_chosen() -> None:
-    """Scores refuses it; an array that changed afterwards may contain it."""
+    """``Scores`` refuses such a score, but an array that changed afterwards may contain it."""
     values = np.array([-math.inf, 0.0])
     with np.errstate(all="raise"):
         for one in ONE:
@@ -129,7 +129,7 @@ def test_the_best_at_scale_zero() -> None:
 
 @pytest.mark.parametrize("one", ONE[:3], ids=lambda f: f.__name__)
 def test_large_inputs_take_every_plan(one: Callable[..., int]) -> None:
-    """The near are listed, visited or thinned according to the shape; someone likely is chosen."""
+    """Near candidates are listed, visited or thinned by shape; the answer is a likely candidate."""
     rng = np.random.default_rng(2)
     size = 60_000
     lonely = np.zeros(size)
@@ -147,7 +147,7 @@ def test_large_inputs_take_every_plan(one: Callable[..., int]) -> None:
         for seed in range(5):
             gaps = Gaps(values, scale=Fraction(2))
             chosen = one(gaps, ScriptedBits(seed))
-            # Everyone beyond 30 scales together is chosen with probability under 60000·e^−30.
+            # Candidates beyond 30 scales are chosen with total probability under 60000·e^−30.
             assert gaps.exact(chosen) < 30
 
 
@@ -169,7 +169,7 @@ def test_memory_beyond_the_input_stays_small(one: Callable[..., int]) -> None:
         one(Gaps(values, scale=Fraction(2)), SecureBits())
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        # Two bytes a candidate at ten million; what is held does not grow with the input.
+        # Two bytes per candidate at ten million; the memory held does not grow with the input.
         assert peak < 2 * 10_000_000 / 4
 
 

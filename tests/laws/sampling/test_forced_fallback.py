@@ -1,7 +1,7 @@
-"""Exactness, second way: balls decide everything, and the same bits give the same draws.
+"""Exactness, second check: if balls decide everything, the same bits give the same draws.
 
-With an infinite tolerance no float is trusted. A float comparison that was ever trusted wrongly would show
-as a difference between the two runs.
+With an infinite tolerance no float is trusted. A float comparison that was trusted wrongly would show as a
+difference between the two runs.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def test_a_peek_says_tails_as_balls_do(dtype: type) -> None:
 
 
 def test_the_bounds_of_first_bits_have_their_margin() -> None:
-    """Lemma 6a needs more than the exact −ln u; much more would settle fewer coins."""
+    """Lemma 6a needs slightly more than the exact −ln u; a much larger value would decide fewer coins."""
     bounds = noise_bounds(STANDARD.first_bits, STANDARD.tolerance).tolist()
     assert bounds[0] == math.inf
     with precision(120):
@@ -218,7 +218,7 @@ def _assert_close(found: Any, points: Any, formula: Callable[[Any], Any]) -> Non
 
 
 def test_a_child_forked_while_balls_are_in_use_can_use_them() -> None:
-    """The parent holds the lock on the precision in another thread when the child is born."""
+    """Another thread of the parent holds the lock on the precision during the fork."""
     held, release = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -235,7 +235,7 @@ def test_a_child_forked_while_balls_are_in_use_can_use_them() -> None:
         uniform_head(gaps, ScriptedBits(1), tuning=replace(STANDARD, tolerance=math.inf))
 
     try:
-        assert forked(choose) == (0, b"")  # a child that waits for the lock is ended
+        assert forked(choose) == (0, b"")  # ends a child that waits for the lock
     finally:
         release.set()
         holder.join()

@@ -1,4 +1,4 @@
-"""Would the exactness checks notice a defect? Each one is planted here, and must be found."""
+"""The exactness checks must find each defect that is planted here."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _kept_at_a_random_time(_: Patch) -> None:
     assert_kept_at_a_random_time()
 
 
-# The defects.
+# The planted defects.
 
 
 def uniform_draw_off_by_one(patch: Patch) -> None:

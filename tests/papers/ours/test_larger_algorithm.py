@@ -1,4 +1,4 @@
-"""MWEM: right without noise, reproducible, with budgets that add up."""
+"""MWEM: correct without noise, reproducible, with budgets that add up."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_same_seed_gives_the_same_estimate() -> None:
     ids=["laplace", "gaussian"],
 )
 def test_noise_has_its_mean_and_deviation(draw: object, deviation: float) -> None:
-    """Scripted, so that it passes always or never; six standard errors of room."""
+    """The bits are scripted, so the result never changes; the tolerance is six standard errors."""
     bits = scripted("noise")
     sample = np.array([draw(bits, 3.0) for _ in range(4000)])  # type: ignore[operator]  # as parametrised
     assert abs(sample.mean()) < 6 * deviation / math.sqrt(4000)

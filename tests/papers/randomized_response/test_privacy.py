@@ -1,4 +1,4 @@
-"""The ε that randomized response really spends, checked against pairs of neighbours written out."""
+"""The ε that randomized response really spends, checked against explicit pairs of neighbours."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def test_no_epsilon_is_small_enough() -> None:
 
 def test_the_loss_at_given_scores() -> None:
     response = ExponentialRandomizedResponse(epsilon="0.1", truth="0.75")
-    # Far ahead: no neighbour changes the top set, and the claim holds here.
+    # A large lead: no neighbour changes the top set, and the claim holds here.
     far = Scores([9, 2, 1], sensitivity=1)
     assert top_set_is_safe(far)
     assert 0 < loss_at(response, far) <= 0.1
-    # The published example: one person more for the second candidate links it to the first.
+    # The published example: one more person for the second candidate links it to the first.
     near = Scores([5, 3, 1], sensitivity=1)
     assert not top_set_is_safe(near)
     assert loss_at(response, near) >= _pair_loss([5, 3, 1], [5, 4, 1], "0.1", "0.75") > 1.71

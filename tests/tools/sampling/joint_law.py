@@ -10,7 +10,7 @@ JointLaw = dict[tuple[int, ...], Fraction]
 
 
 def loss(counts: Sequence[int], chosen: Sequence[int]) -> int:
-    """Return by how much the worst place falls short."""
+    """Return the largest shortfall over the positions."""
     best = sorted(counts, reverse=True)
     return max(best[place] - counts[candidate] for place, candidate in enumerate(chosen))
 

@@ -1,4 +1,4 @@
-"""The law of the order of candidates, each with exponential noise added once: slow and exact."""
+"""The law of the order of candidates with one exponential noise each: slow and exact."""
 
 from __future__ import annotations
 

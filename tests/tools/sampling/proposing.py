@@ -28,7 +28,7 @@ from tests.tools.sampling.walking import walk
 
 
 def assert_weights(gaps: Gaps, tuning: Tuning, *, lowered: int = 0) -> None:
-    """Check that over all places a candidate is proposed in proportion to 2^−level, which bounds its coin."""
+    """Check that candidates are proposed in proportion to 2^−level, which bounds their coins."""
 
     def all_places(_: Bits, bound: int, **__: Any) -> Indices:
         return np.arange(bound)
