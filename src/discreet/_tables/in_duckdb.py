@@ -178,7 +178,7 @@ class DuckDB(Engine):
         return f"epoch(timezone('{zone}', to_timestamp({near})))"
 
     def _seconds(self, ticks: str, parts: int) -> str:
-        """Return ticks as seconds: the nearest float64 within 285 years of 1970, else to the second."""
+        """Return ticks as seconds: the nearest float64 up to 285 years from 1970, beyond that a near one."""
         if parts == 1:
             return f"CAST({ticks} AS DOUBLE)"
         near = f"{ticks} BETWEEN {-(2**53)} AND {2**53}"

@@ -126,7 +126,7 @@ class Period:
 
 
 def _days(year: int, month: int = 1) -> int:
-    """Return the first day of a month, counted from 1970; beyond the year 9999, the day after the last."""
+    """Return the first day of a month, in days since 1970; for years after 9999, the day after 9999-12-31."""
     return datetime.date(year, month, 1).toordinal() - _ORIGIN if year <= 9999 else 2_932_897
 
 

@@ -61,7 +61,10 @@ class _Change:
 
 @dataclass(slots=True)
 class Changes:
-    """Changes of scores that test whether a mechanism is regular. The loss is a log-ratio."""
+    """Changes of scores that test whether a mechanism is regular.
+
+    The loss is the log-ratio of the two probabilities that a change compares.
+    """
 
     subject: Subject
     claim: Regular

@@ -187,7 +187,7 @@ class OfCandidates(Grouped):
 
 
 def set_shortfall(counts: Counts, chosen: Any) -> float:
-    """Compute the shortfall of a set: compare its counts, largest first, with the largest of all counts."""
+    """Compute the shortfall of a set: compare its sorted counts, rank by rank, with the largest of all."""
     return shortfall(counts, np.array(chosen)[np.argsort(-counts[list(chosen)])])
 
 

@@ -112,8 +112,8 @@ def softmax(problem: Problem) -> list[Number]:
 
 @claim("Algorithm 2")
 def _algorithm_2(scope: Scope) -> Finding:
-    """Trying uniformly random candidates, with replacement, until a coin is heads samples the exponential
-    mechanism."""
+    """Drawing candidates uniformly, with replacement, until one's coin is heads gives the exponential
+    mechanism's distribution."""
     depth = scope.size(full=4, quick=2)
     problems = [Problem(scores, unit_coin=rational("1/3")) for scores in lattices(5, depth)]
     vectors = len(problems)

@@ -76,7 +76,7 @@ def _quoted(drawing: Drawing, scores: Scores, epsilon: str, said: tuple[str, str
 
 
 def _from_one_to_two(drawing: Drawing, panel: Lines, scores: Scores, *, say_growth: bool) -> None:
-    """Compare the EM/PF ratio along a panel, and at two to three times its ε, where curves are straight."""
+    """Compare the EM/PF ratio with the paper's, along a panel and at two to three times its largest ε."""
     low, high, grows = _ratios(panel)
     growth = f", {'growing' if grows else 'not always growing'}" if say_growth else ""
     drawing.statement(
