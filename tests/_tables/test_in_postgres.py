@@ -18,7 +18,7 @@ from discreet._tables.counts import commonest_values
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
 from discreet.questions import bound, median, mode, quantile, top_k
-from discreet.questions.answer import NeverMatchesWarning
+from discreet.questions.run import NeverMatchesWarning
 
 TYPES: dict[str, tuple[str, str]] = {
     "feeling": ("mood", "text"),

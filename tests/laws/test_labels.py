@@ -196,7 +196,7 @@ def proves(proof: Proof) -> None:
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.filterwarnings("ignore::discreet.questions.answer.NeverMatchesWarning")
+@pytest.mark.filterwarnings("ignore::discreet.questions.run.NeverMatchesWarning")
 def test_an_answer_names_what_it_rests_on(case: str, relation: str) -> None:
     question, options, *named = CASES[case]
     release = question(ROWS, **options, epsilon=2, user="who", neighbours=relation)

@@ -126,7 +126,7 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[Choose]:
     count_once(monkeypatch, COUNTED, lambda: TABLES[-1])
     let_choose(monkeypatch, selected)
     for place, stand_in in {
-        "of_rows.noisy_count": counted,
+        "asking.noisy_count": counted,
         "top_k.noisy_first": in_order,
         "unknown_domain.kept": kept,
         "top_k.joint_first": all_at_once,

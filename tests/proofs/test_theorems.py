@@ -6,10 +6,10 @@ import pickle
 import re
 from typing import Any
 
-import polars  # noqa: F401 - sets a variable when it is first imported, which no test may
+import polars
 import pytest
 
-from discreet import ZCDP, ApproxDP, BoundedRange, PermuteAndFlip, PureDP, Scores
+from discreet import ZCDP, ApproxDP, BoundedRange, PermuteAndFlip, PureDP, Scores, table
 from discreet.accounting import Event, compose
 from discreet.audit import audit
 from discreet.guarantees import FlippedCoins, LaplaceDominated, Proof
@@ -92,6 +92,22 @@ def test_one_theorem_covers_each_default_answer() -> None:
     listed = list(PICTURE.DEFAULTS["proofs"]())
     assert [words for words, _, proof in listed if not proof.checked] == []
     assert {measure for _, measure, _ in listed} == {"PureDP", "ApproxDP", "ZCDP"}
+
+
+def test_each_question_explains_its_price_with_the_theorem_that_its_answer_names() -> None:
+    rows = polars.DataFrame({"person": [1], "code": ["a"], "age": [30], "site": ["north"]})
+    visits = table(rows, ledger=None, user="person")
+    for words, question, _ in PICTURE.DEFAULTS["asked"]():
+        prices = [
+            paragraph
+            for each in type(question).__mro__
+            for paragraph in (vars(each).get("__doc__") or "").split("\n\n")
+            if paragraph.strip().startswith("Price")
+        ]
+        proof = visits.plan(question).proof
+        assert proof is not None
+        for theorem in proof.theorems:
+            assert any(f"``{theorem}``" in price for price in prices), (words, theorem)
 
 
 def test_every_kind_of_question_is_among_the_default_answers() -> None:

@@ -29,7 +29,8 @@ from discreet.questions import (
     select_by,
     top_k,
 )
-from discreet.questions.answer import TableRelease, about_threshold
+from discreet.questions.answer import TableRelease
+from discreet.questions.rules import about_threshold
 from discreet.questions.scoring import within
 
 VISITS = pl.DataFrame(

@@ -18,7 +18,7 @@ import discreet
 LEAST = '''"""The least common value: which candidate do fewest people have?"""
 
 from discreet.questions.mode import Mode
-from discreet.questions.of_rows import Asking
+from discreet.questions.asking import Asking
 from discreet.questions.plan import Plan
 from discreet.questions.question import flag, value
 from discreet.questions.scoring import choices, count_sensitivity, resting

@@ -15,13 +15,14 @@ from __future__ import annotations
 from discreet._tables import Grid
 from discreet.questions import functions, kinds
 from discreet.questions.accuracy import Accuracy
-from discreet.questions.answer import NeverMatchesWarning, OtherTableWarning, TableRelease
+from discreet.questions.answer import TableRelease
 from discreet.questions.functions import *  # noqa: F403  # one for each kind: its ``__all__`` is added below
 from discreet.questions.kinds import *  # noqa: F403
 from discreet.questions.periods import periods
 from discreet.questions.plan import Plan
-from discreet.questions.private_table import PrivateTable, table
+from discreet.questions.private_table import OtherTableWarning, PrivateTable, table
 from discreet.questions.question import Question
+from discreet.questions.run import NeverMatchesWarning
 from discreet.questions.select_by import select_from_file
 from discreet.questions.sensitivity_check import SensitivityCheck, check_sensitivity
 from discreet.questions.then import Then

@@ -16,12 +16,13 @@ from discreet.errors import ParameterError
 from discreet.guarantees import PureDP
 from discreet.neighbours import REPLACE
 from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, drawn, even_counts
-from discreet.questions.answer import about_magnitudes, of_people
+from discreet.questions.asking import Asking
 from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO
-from discreet.questions.of_rows import Asking, Grouped
+from discreet.questions.of_rows import Grouped
 from discreet.questions.ordered import column_grid
 from discreet.questions.plan import Found, Plan
 from discreet.questions.question import field, value
+from discreet.questions.rules import about_magnitudes, of_people
 from discreet.questions.scoring import label_of, level_of, people_up_to
 
 
@@ -33,7 +34,10 @@ class Bound(Grouped, kind="bound"):
     magnitude. The answer is the first point of a growing grid (see ``Quantile``) where the noisy number of
     people within it crosses a noisy threshold, so it rarely lies far beyond the data. With the answer b,
     later questions can use ``bounds=(-b, b)``, or ``(0, b)`` if nothing is negative; the few values outside
-    are clamped. ``docs/proofs/quantiles.md`` proves the guarantee.
+    are clamped.
+
+    Price: one run of above-threshold upwards from zero, which stops at its first crossing, uses all of ε.
+    From the table to ε: ``answer_pure_dp`` (``docs/proofs/quantiles.md``, "A bound").
 
     Example:
         >>> import discreet, polars as pl

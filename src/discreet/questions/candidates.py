@@ -24,7 +24,10 @@ from discreet._tables.engines import is_encodable
 from discreet._tables.moments import PERIODS, RECURRING, day_in, period_in
 from discreet._tables.table import TEXTS
 from discreet.errors import ParameterError
-from discreet.questions.answer import (
+from discreet.questions.ordered import ColumnGrid, column_grid
+from discreet.questions.periods import is_range, is_range_of_years, periods
+from discreet.questions.question import FoundLabels
+from discreet.questions.rules import (
     Sentences,
     about_candidates,
     about_ends,
@@ -32,9 +35,6 @@ from discreet.questions.answer import (
     about_period,
     about_types,
 )
-from discreet.questions.ordered import ColumnGrid, column_grid
-from discreet.questions.periods import is_range, is_range_of_years, periods
-from discreet.questions.question import FoundLabels
 
 WHY_PUBLIC = (
     "candidates= must be given: a list, a file, an enum or a declared categorical type. Candidates "

@@ -18,10 +18,10 @@ from discreet._tables.spark_selection import (
 from discreet.errors import ParameterError
 from discreet.guarantees import PureDP
 from discreet.guarantees.claims import CLAIMS
-from discreet.questions.answer import about_candidates
+from discreet.questions.asking import Asking
 from discreet.questions.costs import Part
-from discreet.questions.of_rows import Asking
-from discreet.questions.plan import Found, Plan, Sentences
+from discreet.questions.plan import Found, Plan
+from discreet.questions.rules import Sentences, about_candidates
 from discreet.questions.scoring import count_sensitivity
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.above_threshold import CrossingRule
 from discreet.mechanisms.registry import STREAMS
 from discreet.questions.accuracy import MOST_POINTS, PEOPLE, Accuracy, drawn
-from discreet.questions.answer import about_period, about_threshold, about_types, of_people
 from discreet.questions.candidates import Candidates, candidates_of
 from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, WITH_A_GAP
 from discreet.questions.of_rows import OfRows
 from discreet.questions.plan import Found, Plan, Setting
 from discreet.questions.question import Labels, field, flag, labels, value
+from discreet.questions.rules import about_period, about_threshold, about_types, of_people
 from discreet.questions.scoring import count_sensitivity, resting
 
 
@@ -39,6 +39,9 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
 
     Each group, in the order given, is compared with the threshold ``above``, with noise. A person counts once
     in each group in which they have rows. ε does not grow with the number of groups.
+
+    Price: the threshold's noise costs one part of ε, and each group that is named costs another. Groups below
+    the threshold cost nothing. From the table to ε: ``answer_pure_dp`` (``docs/proofs/above-threshold.md``).
 
     Example:
         >>> import discreet, polars as pl

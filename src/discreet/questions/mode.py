@@ -13,11 +13,12 @@ from discreet._tables.counts import Counts
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee, PureDP
 from discreet.questions.accuracy import exactly
+from discreet.questions.asking import Asking
 from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
 from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO
 from discreet.questions.of_candidates import OfCandidates
-from discreet.questions.of_rows import NO_MATCH, Asking
+from discreet.questions.of_rows import NO_MATCH
 from discreet.questions.plan import Found, Plan
 from discreet.questions.question import flag, value
 from discreet.questions.scoring import (
@@ -39,6 +40,12 @@ class Mode(OfCandidates, kind="mode", label="Most common value"):
     candidates without rows have score zero, and an empty table also gets an answer. Without candidates and
     with ``delta`` only values that have enough people are named (``docs/proofs/unknown-domain.md``). If the
     candidates are a PySpark frame, the selection runs in the cluster.
+
+    Price: adding or removing a person moves some counts by one, all in the same direction, so no two counts
+    move apart by more than one; replacing a person can move two counts apart by two. A choice with noise for
+    that distance costs its ε, a noisy count costs its share of ε, and a lead costs nothing. From the table to
+    ε: ``mode_pure_dp`` for the choice alone, ``answer_pure_dp`` for everything together
+    (``docs/proofs/question-sensitivities.md``).
 
     Example:
         >>> import discreet, polars as pl

@@ -22,11 +22,12 @@ from discreet.questions.accuracy import (
     few_places,
     proved_bound,
 )
-from discreet.questions.answer import of_people
+from discreet.questions.asking import Asking
 from discreet.questions.candidates import Contest, contest_of, in_the_cluster
-from discreet.questions.of_rows import Asking, Grouped
-from discreet.questions.plan import Plan, Sentences
+from discreet.questions.of_rows import Grouped
+from discreet.questions.plan import Plan
 from discreet.questions.question import Labels, field, flag, labels, share, value
+from discreet.questions.rules import Sentences, of_people
 from discreet.questions.unknown_domain import CONSIDERED
 
 

@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from discreet._exact.numbers.exact import Number, refuse, whole
-from discreet._exact.sampling import Bits
 from discreet._exact.sampling.weighing import UNIT
 from discreet._tables import Rows, Table
-from discreet._tables.counts import Counts
 from discreet.errors import ParameterError
-from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.registry import mechanism_at
 from discreet.neighbours import ADD_REMOVE, REPLACE
-from discreet.questions.accuracy import Accuracy
-from discreet.questions.answer import (
-    about_condition,
-    about_period,
-    about_price,
-    about_rows,
-    about_texts,
-    about_types,
-    about_undeclared,
-)
+from discreet.questions.asking import Asking
 from discreet.questions.candidates import candidates_of
-from discreet.questions.costs import Part, event_of, guarantee_of, in_groups
-from discreet.questions.plan import USUAL_PEOPLE, Found, Plan, Reading, Sentences, Setting
+from discreet.questions.plan import Plan, Setting
 from discreet.questions.question import (
     FoundLabels,
     Labels,
@@ -42,7 +26,15 @@ from discreet.questions.question import (
     share,
     value,
 )
-from discreet.questions.scoring import count_promise, noisy_count, within
+from discreet.questions.rules import (
+    Sentences,
+    about_condition,
+    about_period,
+    about_rows,
+    about_texts,
+    about_types,
+    about_undeclared,
+)
 
 NO_MATCH = "If no row matches, the answer is {}: --with-people says how many counted, for a share of epsilon."
 """Help text for commands that also answer on an empty table."""
@@ -157,7 +149,15 @@ class OfRows(Question):
 
 @value
 class Grouped(OfRows):
-    """A question about a column that can be answered for each group of another column."""
+    """A question about a column that can be answered for each group of another column.
+
+    Price with groups: a person counts in at most ``groups_per_person`` groups, m, so ε is divided by m among
+    the groups' answers, and by 2m when a person is replaced, because another person may be in other groups
+    (``answer_pure_dp``). Finding groups that nobody listed takes δ and a share of ε; in those groups
+    ``found_groups_approx_dp`` covers the whole answer (``docs/proofs/groups-from-the-data.md``). Values that
+    nobody listed also take δ: ``unknown_domain_rounds_approx_dp``, and with counts or numbers of people
+    ``unknown_domain_then_approx_dp`` (``docs/proofs/unknown-domain.md``).
+    """
 
     by: str | None = field(
         "One answer for each group of this column: see ⟨groups⟩.",
@@ -263,175 +263,3 @@ class Grouped(OfRows):
     @abstractmethod
     def planned(self, asking: Asking) -> Plan:
         """Plan the question, once it is known which rows count."""
-
-
-Pick = Callable[[Any, Bits], Iterable[tuple[list[tuple[Any, int]], Found]]]
-"""Takes what was read and random bits; yields, for each group, the chosen labels with their true counts."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """One question about one table: which rows count, and what each group's answer may cost.
-
-    Attributes:
-        question: the question.
-        setting: the setting, with the question's own condition on rows.
-        table: the table.
-        rows: the rows that count, and the people they belong to.
-        inner: the neighbour relation for which the sensitivity of each group's scores is stated.
-        epsilon_each: the ε of one group's answer.
-        epsilon_people: the ε of one group's noisy number of people, or zero.
-        times: the number of answers that one person can affect; their costs add up.
-        group_labels: the public groups as the user writes them.
-        rules: which rows count, in sentences.
-        doubts: warnings about groups and conditions that the declared types rule out.
-    """
-
-    question: OfRows
-    setting: Setting
-    table: Table
-    rows: Rows
-    inner: str
-    epsilon_each: Fraction
-    epsilon_people: Fraction
-    times: int
-    group_labels: tuple[Any, ...]
-    rules: Sentences
-    doubts: Sentences = ()
-
-    @property
-    def everybody(self) -> int:
-        """The stated number of people, or the default."""
-        return self.setting.people or USUAL_PEOPLE
-
-    @property
-    def people(self) -> int:
-        """The average number of people per group, from the stated number of people or its default."""
-        return max(1, (self.setting.people or USUAL_PEOPLE) // self.rows.number_of_groups)
-
-    @property
-    def listed(self) -> Sequence[Any] | None:
-        """The owner's list of the column's values, if there is one."""
-        return self.setting.listed.get(self.question.column)
-
-    @property
-    def several_rows(self) -> bool:
-        """Whether a person may have several rows."""
-        return self.rows.user is not None
-
-    def chooser(self, epsilon: Fraction, *, besides: str | None = None) -> Mechanism:
-        """Return the requested mechanism at this ε."""
-        return mechanism_at(self.question.mechanism, epsilon, besides=besides)
-
-    def naming(
-        self, pick: Pick, part: Part, *, share: Fraction = Fraction(0), k: int | None = None
-    ) -> dict[str, Any]:
-        """Release the ``k`` labels that ``pick`` chooses, or one; noisy counts take a ``share`` of ε."""
-        each = self.epsilon_each * share / (k or 1)
-
-        def choose(counted: Any, bits: Bits) -> Iterable[Found]:
-            for chosen, besides in pick(counted, bits):
-                if k is None and not share:
-                    yield {"answer": chosen[0][0] if chosen else None, **besides}
-                    continue
-                found: Found = {"answer": tuple(label for label, _ in chosen)}
-                if share:
-                    found["count"] = tuple(
-                        noisy_count(count, each, bits=bits) for _, count in chosen
-                    )
-                if k is None:
-                    found = {name: values[0] if values else None for name, values in found.items()}
-                yield found | besides
-
-        return {
-            "parts": [part, (count_promise(each), k or 1)] if share else [part],
-            "choose": choose,
-            "count_within": within(each) if share else None,
-        }
-
-    def plan(
-        self,
-        what: str,
-        *,
-        parts: Sequence[Part],
-        mechanism: str,
-        read: Callable[[Table, Rows], Any],
-        choose: Callable[[Any, Bits], Iterable[Found]],
-        people: Callable[[Table, Rows], Counts] | None = None,
-        table: Table | None = None,
-        rules: Sentences = (),
-        rules_after: Callable[[Any], Sentences] = lambda _answer: (),
-        doubts: Sentences = (),
-        accuracy: Accuracy | None = None,
-        **shape: Any,
-    ) -> Plan:
-        """Assemble the plan; ``people`` counts the people who take part, if ``read`` does not.
-
-        Both read ``table``, by default the opened table.
-
-        A group's promise holds for the inner relation. If the question uses the other relation, one change in
-        that relation is two steps of the inner one, which cost as much as two people
-        (``docs/proofs/question-sensitivities.md``).
-        """
-        rows, setting = self.rows, self.setting
-        grouped = rows.by is not None
-        if self.epsilon_people:
-            parts = (*parts, (count_promise(self.epsilon_people), 1))
-        steps = 1 if self.inner == setting.neighbours else 2
-        event = event_of(
-            [
-                (
-                    in_groups(promise, steps) if grouped else promise,
-                    count * self.times // steps,
-                )
-                for promise, count in parts
-            ],
-            mechanism=mechanism,
-            neighbours=setting.neighbours,
-        )
-
-        def reading(bits: Bits) -> Reading:
-            # Each release assigns people to groups again, because a plan holds no randomness.
-            fresh = rows.keyed(bits)
-
-            def counts(table: Table) -> tuple[Any, list[int]]:
-                counted = read(table, fresh)
-                if not self.epsilon_people:
-                    return counted, []
-                anybody = counted if people is None else people(table, fresh)
-                return counted, anybody.sum(axis=1).tolist()
-
-            return Reading(counts, table or self.table, setting.seconds)
-
-        def choosing(counted: tuple[Any, list[int]], bits: Bits) -> Iterable[Found]:
-            for place, found in enumerate(choose(counted[0], bits)):
-                if self.epsilon_people:
-                    found["people"] = noisy_count(counted[1][place], self.epsilon_people, bits=bits)
-                yield found
-
-        asked = {f"{what} of": self.question.column, "by": rows.by, "where": setting.where}
-        narrowed = [
-            f", {name} {each}" for name, each in asked.items() if each and name in ("by", "where")
-        ]
-        guarantee = guarantee_of(event, parts, grouped=grouped, assumes=setting.assumes)
-        return Plan(
-            question=self.question,
-            title=self.question.title + "".join(narrowed),
-            words=", ".join(f"{name} {each}" for name, each in asked.items() if each is not None),
-            event=event,
-            guarantee=guarantee,
-            read=reading,
-            choose=choosing,
-            rules=tuple(dict.fromkeys(self.rules + rules + about_price(guarantee, setting.people))),
-            rules_after=rules_after,
-            doubts=self.doubts + doubts,
-            accuracy=accuracy,
-            groups=self.group_labels if grouped else None,
-            shape={
-                **shape,
-                "by": rows.by,
-                "engine": self.table.frames,
-                "assigned": rows.assigns if grouped else None,
-                "people_within": within(self.epsilon_people) if self.epsilon_people else None,
-            },
-        )

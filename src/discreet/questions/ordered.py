@@ -29,7 +29,7 @@ from discreet._tables.moments import (
     seconds_in,
 )
 from discreet.errors import ParameterError
-from discreet.questions.answer import Sentences
+from discreet.questions.rules import Sentences
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _DAY = 86_400

@@ -25,6 +25,7 @@ from discreet.guarantees import Guarantee, Proof
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.accuracy import Accuracy, least_epsilon
 from discreet.questions.question import Question
+from discreet.questions.rules import Sentences
 
 if TYPE_CHECKING:
     from discreet.questions.answer import Meter, TableRelease
@@ -193,7 +194,6 @@ class Reading:
 
 Found = dict[str, Any]
 """The values released for one group, by name: ``answer`` and anything released with it."""
-Sentences = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

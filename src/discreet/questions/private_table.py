@@ -15,7 +15,7 @@ from discreet._exact.sampling import SecureBits
 from discreet._tables.databases import is_address, without_password
 from discreet.accounting.events import Event, shortened
 from discreet.neighbours import ADD_REMOVE, Neighbours
-from discreet.questions.answer import OtherTableWarning, TableRelease
+from discreet.questions.answer import TableRelease
 from discreet.questions.kinds import ByName
 from discreet.questions.plan import Plan, Setting, Watch, plan_of, unwatched
 from discreet.questions.question import Question
@@ -27,6 +27,15 @@ from discreet.questions.run import (
     require_counted,
     run,
 )
+
+
+class OtherTableWarning(UserWarning):
+    """A budget is charged for a table with a different name than before.
+
+    Example:
+        >>> import warnings
+        >>> warnings.simplefilter("error", OtherTableWarning)  # to stop before anything is spent
+    """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

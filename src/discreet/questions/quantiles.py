@@ -37,7 +37,13 @@ from discreet.questions.accuracy import (
     exactly,
     few_places,
 )
-from discreet.questions.answer import (
+from discreet.questions.asking import Asking
+from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, mixed
+from discreet.questions.of_rows import NO_MATCH, Grouped
+from discreet.questions.ordered import ColumnGrid, column_grid
+from discreet.questions.plan import Found, Plan
+from discreet.questions.question import Labels, field, labels, one_of, value
+from discreet.questions.rules import (
     OUTSIDE,
     PER_PERSON,
     about_ends,
@@ -45,11 +51,6 @@ from discreet.questions.answer import (
     about_values,
     of_people,
 )
-from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, mixed
-from discreet.questions.of_rows import NO_MATCH, Asking, Grouped
-from discreet.questions.ordered import ColumnGrid, column_grid
-from discreet.questions.plan import Found, Plan
-from discreet.questions.question import Labels, field, labels, one_of, value
 from discreet.questions.scoring import (
     LARGEST_DENOMINATOR,
     choices,
@@ -86,6 +87,10 @@ class OnGrid(Grouped):
     and texts that are not numbers are left out; a person counts with one number, computed from their
     remaining values by the rule ``per_person``. The column holds numbers, decimals, dates, times or time
     spans; in a text file the notation of ``bounds``, or ``TextFile.read_as``, determines which.
+
+    Price: a person has one place on the grid. For a level a/b the scores count in units of 1/b; adding or
+    removing a person moves each by at most max(a, b − a), replacing one by at most b, either way. A choice
+    with noise for twice that costs ε: ``quantile_pure_dp`` (``docs/proofs/question-sensitivities.md``).
     """
 
     bounds: Labels = field(
@@ -281,6 +286,10 @@ class Quantiles(OnGrid, kind="quantiles", label="Several quantiles"):
 
     The budget is shared over ⌈log₂(m + 1)⌉ depths for m quantiles. Secret coins order the people who share a
     value, so that one very common value does not spoil the quantiles next to it.
+
+    Price: at each depth a person is in one part of the grid only, so a depth costs the same however many
+    quantiles it finds. The costs of the depths add up to ε: ``answer_pure_dp``
+    (``docs/proofs/quantiles.md``).
 
     Example:
         >>> import discreet, polars as pl

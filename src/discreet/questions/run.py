@@ -24,11 +24,20 @@ from discreet.accounting.accountants import ACCOUNTANTS, exact_cost
 from discreet.accounting.events import shortened
 from discreet.errors import DiscreetError, LedgerError, ParameterError, TableError
 from discreet.guarantees import Guarantee
-from discreet.questions.answer import Meter, NeverMatchesWarning, TableRelease
+from discreet.questions.answer import Meter, TableRelease
 from discreet.questions.costs import guarantee_of
 from discreet.questions.plan import Found, Plan, Reading, Watch, unwatched
 
 T = TypeVar("T")
+
+
+class NeverMatchesWarning(UserWarning):
+    """The declared type of a column rules out the values asked for, so the answer may be noise.
+
+    Example:
+        >>> import warnings
+        >>> warnings.simplefilter("error", NeverMatchesWarning)  # to stop before anything is spent
+    """
 
 
 class SpendingLedger(Protocol):

@@ -29,15 +29,12 @@ from discreet.mechanisms.registry import mechanism_at
 from discreet.mechanisms.unequal import distance_of, shortfall_of_ratios, ways_for
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.accuracy import Accuracy, proved_bound
-from discreet.questions.answer import (
-    TableRelease,
-    about_scores,
-    about_unequal_scores,
-)
+from discreet.questions.answer import TableRelease
 from discreet.questions.candidates import WHY_PUBLIC
 from discreet.questions.costs import guarantee_of
-from discreet.questions.plan import Found, Plan, Reading, Sentences, Setting
+from discreet.questions.plan import Found, Plan, Reading, Setting
 from discreet.questions.question import Labels, Question, field, flag, labels, one_of, value
+from discreet.questions.rules import Sentences, about_scores, about_unequal_scores
 from discreet.questions.run import AnyLedger, run
 from discreet.questions.sensitivity_check import check_sensitivity
 from discreet.scores import LARGEST, RATIOS, Scores
@@ -62,6 +59,8 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
     nothing is spent. If the score function raises an error on the data, that error is replaced, because it
     may quote the data: try the function on made-up data first. The function gets the whole table, so
     ``where`` is not allowed.
+
+    Price: one choice at ε, with noise for the stated sensitivity; the mechanism's own theorem covers it.
 
     Example:
         >>> from discreet.questions import select_by

@@ -29,12 +29,12 @@ from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, ApproxZCDP, PureDP
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import PermuteAndFlip
-from discreet.questions.answer import about_chosen_bound, about_found_groups
 from discreet.questions.candidates import candidates_of
 from discreet.questions.costs import IN_ANSWERS, event_of, guarantee_of
 from discreet.questions.of_rows import Grouped, column_named, of_one_person
 from discreet.questions.plan import Found, Plan, Reading, Setting, plan_of
 from discreet.questions.question import Labels, Question, field, fields_of, labels, level, value
+from discreet.questions.rules import about_chosen_bound, about_found_groups
 from discreet.questions.scoring import quantile_scores
 from discreet.questions.unknown_domain import (
     BY_WEIGHTS,

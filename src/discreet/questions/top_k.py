@@ -34,14 +34,21 @@ from discreet.mechanisms import Exponential, Mechanism, PermuteAndFlip
 from discreet.mechanisms.registry import mechanism_at
 from discreet.neighbours import ADD_REMOVE
 from discreet.questions.accuracy import drawn
-from discreet.questions.answer import about_kept, about_method, about_order, about_values_each
+from discreet.questions.asking import Asking
 from discreet.questions.candidates import in_the_cluster
 from discreet.questions.cluster import planned_in_cluster
 from discreet.questions.costs import ANSWER, IN_ANSWERS, IN_RHO, Part, concentrated
 from discreet.questions.of_candidates import OfCandidates, set_shortfall, shortfall
-from discreet.questions.of_rows import NO_MATCH, Asking, of_one_person
-from discreet.questions.plan import Found, Plan, Sentences
+from discreet.questions.of_rows import NO_MATCH, of_one_person
+from discreet.questions.plan import Found, Plan
 from discreet.questions.question import field, flag, value
+from discreet.questions.rules import (
+    Sentences,
+    about_kept,
+    about_method,
+    about_order,
+    about_values_each,
+)
 from discreet.questions.scoring import (
     Sensitivity,
     choices,
@@ -95,6 +102,11 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
     cost: instead of a joint choice it chooses a *set* among all sets of k candidates, and the answer is in
     the order of the candidates. Candidates in a PySpark frame are chosen in the cluster, by one-shot noise;
     without candidates and with ``delta``, the answer may have fewer than k values.
+
+    Price: counts move as in ``Mode``. One-shot noise pays for k choices with one noise for each count
+    (``top_k_one_shot_pure_dp``). The joint score moves apart by at most two when a person is added or
+    removed, and by four, or three if nobody has two values, when one is replaced
+    (``top_k_joint_pure_dp``). Sets, counts and peeling: ``answer_pure_dp``.
 
     Example:
         >>> import discreet, polars as pl

@@ -41,9 +41,9 @@ from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms import PermuteAndFlip
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.accuracy import PEOPLE, Accuracy, Errors, drawn, falling_counts
-from discreet.questions.answer import about_unknown, of_people
-from discreet.questions.of_rows import Asking
-from discreet.questions.plan import Found, Plan, Sentences
+from discreet.questions.asking import Asking
+from discreet.questions.plan import Found, Plan
+from discreet.questions.rules import Sentences, about_unknown, of_people
 from discreet.scores import Scores
 
 if TYPE_CHECKING:

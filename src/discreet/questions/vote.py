@@ -27,19 +27,9 @@ from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_at
 from discreet.questions.accuracy import DOUBTFUL, USEFUL, Accuracy, exactly, proved_bound
-from discreet.questions.answer import about_price
 from discreet.questions.candidates import WHY_PUBLIC
 from discreet.questions.costs import Part, event_of, guarantee_of, mixed
-from discreet.questions.plan import (
-    USUAL_PEOPLE,
-    Found,
-    Plan,
-    Reading,
-    Sentences,
-    Setting,
-    Watch,
-    unwatched,
-)
+from discreet.questions.plan import USUAL_PEOPLE, Found, Plan, Reading, Setting, Watch, unwatched
 from discreet.questions.question import (
     USUAL_LEVEL,
     Labels,
@@ -52,6 +42,7 @@ from discreet.questions.question import (
     value,
 )
 from discreet.questions.rehearsal import invented_columns
+from discreet.questions.rules import Sentences, about_price
 from discreet.questions.scoring import choices, count_promise, noisy_count, within
 from discreet.scores import Scores
 
@@ -104,7 +95,7 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
 
     People are dealt into blocks at random, in secret. The function is called once for each block, with its
     rows, and returns one of the candidates, or None. Votes are counted and one candidate is chosen privately.
-    The guarantee does not depend on the function (``docs/proofs/votes.md``).
+    The guarantee does not depend on the function.
 
     The function gets a frame of the table's own kind, or an Arrow table for a file or a database; rows are in
     random order. It runs in a new process for each block, away from the network, from other processes and
@@ -113,6 +104,11 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
     invented rows or on ``rehearse_on``, where errors are shown; nothing is paid before it has voted there.
 
     A vote chooses what is best *for a block*: a model that needs many rows loses there to a simpler one.
+
+    Price: a person's rows are in one block, and that block casts one vote, so two candidates move apart by at
+    most two votes, also when a person is replaced. A choice with noise for that distance costs ε
+    (``votes_pure_dp``, from the table); the number of blocks that voted costs its share of ε
+    (``votes_with_number_pure_dp``, ``docs/proofs/votes.md``).
 
     Example:
         >>> import discreet, polars as pl
