@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import threading
+import time
 import traceback
 from contextlib import suppress
 from decimal import Decimal
@@ -13,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import ibis
 import polars as pl
 import pytest
 
@@ -31,6 +32,7 @@ from discreet.ledger import Ledger
 from discreet.questions import first_above, median, mode, quantile, quantiles, select_by, top_k
 from discreet.questions.run import paid
 from tests.tools.forking import forked
+from tests.tools.waiting import until
 
 VISITS = pl.DataFrame(
     {
@@ -184,61 +186,41 @@ def test_every_failure_after_the_spend_says_what_stays_spent(
         paid(event, "mode", work, ledger=None, dataset=None)
 
 
-def _ringing(in_sqlite: bool, folder: Path) -> Any:
-    """A table that takes forever to count, and interrupts the process when counting begins."""
-    rows = "FROM visits a, visits b, visits c, visits d"
-    if not in_sqlite:
-        connection, rung = duckdb.connect(), list[int]()
-
-        def ring(number: int) -> int:
-            if not rung:
-                rung.append(number)
-                os.kill(os.getpid(), signal.SIGINT)
-            return number
-
-        connection.execute(
-            "CREATE TABLE visits AS SELECT range AS person, 'a' AS code FROM range(9999)"
-        )
-        connection.create_function("ring", ring)
-        return connection.sql(f"SELECT ring(a.person) AS person, a.code {rows}")
-    database = ibis.sqlite.connect(folder / "visits.db")
-    database.con.execute("CREATE TABLE visits (person bigint, code text)")
-    values = ((person, "a") for person in range(9999))
-    database.con.executemany("INSERT INTO visits VALUES (?, ?)", values)
-    database.con.execute(f"CREATE VIEW many AS SELECT a.person, a.code {rows}")
-    table = database.table("many")
-    begun = threading.Event()
-
-    def heard(said: str) -> None:
-        if "count(" in said and not said.startswith("EXPLAIN"):
-            begun.set()
-
-    database.con.set_trace_callback(heard)
-
-    def ring_then() -> None:
-        begun.wait()
-        os.kill(os.getpid(), signal.SIGINT)
-
-    threading.Thread(target=ring_then, daemon=True).start()
-    return table
+def _endless(in_sqlite: bool, folder: Path) -> Any:
+    """A database whose view ``many`` takes forever to count."""
+    if in_sqlite:
+        with sqlite3.connect(folder / "visits.db") as connection:
+            connection.execute("CREATE TABLE visits (person bigint, code text)")
+            values = ((person, "a") for person in range(9999))
+            connection.executemany("INSERT INTO visits VALUES (?, ?)", values)
+            connection.execute(
+                "CREATE VIEW many AS SELECT a.person, a.code FROM visits a, visits b, visits c, visits d"
+            )
+        return f"sqlite:///{folder}/visits.db"
+    with duckdb.connect(folder / "visits.db") as connection:
+        source = "SELECT range % 99 AS person, 'a' AS code FROM range(1000000000000000)"
+        connection.execute(f"CREATE VIEW many AS {source}")
+    return f"duckdb:///{folder}/visits.db"
 
 
 @pytest.mark.parametrize("in_sqlite", [False, True], ids=["duckdb", "sqlite"])
 def test_an_interrupt_is_not_an_error_of_the_engine(tmp_path: Path, in_sqlite: bool) -> None:
-    """DuckDB turns an interrupt into its own error, and SQLite would notice it only after counting."""
+    """DuckDB would turn an interrupt into its own error, and SQLite would notice it only after counting."""
+
+    def interrupt(ledger: Ledger) -> None:
+        until(lambda: len(list(ledger.history("clinic"))) > 1, "the payment")
+        paid_at = time.process_time()
+        until(lambda: time.process_time() > paid_at + 0.2, "the engine works")
+        os.kill(os.getpid(), signal.SIGINT)
 
     def ask() -> bytes:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         with Ledger.open(tmp_path / "budget.db") as ledger:
             ledger.create("clinic", PureDP(3))
+            database = _endless(in_sqlite, tmp_path)
+            threading.Thread(target=interrupt, args=(ledger,), daemon=True).start()
             with pytest.raises(KeyboardInterrupt, match="stays spent: clinic, entry 2"):
-                mode(
-                    _ringing(in_sqlite, tmp_path),
-                    epsilon=1,
-                    ledger=ledger,
-                    dataset="clinic",
-                    **OPTIONS,
-                )
+                mode(database, table="many", epsilon=1, ledger=ledger, dataset="clinic", **OPTIONS)
             assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
             return " ".join(entry.kind for entry in ledger.history("clinic")).encode()
 

@@ -7,12 +7,14 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache
 from multiprocessing.util import Finalize
+from types import FrameType
 from typing import Any
 
 from discreet._tables.engines import Columns, Engine, Places, quoted
@@ -237,7 +239,7 @@ class DuckDB(Engine):
         """Run the statement on no rows, unless it has been tried before."""
         known = statement, tuple(self.types.items())
         if self._connection is None or len(statement) > _LONGEST_KNOWN or known not in _known:
-            with self._running:
+            with self._running, _stopping(self._connection):
                 self._run(f"SELECT * FROM ({statement}) WHERE false").fetchall()  # noqa: S608 - written by us
         if self._connection is not None and len(statement) <= _LONGEST_KNOWN:
             if len(_known) >= _MOST_KNOWN:
@@ -246,12 +248,12 @@ class DuckDB(Engine):
 
     def columns(self, statement: str, _names: Sequence[str]) -> Columns:
         """Return columns without going through Arrow."""
-        with self._running:
+        with self._running, _stopping(self._connection):
             return dict(self._run(statement).fetchnumpy())
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """Return rows of Python values."""
-        with self._running:
+        with self._running, _stopping(self._connection):
             return list(self._run(statement).fetchall())
 
     @contextlib.contextmanager
@@ -270,6 +272,32 @@ class DuckDB(Engine):
             if timer is not None:
                 timer.cancel()
             self._connection.execute("ROLLBACK")
+
+
+@contextlib.contextmanager
+def _stopping(connection: Any) -> Iterator[None]:
+    """Let an interrupt stop the connection's statement, and take effect after it.
+
+    DuckDB notices interrupts by itself, but then it may wait forever for a worker that has not been told.
+    A relation of the caller's shows no connection, so DuckDB has to handle that case.
+    """
+    before, heard = signal.getsignal(signal.SIGINT), list[tuple[int, FrameType | None]]()
+    main = threading.current_thread() is threading.main_thread()
+    if connection is None or not main or not callable(before):
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        heard.append((number, frame))
+        connection.interrupt()
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if heard:
+            before(*heard[0])
 
 
 LARGEST = 9_200_000_000_000_000_000
