@@ -164,4 +164,4 @@ def main(arguments: Sequence[str] = ()) -> None:
     found = f"{words}\n\n{named_table(draws)}\n\n{values}\n\n{values_table(draws)}"
     print(found)
     if chosen.record:
-        record("groups", "Groups that no list names", found)
+        record("groups", "Groups without a public list", found)

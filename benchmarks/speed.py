@@ -244,7 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     print(text)
     if chosen.record:
-        record("speed", "Speed that is held to a goal", text)
+        record("speed", "Speed goals", text)
 
 
 if __name__ == "__main__":

@@ -319,5 +319,5 @@ def test_empty_and_misfit_labels_are_refused_before_a_score_is_shown() -> None:
 
 @pytest.mark.parametrize("value", ["Infinity", "NaN", "1e999999"])
 def test_a_decimal_that_is_no_sane_number_is_refused(value: str) -> None:
-    with pytest.raises(ScoresError, match="sane exponent"):
+    with pytest.raises(ScoresError, match="reasonable exponent"):
         Scores([Decimal(value), 1], sensitivity=1)

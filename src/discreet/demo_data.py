@@ -207,8 +207,8 @@ def write_clinic(
         others = [name for name in changed if (target / name).exists()]
         if others and not force:
             raise ParameterError(
-                f"in ⟨folder⟩{str(folder)!r} there are other files by the name of "
-                f"{', '.join(others)}: name another folder, or say ⟨force=True⟩ to replace them"
+                f"⟨folder⟩{str(folder)!r} already has other files named {', '.join(others)}: choose another "
+                "folder, or replace them with ⟨force=True⟩"
             )
         for name in changed:
             (target / name).write_bytes(drafted[name])

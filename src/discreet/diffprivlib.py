@@ -105,7 +105,7 @@ class _Selection:
         """Raise an error, as diffprivlib does: a choice need not be a number, so its bias is undefined."""
         raise UndefinedFigureError(
             "a choice among candidates has no bias, variance or mean squared error; "
-            "discreet.analysis.expected_error tells how far behind the best the choice is"
+            "discreet.analysis.expected_error returns how far it falls short of the best on average"
         )
 
     variance = bias

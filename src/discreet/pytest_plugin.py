@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--audit-effort",
         choices=("quick", "usual", "thorough"),
         default="usual",
-        help="how long audits look (default: usual)",
+        help="how long audits search (default: usual)",
     )
     group.addoption("--audit-report", metavar="FILE", help="write all audits to this JSON file")
     group.addoption(
@@ -43,13 +43,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="RATE",
         type=float,
         default=1e-6,
-        help="how likely it may be that sampling suspects any true claim of the whole suite (default: 1e-6)",
+        help="the largest probability that sampling suspects any true claim of the suite (default: 1e-6)",
     )
     group.addoption(
         "--audit-suspects",
         choices=("report", "fail"),
         default="report",
-        help="whether a claim that sampling makes suspect fails its test (default: report)",
+        help="whether a suspect claim fails its test (default: report)",
     )
 
 

@@ -210,7 +210,7 @@ def distances_of(
         return delta, delta if monotonic else 2 * delta
     if monotonic:
         raise ParameterError(
-            "⟨monotonic⟩ goes with ⟨sensitivity⟩; ⟨range_distance⟩ already says how far two "
+            "⟨monotonic⟩ needs ⟨sensitivity⟩; ⟨range_distance⟩ already says how far two "
             "scores can move apart"
         )
     return None, positive_distance("range_distance", range_distance)
@@ -389,7 +389,7 @@ def _exact_score(value: Any) -> int | Fraction:
     if isinstance(value, Decimal):
         exact = fraction_of_decimal(value)
         if exact is None:
-            raise ScoresError("scores must be finite, and decimals of a sane exponent")
+            raise ScoresError("scores must be finite, and decimals must have a reasonable exponent")
         return exact
     if isinstance(value, float | np.floating):
         if not np.isfinite(value):

@@ -238,7 +238,7 @@ def test_demo_data_replaces_nothing_unasked(tmp_path: Path) -> None:
             _run("demo-data", tmp_path, "--people", 50, "--format", form)
     (tmp_path / "visits.csv").write_text("somebody's own\n", encoding="utf-8")
     (tmp_path / "pay.csv").unlink()
-    with pytest.raises(ParameterError, match=r"visits\.csv: name another folder, or say --force"):
+    with pytest.raises(ParameterError, match=r"visits\.csv: choose another folder, .* --force"):
         _run("demo-data", tmp_path, "--people", 50)
     assert (tmp_path / "visits.csv").read_text(encoding="utf-8") == "somebody's own\n"
     assert not (tmp_path / "pay.csv").exists()  # all or nothing
@@ -365,7 +365,7 @@ def test_dates_and_times_of_a_text_file(tmp_path: Path) -> None:
         result = _run(*options)
         assert json.loads(result.output)["answer"] == answer
         assert "other texts are left out" in result.output
-    with pytest.raises(ParameterError, match="go with a text file"):
+    with pytest.raises(ParameterError, match="only be used with a text file"):
         _run("median", "postgresql://db/x", *asked[1:], "--table", "x", *read)
 
 

@@ -175,7 +175,7 @@ def test_an_answer_is_written_to_a_file_first() -> None:
 def test_a_file_that_runs_full_is_told() -> None:
     done = _errors_of([*COMMAND, "--out", "/dev/full"], stdout=subprocess.PIPE)
     assert done.stdout.decode()[0] in "ЖШ"
-    assert b"could not be written to /dev/full: it was printed only" in done.stderr
+    assert b"could not be written to /dev/full: it was only printed" in done.stderr
     assert done.returncode == 3
 
 

@@ -196,7 +196,7 @@ def test_an_array_has_its_own_type(array: Any, plain: list[Any]) -> None:
     else:
         assert _values(table) == plain
     assert open_table(array[:0], needed=[]).kinds == table.kinds
-    with pytest.raises(ParameterError, match="goes with a list"):
+    with pytest.raises(ParameterError, match="only be used with a list"):
         open_table(array, needed=[], read_as="integer")
 
 
@@ -210,7 +210,7 @@ def test_wrong_words_and_places() -> None:
     with pytest.raises(ParameterError, match="one of text, integer, number, decimal, boolean"):
         median([1], bounds="0:1", read_as="int", **ALONE)
     for data in (pd.DataFrame({"value": [1]}), "visits.csv"):
-        with pytest.raises(ParameterError, match=r"it goes with a list; .* TextFile"):
+        with pytest.raises(ParameterError, match=r"it can only be used with a list; .* TextFile"):
             median(data, bounds="0:1", read_as="integer", **ALONE)
     held = discreet.table([1], one_row_per_user=True, ledger=None, read_as="integer")
     with pytest.raises(ParameterError, match="set once"):

@@ -69,7 +69,7 @@ def test_an_address_and_a_table(visits: tuple[str, str], file: Path) -> None:
         assert f"{table} at " in repr(held)
     with pytest.raises(ParameterError, match="table"):
         mode(f"sqlite:///{file}", "code", **ASKED)
-    with pytest.raises(ParameterError, match="goes with the address"):
+    with pytest.raises(ParameterError, match="needs the address"):
         mode("visits.csv", "code", table="visits", **ASKED)
 
 
@@ -273,7 +273,7 @@ def test_the_command_line_takes_no_password_as_an_argument(file: Path) -> None:
         asked.exception
     )
     assert PASSWORD not in str(asked.exception) + asked.output
-    assert "goes with the address" in str(run("visits.csv", "--ask-password").exception)
+    assert "needs the address" in str(run("visits.csv", "--ask-password").exception)
 
 
 def test_why_a_table_cannot_be_opened_is_told_apart(visits: tuple[str, str], file: Path) -> None:

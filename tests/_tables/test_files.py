@@ -242,7 +242,7 @@ def test_refusals(tmp_path: Path) -> None:
     refused("a.csv", b"", "name every column")
     refused("b.csv", b"a,,b\n", "name every column")
     refused("c.csv", b"a,b,a\n", "two columns are named")
-    refused("d.xlsx", b"", "told by its name")
+    refused("d.xlsx", b"", "must end in its format")
     for name in ("polars", "duckdb", "oracle"):
         refused("f.csv", b"a\n1\n", f"engine='{name}'", engine=name)
     with pytest.raises(ParameterError, match="no file matches"):
@@ -351,8 +351,8 @@ def test_text_refusals(options: dict[str, Any]) -> None:
 
 def test_only_for_text(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("{}\n")
-    with pytest.raises(ParameterError, match="go with a CSV or TSV file"):
+    with pytest.raises(ParameterError, match="only be used with a CSV or TSV file"):
         open_table(TextFile(tmp_path / "a.jsonl", delimiter=";"), needed=["a"])
     (tmp_path / "a.csv").write_text("a\n")
-    with pytest.raises(ParameterError, match="does not go with engine='spark'"):
+    with pytest.raises(ParameterError, match="cannot be combined with engine='spark'"):
         open_table(TextFile(tmp_path / "a.csv", encoding="cp1252"), needed=["a"], engine="spark")

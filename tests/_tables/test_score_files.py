@@ -136,9 +136,9 @@ def test_wrong_parameters_are_echoed(write: Any, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="is not there"):
         read(tmp_path / "missing.csv")
     path = write("a.csv", "name,score\nflu,1\n")
-    with pytest.raises(ParameterError, match=r"column 'visits' is not there.*'name', 'score'"):
+    with pytest.raises(ParameterError, match=r"there is no column 'visits'.*'name', 'score'"):
         read(path, score_column="visits")
-    with pytest.raises(ParameterError, match="first line is numbers") as raised:
+    with pytest.raises(ParameterError, match="first line has numbers") as raised:
         read(write("b.csv", "flu,412\n"), score_column="visits")
     assert "412" not in str(raised.value)
     with pytest.raises(ParameterError, match="both"):
@@ -265,7 +265,7 @@ def test_the_way_to_compare_scores_can_be_stated(write: Any) -> None:
         assert any(f"compared by {way}" in rule for rule in release.rules)
     with pytest.raises(ParameterError, match="unequal='neither'"):
         select_from_file(path, epsilon=1, unequal="neither")
-    with pytest.raises(ParameterError, match="goes with the sensitivities of the file"):
+    with pytest.raises(ParameterError, match="only be used with the sensitivities of the file"):
         select_from_file(path, epsilon=1, sensitivity=1, unequal="ratios")
 
 
@@ -276,7 +276,7 @@ def test_sensitivities_that_change_after_the_plan_release_nothing(
     # A function of the same name hides the module.
     names = select_from_file.__globals__
     monkeypatch.setitem(names, "sensitivities_of", lambda *_a, **_k: [1, 1])
-    with pytest.raises(ScoresError, match="not those that were planned with"):
+    with pytest.raises(ScoresError, match="not those of the plan"):
         select_from_file(path, epsilon=1)
 
 

@@ -328,7 +328,7 @@ def test_conditions_on_decimals_that_a_text_spells(tmp_path: Path) -> None:
     for condition, people in (("price >= 9.75", 2), ("price in (10, 11)", 2), ("price is null", 1)):
         rows = Rows(where=parse(condition))
         assert people_with_any(table, rows, column="price").tolist() == [[people]], condition
-    with pytest.raises(ParameterError, match="are read as decimal, with 'free': a text stands in"):
+    with pytest.raises(ParameterError, match="are read as decimal, with 'free': write texts in"):
         require_condition(table, parse("price = 'free'"))
 
 

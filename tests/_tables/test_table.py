@@ -181,9 +181,9 @@ def test_our_own_errors_pass() -> None:
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ([0, 1], r"named by texts.*rename\(columns=str\)"),
+        ([0, 1], r"must be texts.*rename\(columns=str\)"),
         (["x", "x"], "two columns are named 'x'"),
-        (["x", "X"], r"two columns are named 'x' \(capital letters do not count\)"),
+        (["x", "X"], r"two columns are named 'x' \(letter case does not count\)"),
     ],
 )
 def test_columns_without_a_name_of_their_own(columns: list[Any], words: str) -> None:

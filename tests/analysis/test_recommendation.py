@@ -84,7 +84,7 @@ def test_bad_input_is_refused() -> None:
         recommend(n=4, budget=PureDP(1), releases=0)
     with pytest.raises(ParameterError, match="scores and n="):
         recommend(budget=PureDP(1))
-    with pytest.raises(ParameterError, match="scores carry their own"):
+    with pytest.raises(ParameterError, match="scores have their own"):
         recommend(SCORES, budget=PureDP(1), gap=3)
 
 

@@ -168,7 +168,7 @@ def test_a_condition_outside_the_owners_list_is_doubted_before_the_payment(call:
     ]
     assert not call("/api/plan", {**MODE, "where": "clinic = 'north'"}).content["doubts"]
     refused = call("/api/plan", {**MODE, "where": "clinic > 5"})
-    assert (refused.status, "a text stands in single quotes" in refused.content["error"]) == (
+    assert (refused.status, "write texts in single quotes" in refused.content["error"]) == (
         400,
         True,
     )

@@ -396,7 +396,8 @@ def test_a_look_alike_is_made_from_public_facts(visit: Go) -> None:
 def test_a_strange_link_is_survived(visit: Go) -> None:
     here = visit().open("#epsilon=2&nonsense=5&inline=[]&edits=5&view=nowhere&monotonic=perhaps")
     words = (
-        "Not understood in the link, and left as it was: nonsense, inline, edits, view, monotonic."
+        "These parts of the link were not understood and had no effect: "
+        "nonsense, inline, edits, view, monotonic."
     )
     expect(here.page.locator("#notices")).to_contain_text(words)
     expect(here.page.locator("#epsilon")).to_have_value("2")

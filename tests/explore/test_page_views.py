@@ -277,7 +277,7 @@ def test_a_claim_is_broken_by_dragging(visit: Go) -> None:
     page.get_by_role("button", name="Permute-and-flip has bounded range").click()
     slider = page.get_by_label("Score of answer 1")
     slider.evaluate("(one) => { one.value = 1; one.dispatchEvent(new Event('input')); }")
-    expect(headline).to_contain_text("Out of the band, so the claim is false")
+    expect(headline).to_contain_text("Outside the band, so the claim is false")
     expect(page.locator("#break-text")).to_contain_text("1.664 apart")
     page.locator("#break-mechanism").select_option("exponential")
     expect(headline).to_contain_text("At the edge of the band")

@@ -142,7 +142,7 @@ def test_the_ledger_is_held_against_the_record(state: dict[str, Any], tmp_path: 
         opened.spend("visits", Event(promise, mechanism="exponential"), purpose="otherwise")
     said = _verify(path, "--ledger", ledger)
     assert said.exit_code == 1
-    assert "the cap is epsilon 3, decided was epsilon 2.5" in said.output
+    assert "the cap is epsilon 3, but epsilon 2.5 was decided" in said.output
     assert "entry 2 is by exponential" in said.output
     assert "hash: agrees" in said.output
 

@@ -20,7 +20,7 @@ from discreet.explore.uploads import read_scores, score_file
         ("a.csv", b"label,score\nflu,secret-7\n", "line 2: the score is not a finite number"),
         ("a.csv", b"a,1\nb,1e16\n", "larger than this page"),
         ("a.json", b"[1, 1e400]", "larger than this page"),
-        ("a.csv", b"a  b,1\na b,2\n", "same label as this page"),
+        ("a.csv", b"a  b,1\na b,2\n", "same label after this page"),
         ("a.csv", b"\xff\xfe\x00flu", "UTF-8"),
     ],
 )

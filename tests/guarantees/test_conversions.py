@@ -277,7 +277,7 @@ def test_only_the_four_measures_can_be_asked_for(promise: Guarantee) -> None:
         with pytest.raises(ParameterError, match="measure"):
             promise.to(measure)
     for measure in (PureDP, BoundedRange, ZCDP):
-        with pytest.raises(ParameterError, match="ApproxDP only"):
+        with pytest.raises(ParameterError, match="only be used with ApproxDP"):
             promise.to(measure, delta="0.1")
     for delta in (-1, 1.5, math.nan, "x", True):
         with pytest.raises(ParameterError, match="delta"):

@@ -447,7 +447,7 @@ def test_lazy_scans_of_text_are_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(
             ParameterError,
-            match=r"give the path itself.*TextFile states the types.*or collect\(\)",
+            match=r"Give the path itself.*TextFile states the types.*or collect\(\)",
         ):
             mode(lazy, "code", **asked)
         assert mode(lazy.collect(), "code", **asked).answer == "a"

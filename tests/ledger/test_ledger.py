@@ -298,5 +298,5 @@ def test_a_budget_is_got_where_there_is_one(tmp_path: Path) -> None:
             (ZCDP(3), {"period": "year"}),
         ]
         for cap, terms in others:
-            with pytest.raises(ParameterError, match="has a budget already, and another"):
+            with pytest.raises(ParameterError, match="already has a budget with another"):
                 ledger.get_or_create("visits", cap, **terms)

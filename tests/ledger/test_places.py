@@ -35,7 +35,7 @@ def test_one_file_under_two_names_is_never_paid_from_twice(path: Path) -> None:
         with pytest.raises(LedgerError, match=r"has 2 names \(hard links\).*Nothing was spent"):
             first.spend("visits", PureDP("0.5"))
         for name in (other, path):
-            with pytest.raises(LedgerError, match="leave it one name"):
+            with pytest.raises(LedgerError, match="remove all names but one"):
                 Ledger.open(name)
         other.unlink()
         first.spend("visits", PureDP("0.5"))

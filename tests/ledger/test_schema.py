@@ -104,7 +104,7 @@ def test_a_ledger_of_the_first_release_that_was_tampered_with_is_not_spent_from(
         connection.execute("UPDATE discreet_budgets SET period = 'day' WHERE name = 'trial'")
         connection.execute("UPDATE discreet_budgets SET period_number = 1 WHERE name = 'trial'")
     with Ledger.open(path) as ledger:
-        with pytest.raises(LedgerError, match="changed by something else"):
+        with pytest.raises(LedgerError, match="something other than discreet"):
             ledger.spend("trial", PureDP("0.1"))
         assert "the period differs" in str(ledger.verify("trial", head=HEADS["trial"]))
         ledger.spend("visits", PureDP("0.1"))

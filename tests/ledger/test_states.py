@@ -157,7 +157,7 @@ def test_a_budget_for_good_cannot_be_made_to_renew(opened: Ledger) -> None:
     opened.spend("visits", PureDP("6.5"))
     head = opened.head("visits")
     _change(opened, "discreet_budgets", "period", "name = 'visits'")
-    with pytest.raises(LedgerError, match="changed by something else than discreet"):
+    with pytest.raises(LedgerError, match="something other than discreet changed them"):
         opened.spend("visits", PureDP(1))
     assert "period" in str(opened.verify("visits", head=head))
 
@@ -173,9 +173,9 @@ def test_an_earlier_state_put_back_is_noticed(opened: Ledger) -> None:
         )
     )
     for use in (opened.spend, opened.plan):
-        with pytest.raises(LedgerError, match="changed by something else"):
+        with pytest.raises(LedgerError, match="something other than discreet"):
             use("visits", PureDP(5))
-    with pytest.raises(LedgerError, match="changed by something else"):
+    with pytest.raises(LedgerError, match="something other than discreet"):
         opened.show("visits")
 
 
@@ -187,7 +187,7 @@ def test_nonsense_in_a_column_is_named_not_raised_raw(
     """SQLite stores any type in any column."""
     monkeypatch.setitem(WORTH_A_LIE, column, value)
     _change(opened, "discreet_budgets", column, "name = 'visits'")
-    with pytest.raises(LedgerError, match="changed by something else"):
+    with pytest.raises(LedgerError, match="something other than discreet"):
         opened.spend("visits", PureDP(1))
 
 
@@ -198,7 +198,7 @@ def test_on_a_server_too(postgres: str) -> None:
         ledger._store.write(
             lambda c: c.execute(text("UPDATE discreet_budgets SET period = 'day' WHERE id = 1"))
         )
-        with pytest.raises(LedgerError, match="changed by something else"):
+        with pytest.raises(LedgerError, match="something other than discreet"):
             ledger.spend("visits", PureDP(1))
 
 

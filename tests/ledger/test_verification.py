@@ -156,7 +156,7 @@ def test_a_shortened_history_is_seen_only_with_a_head(ledger: Ledger) -> None:
         "(SELECT hash FROM discreet_entries WHERE root_id = 1 AND sequence = 5) WHERE id = 1",
     )
     assert ledger.verify("visits").holds
-    assert "knows 6 entries, the history has 5" in str(ledger.verify("visits", head=str(kept)))
+    assert "covers 6 entries, but the history has 5" in str(ledger.verify("visits", head=str(kept)))
 
 
 def test_heads(ledger: Ledger) -> None:
@@ -164,7 +164,7 @@ def test_heads(ledger: Ledger) -> None:
     assert Head.parse(str(head)) == head
     assert head.sequence == 6
     assert ledger.history("visits")[-1].head == head
-    assert "is of 'sales'" in str(ledger.verify("visits", head=ledger.head("sales")))
+    assert "belongs to 'sales'" in str(ledger.verify("visits", head=ledger.head("sales")))
     for wrong in ("", "visits", "visits:2", "visits:x:" + "0" * 64, "visits:2:abc"):
         with pytest.raises(ParameterError):
             Head.parse(wrong)

@@ -158,7 +158,7 @@ def test_a_median_without_bounds(engine: str) -> None:
     assert abs(release.answer - (MIDDLE - 8000)) < 500
     assert release.guarantee == PureDP(8)
     assert any(
-        "No bounds were given: the grid has every 1 near zero" in rule for rule in release.rules
+        "No bounds were given: the grid has steps of 1 near zero" in rule for rule in release.rules
     )
     fine = quantile(
         ENGINES[engine],

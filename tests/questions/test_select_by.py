@@ -188,7 +188,7 @@ def test_scores_in_a_file(tmp_path: Path) -> None:
         with pytest.raises(ScoresError, match=words) as caught:
             ask(content)
         assert "secret" not in str(caught.value)
-    with pytest.raises(ParameterError, match="column 'q' is not there"):
+    with pytest.raises(ParameterError, match="there is no column 'q'"):
         ask("candidate,score\na,1\n", score_column="q")
     with pytest.raises(ParameterError, match="is not there"):
         select_from_file(tmp_path / "none.csv", sensitivity=1, epsilon=1)

@@ -192,9 +192,9 @@ def test_refusals() -> None:
         top_k(PAGES, k=0, **common)  # type: ignore[arg-type]  # options of several types
     with pytest.raises(ParameterError, match="method='guess'"):
         top_k(PAGES, k=1, method="guess", **common)  # type: ignore[arg-type]  # options of several types
-    with pytest.raises(ParameterError, match="goes with peeling"):
+    with pytest.raises(ParameterError, match="needs peeling"):
         top_k(PAGES, k=1, method="joint", mechanism=Exponential, **common)  # type: ignore[arg-type]  # as above
-    with pytest.raises(ParameterError, match="goes with peeling"):
+    with pytest.raises(ParameterError, match="needs peeling"):
         top_k(PAGES, k=1, method="one-shot", mechanism=Exponential, **common)  # type: ignore[arg-type]  # as above
 
 
@@ -293,7 +293,7 @@ def test_the_order_is_what_costs() -> None:
 
 
 def test_a_set_has_no_order() -> None:
-    with pytest.raises(ParameterError, match="goes with ordered=False"):
+    with pytest.raises(ParameterError, match="needs ordered=False"):
         TopK("page", k=3, candidates=MANY, epsilon=1, method="set")
     named = top_k(PAGES, "page", k=40, candidates=MANY, epsilon=1, user="person", ordered=False)
     assert named.answer == tuple(MANY)

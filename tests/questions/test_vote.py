@@ -406,7 +406,7 @@ def test_a_cluster_is_refused() -> None:
     """Uses only the engine's name, because Spark takes half a minute to start."""
     assert Spark.name == "spark"
     table: Any = SimpleNamespace(engine=SimpleNamespace(name="spark"))
-    with pytest.raises(ParameterError, match="not cast in a cluster"):
+    with pytest.raises(ParameterError, match="do not run in a cluster"):
         dealing.dealer(object(), table, Rows(), None)
 
 

@@ -47,7 +47,7 @@ def test_spent_when_made_and_never_again(ledger: Ledger) -> None:
     assert ledger.show("clinic").left == "ε = 1"
     history = str(ledger.history("clinic"))
     assert "above-threshold" in history
-    assert "lost with its process" in history
+    assert "lost if its process ends" in history
     assert made.entry is not None
     # After losing the first watch, a new one must be paid for.
     AboveThreshold(1, threshold=500, sensitivity=1, ledger=ledger, dataset="clinic")

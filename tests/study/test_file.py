@@ -118,5 +118,5 @@ def test_a_text_file_and_a_desk(written: Write, tmp_path: Path) -> None:
     file.write_text(text.replace('"visits.parquet"', '"visits.csv"\ndelimiter = ";"'))
     assert Study.read(file).plan().lines[0].cost == Fraction(1, 4)
     file.write_text(text.replace('"visits.parquet"', '"desk:visits"'))
-    with pytest.raises(StudyError, match="the owner of the desk has said it"):
+    with pytest.raises(StudyError, match="the owner of the desk has already stated it"):
         Study.read(file)

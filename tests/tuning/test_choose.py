@@ -32,7 +32,7 @@ def test_the_best_of_the_runs_is_released() -> None:
     assert (best.setting, best.result) == (3, "result 3")
     assert best.guarantee == PureDP(60)
     assert best.guarantee.proof is not None
-    assert "caller's word" in str(best)
+    assert "The caller promises" in str(best)
 
 
 def test_settings_may_come_from_a_sampler_and_qualities_be_any_numbers() -> None:

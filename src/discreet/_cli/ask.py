@@ -58,7 +58,7 @@ SOURCE = stack(
     ),
     option(
         "--counted COLUMN",
-        "Instead of --user, for a table of counts: the column with how many people a row stands for.",
+        "Instead of --user, for a table of counts: the column with the number of people in a row.",
         section=_DATA,
         advanced=True,
     ),
@@ -83,12 +83,12 @@ SOURCE = stack(
     ),
     option(
         "--delimiter SIGN",
-        "What separates the fields of a CSV file, e.g. ';'.",
+        "The separator of the fields in a CSV file, e.g. ';'.",
         section=_DATA,
         advanced=True,
     ),
     option(
-        "--encoding NAME", "How a CSV file is encoded, e.g. cp1252.", section=_DATA, advanced=True
+        "--encoding NAME", "The encoding of a CSV file, e.g. cp1252.", section=_DATA, advanced=True
     ),
     option(
         "--ask-password",
@@ -357,7 +357,8 @@ def _function(named: str) -> Any:
     file, _, name = named.rpartition(":")
     if not Path(file).is_file() or not name.isidentifier():
         raise ParameterError(
-            f"⟨function⟩{named} is not allowed: a Python file and a function in it, such as models.py:best"
+            f"⟨function⟩{named} is not allowed: it must be a Python file and a function in it, such as "
+            "models.py:best"
         )
     return FunctionInFile(str(Path(file).absolute()), name)
 
@@ -367,9 +368,9 @@ def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
     wanted = {each.name for each in fields_of(kind)}
     if "candidates" in wanted and not {"delta", "candidates", "bounds", "period"} & stated.keys():
         raise ParameterError(
-            "--candidates must be given, a file that lists the possible answers, or --bounds. A list made "
-            "from the data would show that somebody has that value; if there is no public list, give "
-            "--delta, and the answer may be that nothing is safe to say"
+            "--candidates must be given (a file that lists the possible answers), or --bounds. A list made "
+            "from the data would reveal that somebody has each value on it. Without a public list give "
+            "--delta; the answer may then be that nothing is safe to say"
         )
 
 
@@ -379,12 +380,14 @@ def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
 
     if not is_address(data):
         if ask_password:
-            raise ParameterError("--ask-password goes with the address of a database")
+            raise ParameterError("--ask-password needs the address of a database")
         return data
     from discreet._tables.databases import with_password, without_password
 
     if is_file:
-        raise ParameterError("--delimiter, --encoding and --read-as go with a text file")
+        raise ParameterError(
+            "--delimiter, --encoding and --read-as can only be used with a text file"
+        )
     if ":" in data.partition("://")[2].rpartition("@")[0] or "password" in data:
         raise ParameterError(
             f"leave the password out of the address ({without_password(data)}): use --ask-password, "
@@ -408,7 +411,7 @@ def answer(
 ) -> None:
     """Ask with the named ledger, or without one, and deliver the release."""
     if keep_answer and no_ledger:
-        raise ParameterError("--keep-answer keeps it in a ledger: leave --no-ledger out")
+        raise ParameterError("--keep-answer stores the answer in a ledger: leave --no-ledger out")
     as_frame = out is not None and Path(out).suffix.lower() in FILES
     with counting(dataset, ledger, no_ledger) as counted:
         file = opened_for_answer(out)
@@ -432,7 +435,7 @@ def answer(
             lost = None
         except Exception:  # catch everything: the answer is paid for and must be printed
             lost = DiscreetError(
-                f"the answer could not be written to {file.name}: it was printed only"
+                f"the answer could not be written to {file.name}: it was only printed"
             )
         show(release, json=json, explain=explain, file=None)
         if lost is not None:
@@ -470,7 +473,7 @@ def counting(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterat
         yield {"ledger": None}
         return
     if dataset is None:
-        raise ParameterError("give --dataset NAME, whose budget the ledger counts, or --no-ledger")
+        raise ParameterError("give --dataset NAME to charge its budget, or --no-ledger")
     from discreet.ledger import Ledger
 
     with Ledger.open(ledger, create=False) as opened:

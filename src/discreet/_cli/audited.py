@@ -35,7 +35,9 @@ def subject_named(name: str, parameters: dict[str, str], **stream: Any) -> Any:
                 return STREAMS[name](threshold=0, **stream, **parameters)
             return mechanism_named(name, **parameters)
         except TypeError:
-            raise ParameterError(f"{name} does not take all of: {_options(parameters)}") from None
+            raise ParameterError(
+                f"{name} does not accept all of these options: {_options(parameters)}"
+            ) from None
     found = getattr(_module(place), attribute, None)
     if found is None:
         raise ParameterError(

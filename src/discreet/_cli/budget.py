@@ -235,7 +235,7 @@ def verify(dataset: str | None, *, head: str | None, ledger: str | None, json: b
     """
     with _opened(ledger) as opened:
         if dataset is None and head is not None:
-            raise ParameterError("--head goes with one data set")
+            raise ParameterError("--head needs the name of one data set")
         names = [found.name for found in opened.budgets()] if dataset is None else [dataset]
         results = [opened.verify(name, head=head) for name in names]
     words = "\n".join(map(str, results))

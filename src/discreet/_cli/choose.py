@@ -67,12 +67,12 @@ def scores_or_count(
 
     if file is not None:
         if n is not None or gap is not None:
-            raise ParameterError("--n and --gap go without data: leave the file out")
+            raise ParameterError("--n and --gap are for planning without data: leave the file out")
         return {"scores": read_scores(file=file, **given)}
     if n is None:
         raise ParameterError("give a file of scores, or --n to work without data")
     if given["range_distance"] is not None:
-        raise ParameterError("--range-distance goes with a file; without data use --sensitivity")
+        raise ParameterError("--range-distance needs a file; without data use --sensitivity")
     sensitivity, monotonic = given["sensitivity"] or "1", given["monotonic"]
     return {"n": whole("n", n), "sensitivity": sensitivity, "monotonic": monotonic, "gap": gap}
 
@@ -200,7 +200,7 @@ _MARGIN = option(
 
 @command("plan")
 @option("--expected-error NUMBER", "The mean error wanted.", section=shared.ACCURACY)
-@option("--error-at-most NUMBER", "The largest error wanted ...", section=shared.ACCURACY)
+@option("--error-at-most NUMBER", "The largest acceptable error ...", section=shared.ACCURACY)
 @option("--with-probability NUMBER", "... with this probability.", section=shared.ACCURACY)
 @option(
     "--at LIST",
@@ -227,7 +227,7 @@ def plan(
     plan.
 
     With a file, the answer is for these scores, and is not private. With --n, no data is read, and the answer
-    holds for any data, or with --gap for any data whose best candidate leads by that much.
+    holds for any data; with --gap, for any data whose best candidate leads by that much.
 
     With --margin, the plan is for a threshold: the least ε at which the first of --n values above the
     threshold is found with this probability, if all values keep the margin.
@@ -236,12 +236,16 @@ def plan(
     """
     if at is not None:
         if expected_error is not None or error_at_most is None or given.get("n") is None:
-            raise ParameterError("--at goes with --n, --error-at-most and --with-probability")
+            raise ParameterError(
+                "--at needs --n and --error-at-most, and cannot be combined with --expected-error"
+            )
         plan_quantiles(at, given["n"], error_at_most, with_probability or "0.95", json=json)
         return
     if margin is not None:
         if expected_error is not None or error_at_most is not None:
-            raise ParameterError("--margin goes with --with-probability alone")
+            raise ParameterError(
+                "--margin cannot be combined with --expected-error or --error-at-most"
+            )
         plan_threshold(margin, with_probability or "0.95", json=json, **scores_or_count(**given))
         return
     from discreet._exact.numbers.printing import rounded
@@ -350,7 +354,9 @@ def recommend(
     if margin is not None:
         check_chart(chart)
         if given["rho"] is not None or given["delta"] is not None or given["epsilon"] is None:
-            raise ParameterError("--margin goes with --epsilon alone")
+            raise ParameterError(
+                "--margin needs --epsilon, and cannot be combined with --delta or --rho"
+            )
         epsilon = given["epsilon"]
         recommend_threshold(margin, epsilon, chart=chart, json=json, **scores_or_count(**given))
         return

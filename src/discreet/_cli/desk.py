@@ -36,7 +36,7 @@ def check(file: str, *, json: bool) -> None:
     """Check an owner's file: show what each analyst could ask, and what could go wrong.
 
     Reads no row and spends nothing. It warns about settings that an attacker could use, and about time slots
-    of which half is gone before a row is read.
+    that are half over before a row is read.
 
     Example: discreet desk check clinic.toml
     """
@@ -81,7 +81,9 @@ def check(file: str, *, json: bool) -> None:
 @_FILE
 @argument("[ANALYST]", "An analyst of the file.")
 @option("--metrics", "Instead of an analyst: a token of the owner's, for the desk's figures.")
-@option("--days COUNT", "For how many days it is valid; the file's token_days by default.")
+@option(
+    "--days COUNT", "The number of days for which it is valid; by default the file's token_days."
+)
 def token(file: str, analyst: str | None, *, metrics: bool, days: int | None) -> None:
     """Print a new token for an analyst. It is shown only once; the desk stores only its hash.
 
@@ -133,7 +135,7 @@ def allow(file: str, analyst: str, *, json: bool) -> None:
 @command("log")
 @_FILE
 @option("--analyst NAME", "Only the questions of this analyst.")
-@option("--most COUNT", "At most this many, the newest.", default=1000)
+@option("--most COUNT", "At most this many questions, the newest.", default=1000)
 @shared.JSON
 def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
     """Show who asked what, when, what it cost, and why it failed. Never shows an answer.
@@ -255,7 +257,7 @@ def serve(file: str, *, json: bool) -> None:
     for part in server.allotted:
         say(f"set aside: {part}", err=True)
     say_either(server.url, {"url": server.url}, json=json)
-    say("Stop it with Ctrl-C. Questions that are running then stay paid.", err=True)
+    say("Stop it with Ctrl-C. Questions that are still running stay paid for.", err=True)
     server.run()
 
 

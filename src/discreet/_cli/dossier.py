@@ -9,10 +9,10 @@ from discreet._cli.output import say
 @command("dossier")
 @argument("DATASET", "The data set's name in the ledger.")
 @option("--out FOLDER", "Where to write the documents.", default="dossier")
-@option("--typed FILE", "Facts that a person has to type: dossier.toml.")
-@option("--study FILE", "The study that asks it: study.toml.")
+@option("--typed FILE", "The file with the facts that only a person knows: dossier.toml.")
+@option("--study FILE", "The file of a study about the data set: study.toml.")
 @option("--owner FILE", "The owner's file of the desk that serves it.")
-@option("--with-names", "Call analysts by their names.")
+@option("--with-names", "Show the analysts' names.")
 @option("--ledger ADDRESS", "The ledger; default: $DISCREET_LEDGER, or your own.")
 def dossier(
     dataset: str,

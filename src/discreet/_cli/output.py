@@ -268,7 +268,7 @@ def deliver(answer: str, file: TextIO | None, *, printed: str | None = None) -> 
     if _written(answer if printed is None else printed, stdout):
         if file is not None and kept is None:
             raise DiscreetError(
-                f"the answer could not be written to {file.name}: it was printed only"
+                f"the answer could not be written to {file.name}: it was only printed"
             )
         return
     _silence(stdout)

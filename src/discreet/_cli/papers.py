@@ -42,8 +42,8 @@ _COMPARED = ("agrees", "close", "differs")
     multiple=True,
 )
 @option("--data FOLDER", "A folder with the DPBench histograms (NAME.n4096.npy).", type=_PATH)
-@option("--quick", "Smaller ranges, a few seconds.")
-@option("--json", "Print a list, one object per claim.", section=OUTPUT)
+@option("--quick", "Use smaller ranges; takes a few seconds.")
+@option("--json", "Print JSON, a list with one object per claim.", section=OUTPUT)
 @option("--markdown FILE", "Write the report as Markdown.", type=_PATH, section=OUTPUT)
 @option("--html FILE", "Write the report as one HTML file.", type=_PATH, section=OUTPUT)
 @option("--list", "List the claims without checking.", name="list_only", section=OUTPUT)
@@ -90,7 +90,7 @@ def claims(
 @command("reproduce")
 @option(
     "--out FOLDER",
-    "The folder for the report; made if need be.",
+    "The folder for the report; created if necessary.",
     type=_PATH,
     default="report",
     section=OUTPUT,
@@ -105,13 +105,13 @@ def claims(
     "Only these: fig3, pf-fig3a, err, mwem, as --list shows them. May be repeated.",
     multiple=True,
 )
-@option("--quick", "Fewer points and repetitions: half a minute.")
+@option("--quick", "Use fewer points and repetitions; takes half a minute.")
 @option(
     "--workers COUNT",
-    "How many figures at a time; by default one per core.",
+    "How many figures to draw at the same time; by default one per core.",
     type=click.IntRange(min=1),
 )
-@option("--json", "Print a list, one object per figure.", section=OUTPUT)
+@option("--json", "Print JSON, a list with one object per figure.", section=OUTPUT)
 @option("--list", "List the figures without drawing.", name="list_only", section=OUTPUT)
 def reproduce(
     *,

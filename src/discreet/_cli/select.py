@@ -17,12 +17,12 @@ from discreet._cli.commands import argument, command, from_standard_input, optio
     callback=from_standard_input,
 )
 @option("--epsilon NUMBER", "What the selection costs.", required=True)
-@option("--sensitivity NUMBER", "The most one person changes a score.")
+@option("--sensitivity NUMBER", "The most by which one person changes a score.")
 @shared.RANGE_DISTANCE
 @shared.MONOTONIC
 @option(
     "--unequal NAME",
-    "With a column of sensitivities in the file: ratios or largest, by default what they recommend.",
+    "With a column of sensitivities in the file: ratios or largest; the default depends on them.",
     section=shared.SCORES_HELP,
 )
 @shared.COLUMNS

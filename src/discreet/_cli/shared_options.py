@@ -38,15 +38,17 @@ MECHANISMS = option(
 )
 SENSITIVITY = option(
     "--sensitivity NUMBER",
-    "The most one person changes a score; 1 by default.",
+    "The most by which one person changes a score; 1 by default.",
     section=SCORES_HELP,
 )
 RANGE_DISTANCE = option(
     "--range-distance NUMBER",
-    "Instead of --sensitivity: the most two scores move apart.",
+    "Instead of --sensitivity: the most by which one person moves two scores apart.",
     section=SCORES_HELP,
 )
-MONOTONIC = option("--monotonic", "One person moves all scores one way.", section=SCORES_HELP)
+MONOTONIC = option(
+    "--monotonic", "One person moves all scores in the same direction.", section=SCORES_HELP
+)
 OPTIMIZE = option(
     "--optimize NAME",
     "max, or min if small scores are good.",
@@ -99,7 +101,9 @@ def guarantee_of(
         raise ParameterError("give --epsilon, or --rho, or --epsilon with --delta")
     if mechanism is not None:
         if epsilon is None or delta is not None:
-            raise ParameterError("--mechanism goes with --epsilon alone")
+            raise ParameterError(
+                "--mechanism needs --epsilon, and cannot be combined with --delta or --rho"
+            )
         # The guarantee of a mechanism built from ε does not depend on the distance.
         return mechanism_named(mechanism, epsilon=epsilon).promise_at(Fraction(1))
     if rho is not None:

@@ -43,7 +43,7 @@ def plan_quantiles(
 def _threshold_terms(**where: Any) -> dict[str, Any]:
     """Return the arguments for the analysis of thresholds; refuse a file and a gap."""
     if "n" not in where or where["gap"] is not None:
-        raise ParameterError("--margin goes with --n, without a file and without --gap")
+        raise ParameterError("--margin needs --n, and cannot be combined with a file or --gap")
     return {name: where[name] for name in ("n", "sensitivity", "monotonic")}
 
 

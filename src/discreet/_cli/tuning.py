@@ -131,7 +131,9 @@ def _audited(claim: str, cost: Any, runs: Any, *, target: bool) -> Any:
     from discreet.tuning import audit_tuning
 
     if not isinstance(cost, PureDP):
-        raise ParameterError("⟨claim⟩ goes with ⟨epsilon_per_run⟩ alone: pure runs are audited")
+        raise ParameterError(
+            "⟨claim⟩ needs ⟨epsilon_per_run⟩ without a δ or ρ: only pure runs can be audited"
+        )
     return audit_tuning(
         PureDP(positive("claim", claim)), epsilon=cost.exact, runs=runs, target=target
     )
@@ -149,6 +151,6 @@ def _verdict_in_words(verdict: Any, words: str) -> list[str]:
     )
     return [
         f"Refuted ({words}): a loss of {verdict.found:.4f} was found; {claim}.",
-        f"The refutation: a run whose outcomes, from the worst up, have the probabilities ({masses}), and "
-        f"({others}) for a neighbour.",
+        f"The refutation: a run whose outcomes, from worst to best, have the probabilities ({masses}), on "
+        f"neighbouring data ({others}).",
     ]

@@ -113,7 +113,7 @@ def _against(record: dict[str, Any], address: str, dataset: str) -> list[tuple[s
         ("ledger's chain", "; ".join(chain.problems)),
         (
             "ledger's budget",
-            "" if equal else f"the cap is {_words(cap)}, decided was {_words(decided)}",
+            "" if equal else f"the cap is {_words(cap)}, but {_words(decided)} was decided",
         ),
         ("ledger's releases", _releases(record, spends)),
     ]
@@ -123,7 +123,7 @@ def _releases(record: dict[str, Any], spends: list[Entry]) -> str:
     choices = record["choices"]
     made = sum(int(entry.details["count"]) for entry in spends)
     if made > choices["releases"]:
-        return f"{made} were made, {choices['releases']} decided"
+        return f"{made} were made, but {choices['releases']} were decided"
     for entry in spends:
         if entry.details["mechanism"] != choices["choice"]:
             return f"entry {entry.sequence} is by {entry.details['mechanism']}"

@@ -149,9 +149,9 @@ class BlockRunner:
             (size,) = SIZE.unpack(self._line.recv(SIZE.size, socket.MSG_WAITALL))
             told = self._line.recv(size, socket.MSG_WAITALL).decode(errors="replace")
         except (OSError, ValueError, ArithmeticError):
-            told = "the process for it ended"
+            told = "that process ended"
         except Exception as error:  # struct.error: it ended before it sent anything
-            told = f"the process for it ended ({type(error).__name__})"
+            told = f"that process ended ({type(error).__name__})"
         if told:
             raise ParameterError(
                 f"the function could not be made ready in a clean process; nothing was spent:\n{told}"
@@ -168,8 +168,8 @@ class BlockRunner:
                 f"{self._limits.gigabytes} GB of memory, or ended its process"
             )
             raise ParameterError(
-                "the function cast no vote in the rehearsal, so nothing was spent; a block in which this "
-                f"happens does not vote, and nobody is told:\n{said.rstrip()}{hint}"
+                "the function cast no vote in the rehearsal, so nothing was spent. A block of real rows in "
+                f"which this happens does not vote, and this is not reported:\n{said.rstrip()}{hint}"
             )
         if sys.platform == "linux" and hasattr(os, "pidfd_open"):
             self._load(told)
@@ -190,8 +190,8 @@ class BlockRunner:
             ready = b""
         if len(ready) != SIZE.size:
             raise ParameterError(
-                "the process that runs the blocks ended while it imported what the function imports; nothing "
-                "was spent"
+                "the process that runs the blocks ended while it imported what the function needs; "
+                "nothing was spent"
             )
         self._line.settimeout(None)
 

@@ -122,7 +122,7 @@ def _holding(columns: Mapping[str, Held | None]) -> Any:
 def of_values(data: Any, read_as: object = None) -> DuckDB:
     """Return an array or a list as the column ``value``."""
     if isinstance(data, np.ndarray) and data.ndim != 1:
-        raise ParameterError("an array must have one dimension: it is the column 'value'")
+        raise ParameterError("an array must have one dimension: it becomes the column 'value'")
     declares = not declares_nothing(data)
 
     def held(values: Any) -> Held:

@@ -118,8 +118,8 @@ def _operands(
         period = table.period_named(column, texts)
         if kind == "object" and period not in (None, "year"):
             raise ParameterError(
-                f"⟨where⟩ compares column {column!r} with a {period}, which it may not hold as a text: it is "
-                f"{table.undeclared}"
+                f"⟨where⟩ compares column {column!r} with a {period}, but the column may hold dates that "
+                f"are not texts: it is {table.undeclared}"
             )
         named = period is not None and table.is_text
         steps = table.period(column, str(period), name=name) if named else (engine.text(column),)
@@ -137,7 +137,7 @@ def _operands(
         return (held,), there, []
     raise ParameterError(
         f"⟨where⟩ compares column {column!r}, {table.described(column)}, with "
-        f"{', '.join(map(repr, values))}: a text stands in single quotes, a number does not"
+        f"{', '.join(map(repr, values))}: write texts in single quotes and numbers without"
     )
 
 
@@ -160,10 +160,10 @@ def _in_range(text: str, operator: str) -> list[str]:
 
 def _text(table: Table, column: str, text: Any) -> str:
     if not is_encodable(text):
-        raise ParameterError("⟨where⟩ has a text with a lone surrogate, which is no Unicode")
+        raise ParameterError("⟨where⟩ has a text with a lone surrogate, which is not valid Unicode")
     if table.engine.word(text) is None:
         raise ParameterError(
-            f"⟨where⟩ compares column {column!r} with a text that its encoding lacks"
+            f"⟨where⟩ compares column {column!r} with a text that the database's encoding lacks"
         )
     return table.literal(text)
 

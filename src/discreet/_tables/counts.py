@@ -70,7 +70,7 @@ class Rows:
 
     @property
     def assigns(self) -> bool:
-        """Whether people may have more groups than they count in, so that some groups are drawn for them."""
+        """Whether people may have more groups than they count in; their groups are then drawn at random."""
         return self.user is not None and self.groups_per_person < len(self.groups)
 
 

@@ -21,7 +21,7 @@ _FAR = 10**10  # so that every choice has the same number of digits
 
 
 class Database(Engine):
-    """The common part of PostgreSQL and SQLite: texts are the hex digits of their bytes, draws are texts."""
+    """What PostgreSQL and SQLite share: both compare texts by the hex digits of their bytes."""
 
     keeps_time = True
     counts_distinct = True
@@ -126,14 +126,15 @@ def _trouble(error: Exception) -> str:
 def open_database(data: Any, table: str | None) -> Engine:
     """Open the table of this name at an address or a SQLAlchemy engine; no row is read."""
     if not isinstance(table, str) or not table:
-        raise ParameterError("⟨table⟩ must name the table that the database is asked about")
+        raise ParameterError("⟨table⟩ must name a table of the database")
     given = data if isinstance(data, str) else data.url.render_as_string(hide_password=False)
     scheme, _, rest = given.partition("://")
     scheme = scheme.partition("+")[0]  # leave out the driver that SQLAlchemy names
     opening = _OPENING.get(scheme)
     if opening is None:
         raise ParameterError(
-            f"a database at {without_password(given)} is not allowed: known are {', '.join(_OPENING)}"
+            f"the address {without_password(given)} is not allowed: it must begin with one of "
+            f"{', '.join(f'{known}://' for known in _OPENING)}"
         )
     try:
         return opening(f"{scheme}://{rest}", table)
@@ -222,7 +223,7 @@ def of_ibis(native: Any) -> Engine:
     source = sources.pop()
     if source.name not in ("postgres", "sqlite", "duckdb"):
         raise ParameterError(
-            f"tables of {source.name} are not allowed: known are postgres, sqlite and duckdb"
+            f"tables of {source.name} are not allowed: the database must be postgres, sqlite or duckdb"
         )
     query = _written(native, source)
     if source.name == "postgres":

@@ -1,8 +1,8 @@
 """Dealing people into blocks: secret random bits decide each person's block.
 
 Each person's own random bits choose their block. The rows of a block are shuffled, because a row's position
-in the table would reveal something about the others. The content of a block is determined by its own
-people's rows and these bits (``docs/proofs/votes.md``).
+in the table would reveal something about the others. A block's content depends only on the rows of
+its own people and on these bits (``docs/proofs/votes.md``).
 """
 
 from __future__ import annotations
@@ -154,17 +154,18 @@ def dealer(data: Any, table: Table, rows: Rows, columns: Sequence[str] | None) -
         data = data.to_native()
     if table.engine.name == "spark":
         raise ParameterError(
-            "votes of blocks are not cast in a cluster: the rows of a block must come to this machine; write "
-            "the rows that are needed to a file, and ask that"
+            "votes of blocks do not run in a cluster, because the rows of a block must come to this machine: "
+            "write the rows that you need to a file, and ask about that file"
         )
     if isinstance(data, list | np.ndarray) and rows.where is not None:
-        raise ParameterError("⟨where⟩ goes with a table that has columns: leave it out for a list")
+        raise ParameterError("⟨where⟩ needs a table with columns: leave it out for a list")
     known = [name for name, kind in table.kinds.items() if kind in _DEALT]
     for name in columns or ():
         table.kind(name, name="columns")
         if name not in known:
             raise ParameterError(
-                f"⟨columns⟩ names {name!r}, which is {table.described(name)}: a function cannot be given it"
+                f"⟨columns⟩ names {name!r}, which is {table.described(name)} and cannot be passed to a "
+                "function"
             )
     if not _in_hand(data) or type(data).__module__.startswith("pyarrow"):
         _pyarrow()

@@ -65,7 +65,7 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
             f"the engine failed while {doing}, before any row was read or anything was spent: {said}"
         )
     raise TableError(
-        f"the engine failed while {doing}; what it said is withheld, because it may quote the data"
+        f"the engine failed while {doing}; its message is withheld, because it may quote the data"
     )
 
 
@@ -89,7 +89,7 @@ def require_names(columns: Sequence[str], *, place: str = "") -> None:
     twice = next((name for name in columns if folded.count(name.casefold()) > 1), None)
     if twice is not None:
         raise ParameterError(
-            f"{place}two columns are named {twice!r} (capital letters do not count): rename one of them"
+            f"{place}two columns are named {twice!r} (letter case does not count): rename one of them"
         )
 
 

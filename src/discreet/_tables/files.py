@@ -33,7 +33,7 @@ class TextFile:
         path: a CSV, TSV or JSON lines file.
         delimiter: the separator of the fields in a CSV file.
         encoding: the encoding of a CSV file.
-        read_as: the type of a column's texts when its order matters, by the column's name: ``date``,
+        read_as: by column, the type its texts are read as when their order matters: ``date``,
             ``moment`` (a date with a time), ``time`` (of day), ``span`` or ``decimal``. If bounds are
             given, the way they are written also states it.
 
@@ -55,7 +55,7 @@ class TextFile:
                 raise refuse("read_as", kind, f"one of {', '.join(SPELLED)}, for {column!r}")
         one = isinstance(self.delimiter, str) and len(self.delimiter) == 1
         if self.delimiter is not None and not (one and self.delimiter not in "\"'\r\n\0"):
-            raise refuse("delimiter", self.delimiter, "one character, such as ; and no quote")
+            raise refuse("delimiter", self.delimiter, "one character, such as ; but not a quote")
         if self.encoding not in ENCODINGS:
             raise refuse("encoding", self.encoding, "one of " + ", ".join(ENCODINGS))
 
@@ -86,12 +86,14 @@ def open_files(
     if any(_suffix(path) != suffix for path in paths[1:]):
         raise ParameterError(f"{str(pattern)!r} matches files of different formats")
     if (file.delimiter, file.encoding) != (None, "utf-8") and suffix not in _DELIMITERS:
-        raise ParameterError("⟨delimiter⟩ and ⟨encoding⟩ go with a CSV or TSV file")
+        raise ParameterError("⟨delimiter⟩ and ⟨encoding⟩ can only be used with a CSV or TSV file")
     delimiter = file.delimiter or _DELIMITERS.get(suffix, "")
     columns: Sequence[str] = sorted(set(needed))
     if suffix in _PARQUET:
         if file.read_as:
-            raise ParameterError("⟨read_as⟩ goes with a text file: Parquet declares its types")
+            raise ParameterError(
+                "⟨read_as⟩ can only be used with a text file: Parquet declares its types"
+            )
         if len(paths) > 1 and not quietly(
             lambda: _alike(paths), doing="reading the schemas", telling=True
         ):
@@ -102,7 +104,7 @@ def open_files(
         headers = [_header(path, delimiter, file.encoding) for path in paths]
         if any(header != headers[0] for header in headers):
             raise ParameterError(
-                f"the files of {str(pattern)!r} do not have the same columns in one order"
+                f"the files of {str(pattern)!r} do not have the same columns in the same order"
             )
         columns = headers[0]
         for column in file.read_as:
@@ -110,7 +112,7 @@ def open_files(
                 raise refuse("read_as", column, f"one of the columns of {str(pattern)!r}")
     if file.encoding != "utf-8":
         if in_cluster:
-            raise ParameterError("⟨encoding⟩ does not go with ⟨engine⟩'spark'")
+            raise ParameterError("⟨encoding⟩ cannot be combined with ⟨engine⟩'spark'")
         return _in_another_encoding(paths, columns, delimiter, file.encoding), True
 
     def read() -> Engine:
@@ -157,7 +159,7 @@ def _suffix(path: str) -> str:
         return suffix
     allowed = ", ".join((*_DELIMITERS, *_JSON_LINES, *_PARQUET))
     raise ParameterError(
-        f"{path!r}: the format of a table is told by its name; known are {allowed}"
+        f"{path!r}: the name of a table's file must end in its format, one of {allowed}"
     )
 
 
@@ -256,8 +258,8 @@ def _with_all_times(opened: Engine, paths: list[str], columns: Sequence[str]) ->
     far = sorted(timed and timed - _never_raising(paths))
     if far and opened.name == "spark":
         raise ParameterError(
-            f"the column {far[0]!r} is not in microseconds, and Spark stops at a value that these cannot "
-            "hold: write the files with timestamps in microseconds, or leave ⟨engine⟩'spark' out"
+            f"the column {far[0]!r} is not in microseconds, and Spark stops at a value that microseconds "
+            "cannot hold: write the files with timestamps in microseconds, or leave ⟨engine⟩'spark' out"
         )
     return _in_arrow(paths, far) if far else opened
 

@@ -45,7 +45,7 @@ exit.
 
 
 def spill_folder() -> str:
-    """Return this process's private folder for rows that do not fit in memory; it goes with the process."""
+    """Return this process's private folder for rows that do not fit in memory; deleted at its end."""
     return _spill_folder(os.getpid())
 
 

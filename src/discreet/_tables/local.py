@@ -25,7 +25,7 @@ _UNIT = re.compile(r"(?:time_unit='|\[)(s|ms|us|ns)\b")
 _SCANS_TEXT = re.compile(r"^\s*(Csv|NDJson) SCAN \[", re.MULTILINE)
 _ONCE = (
     "data of type {} is not allowed: it can be read only once, and a second question would find nothing; "
-    "pyarrow.table(data) holds it"
+    "load it with pyarrow.table(data)"
 )
 
 
@@ -119,8 +119,8 @@ def of_polars(frame: Any) -> DuckDB:
     if hasattr(frame, "explain") and _SCANS_TEXT.search(frame.explain(optimized=False)):
         # Even with a stated schema and ignore_errors=True, the field "x"y stops Polars.
         raise ParameterError(
-            "a lazy frame that scans a text file is not allowed: a row that does not fit would stop it after "
-            "the payment, even with a stated schema; give the path itself, which no row stops "
+            "a lazy frame that scans a text file is not allowed: a malformed row would make it fail after "
+            "the payment, even with a stated schema. Give the path itself, which no row can make fail "
             "(TextFile states the types of its columns), or collect() the frame first"
         )
     schema = frame.collect_schema()
@@ -178,14 +178,14 @@ def _schema_of(data: Any) -> Any:
     try:
         import pyarrow as pa
     except ImportError:
-        raise missing_extra("data that speaks Arrow needs PyArrow", extra="arrow") from None
+        raise missing_extra("reading data through Arrow needs PyArrow", extra="arrow") from None
     # Do not open the stream for this, because that may run a query.
     for holder in (data, getattr(data, "schema", None)):
         if hasattr(holder, "__arrow_c_schema__"):
             return pa.schema(holder)
     raise ParameterError(
         f"data of type {type(data).__name__} is not allowed: it does not state its schema before it is read; "
-        "pyarrow.table(data) holds it"
+        "load it with pyarrow.table(data)"
     )
 
 
@@ -216,8 +216,8 @@ def of_pandas(frame: Any) -> DuckDB:
     """Open a pandas frame, each column by its declared type; in a column of objects only texts count."""
     if not all(isinstance(name, str) for name in frame.columns):
         raise ParameterError(
-            "the columns of a frame must be named by texts, not by numbers or other things: "
-            "frame.rename(columns=str) does that"
+            "the column names of a frame must be texts, not numbers or other objects: "
+            "frame.rename(columns=str) makes them texts"
         )
     require_names(frame.columns)
     known_as = {name: str(kind) for name, kind in frame.dtypes.items()}

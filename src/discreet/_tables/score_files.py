@@ -205,7 +205,9 @@ def _layout(first: list[str], columns: _Columns) -> tuple[_Places, bool]:
         # The first line may be data, so the error does not list it.
         for wanted in columns:
             if wanted is not None and wanted not in first:
-                raise ParameterError(f"column {wanted!r} is not there: the first line is numbers")
+                raise ParameterError(
+                    f"there is no column {wanted!r}: the first line has numbers, not names"
+                )
     return _places(first, columns), True
 
 
@@ -263,7 +265,7 @@ def _places(header: Sequence[str], columns: _Columns) -> _Places:
     listed = ", ".join(repr(name[:40]) for name in header[:12])
     for wanted in columns:
         if wanted is not None and wanted not in header:
-            raise ParameterError(f"column {wanted!r} is not there: the file has {listed}")
+            raise ParameterError(f"there is no column {wanted!r}: the file has {listed}")
     label, score = columns
     steps = _steps_among(header, columns) and len(header) > 1
     names = [name for name in header if not (steps and name == _STEPS)]

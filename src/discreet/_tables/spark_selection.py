@@ -158,12 +158,12 @@ def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
     if worst["times"] is None:
         raise ParameterError("candidates is empty: there must be at least one")
     if worst["blank"]:
-        raise ParameterError("candidates has a blank one")
+        raise ParameterError("candidates contains a blank one")
     if (
         worst["times"] > 1
         and frame.groupBy("candidate").agg(times).agg(f.max("times")).first()[0] > 1
     ):
-        raise ParameterError("candidates has one more than once")
+        raise ParameterError("candidates contains one of them more than once")
     if worst["number"] < k:
         raise refuse("k", k, f"at most the number of candidates, {worst['number']}")
     return frame

@@ -51,7 +51,7 @@ class Table:
         frames: the library whose frames hold the answers: ``duckdb``, ``polars``, ``pandas``, ``pyspark`` or
             ``ibis``.
         is_text: whether the table comes from a text file, in which every column is text.
-        read_as: for a text file: the type of a column's texts when its order matters, by its name.
+        read_as: for a text file: by column, the type its texts are read as when their order matters.
         undeclared: a text that says what a column of kind ``object`` is, and how to give it a type.
         is_trial: whether statements are only tried, without reading a row.
     """
@@ -134,7 +134,7 @@ class Table:
     def require_time_limit(self, limit: object) -> None:
         """Raise an error if there is a time limit that nothing can enforce."""
         if limit is not None and not self.engine.keeps_time:
-            raise ParameterError("⟨time_limit⟩ goes with a database: PostgreSQL, SQLite or DuckDB")
+            raise ParameterError("⟨time_limit⟩ needs a database: PostgreSQL, SQLite or DuckDB")
 
     # ---- columns in SQL
 
@@ -289,12 +289,12 @@ def open_table(
     is_engine = _module(data) == "sqlalchemy" and hasattr(data, "url")
     if read_as is not None and not (is_list and declares_nothing(data)):
         raise ParameterError(
-            f"⟨read_as⟩{read_as!r} is not allowed: it goes with a list; for a text file write "
-            "TextFile(path, ⟨read_as⟩{column: type}), and other data declares its types"
+            f"⟨read_as⟩{read_as!r} is not allowed: it can only be used with a list; for a text file "
+            "write TextFile(path, ⟨read_as⟩{column: type}), and other data declares its types"
         )
     if table is not None and not (is_engine or is_address(data)):
         raise ParameterError(
-            f"⟨table⟩{table!r} is not allowed: it goes with the address of a database, or a SQLAlchemy engine"
+            f"⟨table⟩{table!r} is not allowed: it needs the address of a database, or a SQLAlchemy engine"
         )
     if engine is not None and not (is_path and engine == "spark"):
         raise ParameterError(

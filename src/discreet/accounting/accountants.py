@@ -85,8 +85,7 @@ def something(amount: Amount) -> Amount:
     """Check that an amount allows some spending; a cap of zero is a mistake."""
     if amount.cost == 0:
         raise ParameterError(
-            "a budget of nothing is not allowed: it must let something through, "
-            f"{cost_in_decimal(1)} or more"
+            f"a budget of zero is not allowed: it must be {cost_in_decimal(1)} or more"
         )
     return amount
 
@@ -177,7 +176,9 @@ class Accountant:
                 f"the accountant {self.name!r} needs a cap in {self.measure.__name__}, got {cap!r}"
             )
         if delta_for_releases is not None and self.name != "rho-delta":
-            raise ParameterError("⟨delta_for_releases⟩ goes with the accountant 'rho-delta' only")
+            raise ParameterError(
+                "⟨delta_for_releases⟩ can only be used with the accountant 'rho-delta'"
+            )
         if self.name == "rho-delta":
             return _concentrated(cap, delta_for_releases)
         return limit(*cap.figures.values())

@@ -53,7 +53,7 @@ class ErrorBasis:
             raise ParameterError("give exactly one of scores and ⟨n⟩")
         if scores is not None and not (gap is None and sensitivity is None and not monotonic):
             raise ParameterError(
-                "⟨gap⟩, ⟨sensitivity⟩ and ⟨monotonic⟩ go with ⟨n⟩; scores carry their own"
+                "⟨gap⟩, ⟨sensitivity⟩ and ⟨monotonic⟩ can only be used with ⟨n⟩; scores have their own"
             )
         self.scores = scores
         self._public: dict[str, Any] = {
@@ -176,7 +176,7 @@ def budget_ratio(
     error = expected_error(member(reference, spent), scores)
     if error == 0:
         raise ScoresError(
-            "the reference's error vanishes on these scores: there is nothing to equal"
+            "the reference makes no error on these scores, so there is no error to match"
         )
     return epsilon_for(mechanism, scores, expected_error=error) / float(spent)
 

@@ -111,7 +111,7 @@ def epsilon_for_rank_error(
     room = positive("at_most", at_most) - lumps
     if room <= 0:
         raise ParameterError(
-            f"⟨at_most⟩{at_most!r} is not allowed: people who share a place alone can make it "
+            f"⟨at_most⟩{at_most!r} is not allowed: people who share a grid point can alone make the error "
             f"{float_up(lumps):g}"
         )
     return float_up(factor / room)

@@ -272,8 +272,8 @@ def _cut(epsilon: Fraction, digits: int) -> Fraction:
 
 def _unaffordable(mechanism: Mechanism, setting: _Setting) -> ParameterError:
     return ParameterError(
-        f"{mechanism.name} cannot be used under {setting.budget!r} at any ε: what it promises besides ε "
-        "(its own δ) is more than the budget allows"
+        f"{mechanism.name} cannot be used under {setting.budget!r} at any ε: its own δ is more than "
+        "the budget allows"
     )
 
 

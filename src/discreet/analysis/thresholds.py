@@ -166,8 +166,9 @@ class ThresholdAdvice:
         )
         if overall.at_once:
             said += (
-                f" If all values are known at once and the largest is wanted, {overall.mechanism} with one "
-                f"more candidate for none of them is wrong with {rounded(overall.wrong, up=True)}."
+                f" If all values are known at once and you want the largest, {overall.mechanism} with one "
+                f'more candidate for "none of them" is wrong with probability '
+                f"{rounded(overall.wrong, up=True)}."
             )
         return said
 

@@ -150,7 +150,7 @@ class Dossier:
     @property
     def _post_processing(self) -> Fact:
         return Fact(
-            "None by discreet: answers are released as drawn, and a noisy count that is negative stays so.",
+            "None by discreet: answers are released as drawn, and a negative noisy count stays negative.",
             "docs/start.md",
         )
 
@@ -173,7 +173,7 @@ class Dossier:
         ]
         missing = [row[0] for row in rows if NOT_STATED in row[1]]
         left = (
-            f"{counted(len(missing), 'field')} a person must still say: {', '.join(missing)}."
+            f"{counted(len(missing), 'field')} that a person must still fill in: {', '.join(missing)}."
             if missing
             else "Every field is filled in."
         )
@@ -194,7 +194,7 @@ class Dossier:
         tests = [Fact(f"Tested: {words}.", path) for words, path in TESTS.items()]
         accuracy: list[Fact | Listing] = [
             Fact(
-                "How good an answer is, its plan says beforehand, from public facts.",
+                "The plan of a question says in advance, from public facts, how good the answer will be.",
                 "docs/start.md",
             )
         ]
@@ -205,7 +205,7 @@ class Dossier:
         return Document(
             "assessment",
             f"Self-assessment: {self.title}",
-            "Along the guidelines of NIST SP 800-226 for evaluating guarantees of differential privacy.",
+            "Follows the guidelines of NIST SP 800-226 for evaluating guarantees of differential privacy.",
             {
                 "The parameters and what they promise": [facts.loss, self._sure, facts.composition],
                 "The unit of privacy": [facts.unit, facts.adjacency],
@@ -289,7 +289,7 @@ class Dossier:
                     ),
                     facts.timing,
                 ],
-                "How could one find out that it is not so?": [
+                "How could anyone find out if it were not true?": [
                     Fact(
                         "The ledger's history cannot be changed without showing it: discreet budget verify "
                         "checks it against a head that was kept elsewhere. discreet audit searches for a "
@@ -333,7 +333,7 @@ class Dossier:
         return Document(
             "chain",
             f"The chain: {self.title}",
-            "Every release, and what holds the list together.",
+            "Every release, and the chain of hashes that protects the list.",
             {
                 "The ledger": [
                     Fact(f"Head: {facts.budget.head}.", facts.where),

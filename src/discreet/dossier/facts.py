@@ -37,7 +37,7 @@ TYPED = {
     "preparation": "what was done to the data, and who looked at it, before the questions were chosen",
     "access": "who can reach the rows, and what protects them",
     "collection": "how the data were collected, and what people were told",
-    "bias": "for whom the answers may be worse, and whether that was looked at",
+    "bias": "for whom the answers may be worse, and whether that was examined",
     "justification": "how ε, the unit and the questions were decided, and by whom",
     "sources": "where the deployment is described",
     "authors": "who filled this in, a list",
@@ -73,7 +73,9 @@ def read_typed(path: str | Path | None) -> dict[str, Any]:
     try:
         given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
-        raise ParameterError(f"{str(path)!r}: no such file of UTF-8 text can be read") from None
+        raise ParameterError(
+            f"{str(path)!r}: there is no such file, or it is not UTF-8 text"
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise ParameterError(f"{str(path)!r} is not valid TOML: {error}") from None
     for name, value in given.items():
@@ -229,7 +231,7 @@ class Known:
         """The rule for adding up costs."""
         words = ACCOUNTANTS[self.budget.accountant].words
         disjoint = (
-            " Of groups of people that were declared disjoint only the dearest counts."
+            " Of the groups of people declared disjoint, only the most expensive one counts."
             if self.budget.groups
             else ""
         )
@@ -248,7 +250,7 @@ class Known:
             return Fact("No part of the budget was set aside for an analyst.", self.where)
         return Fact(
             f"{counted(number, 'analyst')} asked from parts of the budget that were set aside for them. The "
-            "parts together stay within the cap, so nothing is assumed about who tells whom.",
+            "parts together stay within the cap, so it does not matter if analysts share answers.",
             self.where,
         )
 

@@ -184,7 +184,7 @@ class Explorer:
         name = unquote(request.headers.get("x-file-name", ""))
         if request.headers.get("x-not-private") != "yes":
             raise ParameterError(
-                "say first that these scores are public, or only look like the real ones"
+                "confirm first that these scores are public, or only look like the real ones"
             )
         content = await request.body()
         file = await run_in_threadpool(read_scores, name, content)

@@ -123,7 +123,7 @@ def band(
     words = {
         "inside": "Within the band",
         "touches": "At the edge of the band, and no further",
-        "outside": "Out of the band, so the claim is false",
+        "outside": "Outside the band, so the claim is false",
     }[state]
     edge = 3 * allowed + 1 if math.isinf(spread) else spread
     rows = [

@@ -106,9 +106,7 @@ def figures(
         words = "All candidates have the same score: no answer is worse than another."
         result["empty"] = {"error": words}
     elif complete and len({row["epsilon"] for row in result["error"]}) < _FEWEST:
-        words = (
-            "One candidate is far ahead: the expected error is next to nothing at every ε shown."
-        )
+        words = "One candidate is far ahead: the expected error is close to zero at every ε shown."
         result["empty"] = {"error": words}
     if complete and all(row["beyond"] < _VISIBLE for row in result["tail"]):
         words = f"At every ε shown, fewer than one answer in {round(1 / _VISIBLE):,} misses by too much."
@@ -225,7 +223,7 @@ def _need(
 ) -> _Need | None:
     """Return the least ε that is accurate enough; None if there is no time left to search in this call."""
     if not is_private(name):
-        return None, "No ε helps: it is not private at any."
+        return None, "No ε helps: it is not private at any ε."
     # The cache holds 1/s for the noise scale s. It is valid for every Δ, because ε = d/s.
     key = ("need", name, choices.level, choices.tolerance, seen_by(name, choices.setting))
     if passed() and key not in study.answers:
@@ -243,7 +241,7 @@ def _need(
     if inverse is None:
         return None, f"No ε is enough for {aim}: too many candidates tie."
     if inverse == 0:
-        return 0.0, f"Any ε is enough for {aim}: even a blind choice is."
+        return 0.0, f"Any ε is enough for {aim}: even a random choice is."
     epsilon = rounded(inverse * float(choices.range_distance), up=True, digits=3)
     return epsilon, f"You need ε = {sentences.figure(epsilon)} for {aim}."
 

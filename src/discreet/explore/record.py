@@ -183,7 +183,7 @@ def problems(record: object, *, scores: ScoreFile | None = None) -> list[tuple[s
     The numbers are recomputed from the scores in the record, or from ``scores`` if the record has none.
     """
     if not isinstance(record, Mapping) or record.get("format") != FORMAT:
-        raise ParameterError("this is no decision record that this version of discreet knows")
+        raise ParameterError("this is not a decision record that this version of discreet can read")
     try:
         wrong = (
             "" if digest(record) == record["hash"] else "the record was changed after it was made"
@@ -217,7 +217,7 @@ def problems(record: object, *, scores: ScoreFile | None = None) -> list[tuple[s
         raise ParameterError("the record is damaged: parts of it are missing") from None
     for part in ("guarantee", "figures", "risk", "budget", "command", "verdict", "rejected"):
         same = _same(record.get(part), again[part])
-        checked.append((part, "" if same else f"computed anew it differs (discreet {__version__})"))
+        checked.append((part, "" if same else f"discreet {__version__} computes something else"))
     return checked
 
 

@@ -117,7 +117,7 @@ class SeenScores:
 
     @property
     def new(self) -> bool:
-        """Whether no point of a curve has been computed yet."""
+        """True until the first point of a curve is computed."""
         return not self._points
 
     def masses(self, name: str, epsilon: Fraction, setting: Terms) -> Floats:

@@ -70,7 +70,7 @@ def score_file(name: str, scores: Scores) -> ScoreFile:
         raise ScoresError("a score is larger than this page can show: at most 10^15, up or down")
     labels = tuple(_label(str(label)) for label in scores.candidates)
     if len(set(labels)) != len(labels):
-        raise ScoresError("two candidates have the same label as this page shows it")
+        raise ScoresError("two candidates have the same label after this page has shortened it")
     whole = all(isinstance(value, int) for value in values)
     shown = np.array(
         values if whole else list(map(float, values)), dtype=np.int64 if whole else np.float64

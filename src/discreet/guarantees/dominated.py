@@ -1,4 +1,4 @@
-"""Guarantees of mechanisms, averages and normal noise that the four measures cannot express."""
+"""Guarantees that the four measures cannot express: of two mechanisms, averages and normal noise."""
 
 from __future__ import annotations
 

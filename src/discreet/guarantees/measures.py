@@ -166,7 +166,9 @@ def _target_delta(measure: type[Guarantee], delta: object) -> Fraction:
     if not any(measure is known for known in (PureDP, BoundedRange, ZCDP, ApproxDP)):
         raise refuse("measure", measure, "PureDP, BoundedRange, ZCDP or ApproxDP")
     if measure is not ApproxDP and delta is not None:
-        raise ParameterError(f"⟨delta⟩{delta!r} goes with ApproxDP only, not {measure.__name__}")
+        raise ParameterError(
+            f"⟨delta⟩{delta!r} can only be used with ApproxDP, not {measure.__name__}"
+        )
     return Fraction(0) if delta is None else probability("delta", delta)
 
 

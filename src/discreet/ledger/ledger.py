@@ -129,8 +129,12 @@ class Ledger(SharedByAddress):
             self._store.lock_whole(connection)
             if dataset in rows.data_sets(connection):
                 revoked = rows.load(connection, dataset).account(dataset).revoked
-                ended = ", which was revoked; a name is used once: take another" if revoked else ""
-                raise ParameterError(f"the data set {dataset!r} has a budget already{ended}")
+                ended = (
+                    ", which was revoked; a name cannot be used again: choose another"
+                    if revoked
+                    else ""
+                )
+                raise ParameterError(f"the data set {dataset!r} already has a budget{ended}")
             now = self._store.now(connection)
             return _append(connection, state, now, (dataset, "create", details))
 
@@ -167,7 +171,7 @@ class Ledger(SharedByAddress):
         for name, value in wanted.items():
             if getattr(budget, name) != value:
                 raise ParameterError(
-                    f"the data set {dataset!r} has a budget already, and another {name}: "
+                    f"the data set {dataset!r} already has a budget with another {name}: "
                     f"{getattr(budget, name)}"
                 )
         return budget
@@ -276,7 +280,7 @@ class Ledger(SharedByAddress):
             if known != entry or entry.kind != "spend":
                 raise ParameterError(f"{entry} is not a spend of this ledger")
             if kind == "answer" and "answer" in rows.said_of(connection, state, entry.sequence):
-                raise ParameterError(f"{entry} has an answer already")
+                raise ParameterError(f"{entry} already has an answer")
             return entry.budget, kind, {"about": entry.sequence, **details}
 
         return self._change(entry.dataset, decide)

@@ -114,7 +114,7 @@ class Place:
         if found.st_nlink > 1:
             raise LedgerError(
                 f"the ledger {self.path} has {found.st_nlink} names (hard links), and what is spent "
-                "under one may not be seen under another: leave it one name. Nothing was spent"
+                "under one may not be seen under another: remove all names but one. Nothing was spent"
             )
         return found.st_dev, found.st_ino
 
@@ -135,7 +135,7 @@ class Place:
         if any(line.split(" ")[4:5] == [point] for line in lines):
             raise LedgerError(
                 f"the ledger {self.path} is mounted as a single file, and what is spent here may not be "
-                "seen where it comes from: mount the folder that it is in. Nothing was spent"
+                "seen outside: mount the folder that contains it. Nothing was spent"
             )
 
     def check_file(self, *, wait: float) -> None:

@@ -59,8 +59,8 @@ def await_writers(connection: Connection, name: str) -> None:
 def changed_from_outside(name: str) -> LedgerError:
     """Return the error for tables that do not match the history."""
     return LedgerError(
-        f"{name}: what the ledger's tables hold is not what its history left: they were changed by "
-        f"something else than discreet. Nothing was spent; `discreet budget verify` says more"
+        f"{name}: the ledger's tables do not match its history, because something other than discreet "
+        f"changed them. Nothing was spent; `discreet budget verify` says more"
     )
 
 

@@ -99,7 +99,7 @@ def _require_whole_log(file: Path, until: float) -> None:
     content, before = _content(log), None
     if content and (_asked(file, "SELECT max(version) FROM discreet_schema") or 0) >= _ONE_FILE:
         raise LedgerError(
-            f"the log {log} does not belong to the ledger {file}, which keeps none, and could undo what was "
+            f"the log {log} does not belong to the ledger {file}, which has none, and could undo what was "
             "spent: end any other program that has the ledger open, and move the log away. Nothing was spent"
         )
     while content and not _whole(content):
@@ -121,7 +121,7 @@ def _content(file: Path) -> bytes:
 def _damaged(file: Path) -> LedgerError:
     return LedgerError(
         f"{file} belongs to the ledger beside it and is damaged, so that spends would be forgotten: put both "
-        "files back from one copy, or move it away and compare the ledger with a head kept elsewhere. "
+        "files back from the same copy, or move it away and compare the ledger with a head kept elsewhere. "
         "Nothing was spent"
     )
 

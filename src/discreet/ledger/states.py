@@ -291,7 +291,7 @@ class State:
 
     def _allot(self, name: str, details: Mapping[str, Any]) -> None:
         if name in self.accounts:
-            raise ParameterError(f"there is a budget {name!r} already")
+            raise ParameterError(f"there is already a budget {name!r}")
         parent = self.account(name.rpartition("/")[0])
         limit, group = amount_of_data(details["limit"]), details.get("group")
         parent.charge(limit, group)

@@ -117,7 +117,7 @@ def _state(entries: Sequence[Entry], stored: State) -> list[str]:
     if state.accounts.keys() != stored.accounts.keys():
         return ["the budgets differ from the history"]
     problems = [
-        f"the totals of {name!r}, or what else its row holds, are not those of the history"
+        f"the totals of {name!r}, or other columns of its row, differ from the history"
         for name, account in state.accounts.items()
         if account != stored.accounts[name]
     ]
@@ -132,11 +132,11 @@ def _state(entries: Sequence[Entry], stored: State) -> list[str]:
 
 def _against(kept: Head, stored: State, lines: Sequence[tuple[int, str, str]]) -> list[str]:
     if kept.dataset != stored.name:
-        return [f"the head kept elsewhere is of {kept.dataset!r}"]
+        return [f"the head kept elsewhere belongs to {kept.dataset!r}"]
     if kept.sequence > len(lines):
         return [
-            f"the head kept elsewhere knows {counted(kept.sequence, 'entry', 'entries')}, "
-            f"the history has {len(lines)}"
+            f"the head kept elsewhere covers {counted(kept.sequence, 'entry', 'entries')}, "
+            f"but the history has {len(lines)}"
         ]
     if kept.sequence == 0 or lines[kept.sequence - 1][2] != kept.hash:
         return [

@@ -140,7 +140,7 @@ def _of_lists(values: Any) -> tuple[Values, int, int]:
         raise ScoresError("scores must be a table of numbers, or an array with offsets=") from None
     widths = {len(row) for row in lists}
     if len(widths) > 1:
-        raise ScoresError("rows of different lengths go as one array with offsets=")
+        raise ScoresError("rows of different lengths must be passed as one array with offsets=")
     if widths == {0}:
         raise ScoresError("there must be at least one candidate in every row")
     flat = [number for row in lists for number in row]
@@ -155,7 +155,7 @@ def _offsets_of(given: Any, size: int) -> Indices:
     found: Indices = offsets.astype(np.int64)
     if found[0] != 0 or found[-1] != size:
         raise ParameterError(
-            "⟨offsets⟩ must begin with 0 and end with the number of scores: row i reaches from offsets[i] "
+            "⟨offsets⟩ must begin with 0 and end with the number of scores: row i runs from offsets[i] "
             "up to offsets[i + 1]"
         )
     if len(found) > 1 and np.diff(found).min() < 1:

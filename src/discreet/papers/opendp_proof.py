@@ -169,8 +169,9 @@ def _pseudocode(_scope: Scope) -> Finding:
     return refuted(
         "as printed, on three score vectors",
         "read literally Bern(γ) never returns a best candidate: with tied scores the loop ends without a "
-        "result, otherwise it returns a worse candidate or nothing, with the chances given. The coin meant "
-        "is Bern(exp(−γ)), as the document's second primitive says; the other claims are checked with that",
+        "result, otherwise it returns a worse candidate or nothing (the numbers are the chances of no "
+        "result). The intended coin is Bern(exp(−γ)), as in the document's second primitive; the other "
+        "claims are checked with that coin",
         witness={"scores": [5, 5], "scale": 2, "coins as printed": [0, 0]},
         chance_of_no_result=broken,
     )

@@ -122,7 +122,7 @@ class Bound(Grouped, kind="bound"):
                 None,
                 Fraction(self.with_probability),
                 PEOPLE,
-                "by how many people the number within the bound is off",
+                "how many people more or fewer are within the bound than intended",
                 f"{of_people(f'{asking.people:,}')} spread evenly over the grid",
                 errors,
             ),

@@ -99,7 +99,7 @@ def public_candidates(
         keys = [_key(label, kind, name, said) for label in labels]
     if len(set(keys)) != len(keys):
         twice = next(key for key, count in Counter(keys).items() if count > 1)
-        raise ParameterError(f"{name} has {twice!r} more than once")
+        raise ParameterError(f"{name} contains {twice!r} more than once")
     return Candidates(tuple(keys if from_file else labels), tuple(keys))
 
 
@@ -134,8 +134,8 @@ def candidates_of(
         return public
     if kind == "object" and period != "year":
         raise ParameterError(
-            f"{name} are periods (each a {period}), which the column {column!r} may not hold as texts: it is "
-            f"{table.undeclared}"
+            f"{name} are periods (each a {period}), but the column {column!r} may hold dates that are not "
+            f"texts: it is {table.undeclared}"
         )
     return replace(public, period=period) if table.is_text else public
 
@@ -163,7 +163,7 @@ def _periods(given: object, kind: str, column: str, name: str, described: str) -
     if len(set(keys)) != len(keys):
         twice = next(key for key, count in Counter(keys).items() if count > 1)
         shown = RECURRING[again][twice] if again else PERIODS[kinds[0]].write(twice)
-        raise ParameterError(f"{name} has {shown!r} more than once")
+        raise ParameterError(f"{name} contains {shown!r} more than once")
     return Candidates(tuple(labels), keys, kinds[0])
 
 
@@ -212,7 +212,7 @@ def read_candidates(path: Path, *, column: str, name: str = "candidates") -> lis
         listed = [part.strip() for part in str(path).split(",")]
         hint = f"; for a list write ⟨{name}⟩{listed!r}" if len(listed) > 1 else ""
         raise ParameterError(
-            f"⟨{name}⟩{str(path)!r}: a text names a file, and no such file of UTF-8 text can be read{hint}"
+            f"⟨{name}⟩{str(path)!r}: there is no such file, or it is not UTF-8 text{hint}"
         ) from None
     if path.suffix.lower() not in (".csv", ".tsv"):
         lines = text.split("\n")
@@ -240,7 +240,7 @@ def _listed(given: object, name: str) -> list[Any]:
 
 def _key(label: Any, kind: str, name: str, described: Callable[[], str]) -> Any:
     if isinstance(label, str) and not label.strip():
-        raise ParameterError(f"{name} has a blank one")
+        raise ParameterError(f"{name} contains a blank one")
     convert = _CONVERSIONS.get(kind, lambda _: None)
     is_huge = isinstance(label, int) and abs(label) > _LARGEST_INTEGER
     converted = None if is_huge else convert(label)
@@ -359,7 +359,7 @@ def contest_of(
         candidates = column_grid(table, column, bounds=candidates)
     if isinstance(candidates, ColumnGrid):
         if other is not None:
-            raise ParameterError("⟨other⟩ goes with ⟨candidates⟩, not with a grid")
+            raise ParameterError("⟨other⟩ needs ⟨candidates⟩, and cannot be combined with a grid")
         axis, grid = candidates, candidates.grid
         assert isinstance(grid, Grid)
         return Contest(

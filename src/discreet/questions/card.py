@@ -169,7 +169,9 @@ class Card:
         if self.invented:
             return "nothing spent: these rows are invented"
         if self.meter is None:
-            return f"{self.price} {'to pay' if self.answer is None else 'spent'}, no ledger counts"
+            return (
+                f"{self.price} {'to pay' if self.answer is None else 'spent'}, no ledger counts it"
+            )
         cap, price = figure(self.meter.cap, up=False), self.price
         if self.meter.symbol != "ε":  # the budget is not in the answer's own unit
             price = f"{self.meter.symbol} {figure(self.meter.this)}"

@@ -132,7 +132,7 @@ def column_grid(
     table.require_order(column)
     if bounds is not None:
         if _said(unit) or largest is not None:
-            raise ParameterError("⟨unit⟩ and ⟨largest⟩ go without ⟨bounds⟩")
+            raise ParameterError("⟨unit⟩ and ⟨largest⟩ cannot be combined with ⟨bounds⟩")
         return axis(
             grid=_numbers(table, column, bounds, step)
             if read is None
@@ -148,12 +148,11 @@ def column_grid(
         apart = step if _said(step) else usual
         said = f"No bounds were given: the grid goes from {lower} to {upper}, {apart} apart."
         return axis(
-            grid=read.between((lower, upper), apart), rules=(f"{said} With bounds it is better.",)
+            grid=read.between((lower, upper), apart),
+            rules=(f"{said} Bounds make the answer more accurate.",),
         )
     if _said(step):
-        raise ParameterError(
-            "⟨step⟩ goes with ⟨bounds⟩; without them ⟨unit⟩ sets the grid near zero"
-        )
+        raise ParameterError("⟨step⟩ needs ⟨bounds⟩; without them ⟨unit⟩ sets the step near zero")
     if read is not None:
         unit, most = read.step(unit), Fraction(micros_in(datetime.timedelta.max), 2 * 10**6)
         if largest is not None and read.step(largest) > most:
@@ -162,12 +161,12 @@ def column_grid(
     growing = GrowingGrid.of(unit, largest, magnitudes=magnitudes)
     made = axis(grid=growing)
     said = (
-        f"the grid has every {made.label(growing.zero + 1)} near zero and steps of about a thousandth "
-        f"further out, up to {made.label(len(growing) - 1)}"
+        f"the grid has steps of {made.label(growing.zero + 1)} near zero and of about a thousandth of the "
+        f"value further out, up to {made.label(len(growing) - 1)}"
     )
     if magnitudes:
         return replace(made, rules=(f"The answer is a point of a growing grid: {said}.",))
-    given = f"No bounds were given: {said} on both sides. With bounds it is better."
+    given = f"No bounds were given: {said} on both sides. Bounds make the answer more accurate."
     return replace(made, rules=(given,))
 
 

@@ -40,7 +40,7 @@ _MOST_SHOWN = 8
 
 
 class FoundLabels(tuple[Any, ...]):
-    """Labels found in the data: the column's values as they are, never ranges or periods."""
+    """Labels found in the data: the column's values, never read as ranges or periods."""
 
 
 def labels(name: str, given: Any) -> Any:

@@ -113,7 +113,7 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
         option=False,
     )
     user: str | None = field(
-        "For the check: the column that numbers people.", default=None, option=False
+        "For the check: the column that identifies people.", default=None, option=False
     )
     rows_per_person: int = field(
         "For the check: how many rows a person may have.", default=1, check=whole, option=False
@@ -302,13 +302,13 @@ class FromScores(Question):
         if steps is not None:
             stated = {**stated, "sensitivity": steps}
         elif stated["unequal"] is not None:
-            raise ParameterError("⟨unequal⟩ goes with the sensitivities of the file, and no other")
+            raise ParameterError("⟨unequal⟩ can only be used with the sensitivities of the file")
         form = Scores([0] if steps is None else [0] * len(steps), **stated)
 
         def scores(_table: Any) -> Scores:
             found, values, sensitivities = read()
             if steps is not None and sensitivities != steps:
-                raise ScoresError("the sensitivities are not those that were planned with")
+                raise ScoresError("the sensitivities are not those of the plan")
             return Scores(values, candidates=found, **stated)
 
         return plan_by_scores(

@@ -103,7 +103,7 @@ def check_sensitivity(
         candidates: the candidates to score.
         rows: example rows, each a mapping from column to value: the few kinds of row that matter.
         sensitivity: the stated sensitivity of every score, or a list with one for each.
-        user: the column that numbers people, if the score uses it.
+        user: the column that identifies people, if the score uses it.
         rows_per_person: each person has at most this many rows.
         people: the largest number of people.
         make: turns a list of rows into a data set for ``score``.

@@ -153,10 +153,10 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
         if self.names_values and (self.method not in (None, PEELING) or not self.ordered):
             raise ParameterError("an unknown domain is peeled, and the order is part of the answer")
         if self.method == SET and self.ordered:
-            raise ParameterError('⟨method⟩"set" has no order: it goes with ⟨ordered⟩False')
+            raise ParameterError('⟨method⟩"set" has no order: it needs ⟨ordered⟩False')
         if self.values_per_person is not None and (not self.names_values or self.by is not None):
             raise ParameterError(
-                "⟨values_per_person⟩ goes with ⟨delta⟩, without candidates and without ⟨by⟩"
+                "⟨values_per_person⟩ needs ⟨delta⟩, and cannot be combined with candidates or ⟨by⟩"
             )
 
     @property
@@ -342,7 +342,7 @@ def planned_of_kept(
             yield [named[index] for index in next(iter(draw(people, bits)))], {}
 
     def read(table: Table, rows: Rows) -> list[tuple[list[tuple[Any, int]], GroupShares]]:
-        """Read the number of people of each value, and with how many values these people count."""
+        """Count the people of each value, separately by how many values a person counts with."""
         asked = replace(rows, by=column, groups_per_person=most)
         if not weighed:
             return [(people_per_group(table, asked), GroupShares([], lambda _named: []))]
@@ -423,7 +423,7 @@ def jointly(
     """Choose all k at once, by the exponential mechanism over ordered tuples of candidates, or over sets."""
     if mechanism is not None:
         raise ParameterError(
-            "⟨mechanism⟩ goes with peeling; the joint choice is an exponential mechanism of its own"
+            "⟨mechanism⟩ needs peeling; the joint choice is an exponential mechanism of its own"
         )
     distance = joint_distance(k, neighbours, one_value=one_value)
     promise = Exponential(epsilon=epsilon).promise_at(Fraction(distance))
@@ -460,7 +460,7 @@ def way_to_choose(
     noise = mechanism_at(mechanism, epsilon, besides="one-shot noise")
     if noise.facts.law is not PermuteAndFlip.facts.law:
         raise ParameterError(
-            "⟨mechanism⟩ goes with peeling; one-shot noise is exponential, as in permute-and-flip"
+            "⟨mechanism⟩ needs peeling; one-shot noise is exponential, as in permute-and-flip"
         )
     return (
         (lambda people, bits: (one_shot(row, epsilon, k, distance, bits) for row in people)),

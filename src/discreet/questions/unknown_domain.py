@@ -293,7 +293,7 @@ def accuracy_of_named(
 def planned_from_the_data(
     question: OfCandidates, asking: Asking, what: str, *, k: int | None = None
 ) -> Plan:
-    """Plan to name the ``k`` most common values of a column (by default one), as far as that is safe."""
+    """Plan to name up to ``k`` of the most common values of a column, only those that are safe to name."""
     table, rows, column = asking.table, asking.rows, question.column
     share, rounds = question.counting_share, k or 1
     most = question.considered if k is None else max(question.considered, k)

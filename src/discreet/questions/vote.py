@@ -432,7 +432,7 @@ def _about(question: Vote, setting: Setting, number: int, chooser: Mechanism) ->
         f"{decides}If seven of ten blocks agree, their candidate is the answer with probability "
         f"{percent(float(sure), up=False)}.",
         "A block does not vote if its function raises, returns something else or does not end"
-        + ("." if question.with_voted else "; how many did is not released."),
+        + ("." if question.with_voted else "; the number of blocks that voted is not released."),
         _about_isolation(question),
     )
 
@@ -448,11 +448,11 @@ def _about_isolation(question: Vote) -> str:
         )
     if question.network:
         return (
-            f"Each block runs in a process of its own, without other processes and writable files; {limits}. "
+            f"Each block runs in a process of its own, without other processes or writable files; {limits}. "
             "It may use the network: you have to trust that nothing there carries information from "
             "one block to the next."
         )
     return (
-        "Each block runs in a process of its own, without network, other processes and writable files; "
+        "Each block runs in a process of its own, without network access, other processes or writable files; "
         f"{limits}."
     )

@@ -109,7 +109,7 @@ class SparseVector:
             steady=steady,
         )
         self._unit = rule.sensitivity if gap_unit is None else positive("gap_unit", gap_unit)
-        said = f"which values reach {rule.threshold}, until {rule.crossings} did; lost with its process"
+        said = f"which values reach {rule.threshold}, until {rule.crossings} have; lost if its process ends"
         event = Event(
             rule.guarantee(), mechanism=rule.name, neighbours=Neighbours.named(neighbours)
         )
@@ -177,7 +177,7 @@ class SparseVector:
         """
         array = vector_of(values)
         if self._rule.steady and array.dtype.kind == "O":
-            raise ParameterError("⟨steady=True⟩ takes machine numbers only")
+            raise ParameterError("⟨steady=True⟩ needs values of a machine integer or float type")
         with self._here():
             left = self._taken()
             crossed = self._drawn.crossings(array, left)
@@ -208,7 +208,7 @@ class SparseVector:
             isinstance(number, float)
             or (isinstance(number, int) and -_MACHINE_INTEGER <= number < _MACHINE_INTEGER)
         ):
-            raise ParameterError("⟨steady=True⟩ takes machine numbers only")
+            raise ParameterError("⟨steady=True⟩ needs values of a machine integer or float type")
         return number
 
     # ---- what is public about it ---------------------------------------------------------------

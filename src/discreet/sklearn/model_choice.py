@@ -198,8 +198,8 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
             raise ParameterError("X and y must have as many rows")
         if labels.dtype.kind not in "biufU":
             raise ParameterError(
-                f"y: the type {labels.dtype} is not allowed: a type taken from the rows would tell about "
-                "them; numpy.array(y, dtype=int), float or str states one"
+                f"y: the type {labels.dtype} is not allowed: a type inferred from the rows would "
+                "reveal something about them; numpy.array(y, dtype=int), float or str states one"
             )
         columns = {f"x{place}": pa.array(cells[:, place]) for place in range(cells.shape[1])}
         columns[_TARGET] = pa.array(_texts(labels) if labels.dtype.kind == "U" else labels)

@@ -284,8 +284,8 @@ def _rule(scoring: object) -> Callable[[Any, Any], Any]:
         raise refuse(
             "scoring",
             scoring,
-            f'"{ACCURACY}", or a function of one person\'s label and prediction that says yes or no: how far '
-            "one person moves another score is not known",
+            f'"{ACCURACY}", or a function of one person\'s label and prediction that says yes or no: for '
+            "other scores it is not known how far one person moves them",
         )
     return scoring
 

@@ -188,7 +188,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         if self.score_func is None:
             if self.sensitivity is not None or self.monotonic:
                 raise ParameterError(
-                    "sensitivity and monotonic go with score_func: the usual score has its own"
+                    "sensitivity and monotonic can only be used with score_func: the usual score has its own"
                 )
             return {"sensitivity": 1, "monotonic": neighbours == ADD_REMOVE}
         if self.sensitivity is None:
@@ -215,7 +215,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         if self.target_edges is None:
             return None
         if self.score_func is not None:
-            raise ParameterError("⟨target_edges⟩ go with the usual score, not with ⟨score_func⟩")
+            raise ParameterError("⟨target_edges⟩ cannot be combined with ⟨score_func⟩")
         try:
             edges = np.asarray(self.target_edges, dtype=np.float64)
         except (TypeError, ValueError):
@@ -247,8 +247,8 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         check_consistent_length(table, labels)
         if self.score_func is None and self.target_edges is None and is_continuous(y):
             raise ParameterError(
-                "y is declared as floats, whose every value would be a class: give whole numbers or text, or "
-                "⟨target_edges⟩, public numbers at which it is cut into classes"
+                "y is declared as floats, so every value would be a class of its own: give whole numbers, "
+                "text or ⟨target_edges⟩, public numbers at which it is cut into classes"
             )
         return table, labels
 

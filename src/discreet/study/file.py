@@ -67,7 +67,9 @@ def read_study(path: str | Path) -> Study:
     try:
         text = place.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise ParameterError(f"{str(path)!r}: no such file of UTF-8 text can be read") from None
+        raise ParameterError(
+            f"{str(path)!r}: there is no such file, or it is not UTF-8 text"
+        ) from None
     return _Reader(_parsed(text, repr(str(path))), _lines(text), place).study()
 
 
@@ -147,13 +149,16 @@ class _Reader:
                 f"split = {echo(split)}: it must be {' or '.join(SPLITS)}",
             )
         if "epsilon" in head and "rho" in head:
-            self.say(("study", "rho"), "rho stands beside epsilon: give what the budget adds up")
+            self.say(
+                ("study", "rho"),
+                "rho and epsilon are both given: give only what the budget adds up",
+            )
         most = self._positive(("study",), head, "epsilon") or self._positive(
             ("study",), head, "rho"
         )
         tables = self._tables()
         if "rho" in head and any(str(each["data"]).startswith(DESK) for each in tables.values()):
-            self.say(("study", "rho"), "rho: a desk adds up ε, so give epsilon in its place")
+            self.say(("study", "rho"), "rho: a desk adds up ε, so give epsilon instead")
         asked = self._questions(
             tables, has_most=most is not None or "epsilon" in head or "rho" in head
         )
@@ -225,7 +230,9 @@ class _Reader:
         facts = dict(given)
         source = facts.pop("source")
         if is_address(source) and without_password(source) != source:
-            words = "leave the password out: the plan is shown to others (PGPASSWORD or ~/.pgpass has it)"
+            words = (
+                "leave the password out: the plan is shown to others (use PGPASSWORD or ~/.pgpass)"
+            )
             self.say((*where, "source"), f"source = {without_password(source)!r}: {words}")
         at_desk = source.startswith(DESK)
         if self.place is None and not at_desk:
@@ -235,7 +242,7 @@ class _Reader:
         known = () if at_desk else (*_TERMS, *_TEXT)
         for key in facts.keys() - set(known):
             told = (
-                "the owner of the desk has said it"
+                "the owner of the desk has already stated it"
                 if at_desk
                 else f"it has source, {', '.join(known)}"
             )
@@ -270,7 +277,7 @@ class _Reader:
                 first = self.lines.get(("question", str(names[asked.name])), 1)
                 self.say(
                     (*where, "name"),
-                    f"name = {echo(asked.name)}: the question of line {first} has it",
+                    f"name = {echo(asked.name)}: the question on line {first} has the same name",
                 )
             names.setdefault(asked.name, place)
             found.append(asked)
@@ -288,7 +295,7 @@ class _Reader:
         weight = self._positive(where, facts, "weight") or Fraction(1)
         facts.pop("weight", None)
         if not isinstance(name, str) or not name:
-            self.say((*where, "name"), "name is missing: what the study calls the question")
+            self.say((*where, "name"), "name is missing: every question of a study needs a name")
         if table is None and len(tables) == 1:
             table = next(iter(tables))
         is_known = isinstance(table, str) and table in tables

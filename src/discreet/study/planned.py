@@ -278,7 +278,7 @@ class StudyPlan:
         )
         return styled(
             drawn,
-            title="How good each answer is, over what the study costs",
+            title="The error of each answer against the cost of the study",
             subtitle=[self.study.title],
         )
 

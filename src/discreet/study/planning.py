@@ -196,8 +196,8 @@ class _Planner:
             raise StudyError(
                 [
                     f"epsilon = {shown(most)} is too small by {figure(needed - most)} for the wanted "
-                    f'accuracies: raise it, ask for less, or say split = "{WEAKEST}", and all of it is '
-                    "shared so that the question that is worst off is as good as it can be"
+                    f'accuracies: raise it, ask for less, or write split = "{WEAKEST}": then all of it '
+                    "is shared so that the worst question is as good as it can be"
                 ]
             )
         for asked in sharing:

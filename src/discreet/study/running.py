@@ -38,7 +38,7 @@ def run_study(
     """Run a study, or resume one."""
     with _alone(study.file), opened(None if study.at_a_desk else ledger) as found:
         if found is None and not study.at_a_desk:
-            raise ParameterError("⟨ledger⟩ must be given: a study is counted")
+            raise ParameterError("⟨ledger⟩ must be given: a study is charged to a budget")
         plan = study.plan(ledger=found, part=part)
         _require_signed(plan, signed)
         told = watch or (lambda *_: None)
@@ -55,8 +55,8 @@ def run_study(
 def _require_signed(plan: StudyPlan, signed: str | None) -> None:
     if signed is not None and signed != plan.hash:
         raise ParameterError(
-            f"the plan is not the one that was signed: its hash is {plan.hash}, signed was {signed}; nothing "
-            "was paid"
+            f"the plan is not the one that was signed: its hash is {plan.hash}, the signed one {signed}; "
+            "nothing was paid"
         )
 
 
@@ -89,7 +89,7 @@ def _alone(file: Path | None) -> Iterator[None]:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise ParameterError(
-                "this study is being run by another process: wait for its end"
+                "this study is being run by another process: wait until it ends"
             ) from None
         yield
 

@@ -136,12 +136,12 @@ class Study:
         for asked in self.questions:
             if asked.table not in self.tables:
                 problems.append(
-                    f"{asked.name!r} asks {asked.table!r}, which is no table of the study"
+                    f"{asked.name!r} asks {asked.table!r}, which is not a table of the study"
                 )
             if asked.shares and self.most is None:
                 problems.append(
-                    f"{asked.name!r} says neither epsilon nor error_at_most: the study must say what all of "
-                    "it may cost"
+                    f"{asked.name!r} has neither epsilon nor error_at_most, so the study must say what "
+                    "it may cost in total"
                 )
         at_desk = [str(facts.get("data", "")).startswith(DESK) for facts in self.tables.values()]
         if any(at_desk) and not all(at_desk):

@@ -20,7 +20,7 @@ def problems(record: Mapping[str, Any], ledger: Ledger) -> list[tuple[str, str]]
     """
     plan, answers = record.get("plan"), record.get("answers")
     if not isinstance(plan, Mapping) or not isinstance(answers, list):
-        return [("record", "it is no record of a study's answers")]
+        return [("record", "it is not a record of a study's answers")]
     signed = hash_of(plan)
     checked = [("plan's hash", "" if record.get("hash") == signed else f"it is {signed}")]
     budget = str(record.get("budget"))
@@ -50,11 +50,11 @@ def problems(record: Mapping[str, Any], ledger: Ledger) -> list[tuple[str, str]]
         name, found = question["name"], paid.get(question["name"], [])
         wrong = []
         if len(found) != 1:
-            wrong.append(f"it was paid {len(found)} times")
+            wrong.append(f"it was paid for {len(found)} times")
         for entry in found:
             cost = entry.details["spent"]["cost"]
             if Fraction(cost) != Fraction(question["cost"]):
-                wrong.append(f"paid was {symbol} = {cost}, planned {question['cost']}")
+                wrong.append(f"it cost {symbol} = {cost}, but {question['cost']} was planned")
         if name not in told:
             wrong.append("it has no answer")
         elif found and jsonable(told[name]["release"]) != jsonable(kept.get(found[0].sequence)):

@@ -35,8 +35,10 @@ Settings: TypeAlias = Sequence[Any] | Callable[[], Any]
 STOP_AFTER = 1_000
 """The default mean number of runs after which a search for a target gives up."""
 
-TRUSTED = "That every run is as private as was said, and knows nothing of other runs, is the caller's word."
-WORST = "A run that raised, or whose quality was no number, counted as the worst."
+TRUSTED = (
+    "The caller promises that every run is as private as stated and knows nothing of other runs."
+)
+WORST = "A run that raised, or whose quality was not a number, counted as the worst."
 NONE = "none: no run succeeded, or there was none"
 
 

@@ -69,7 +69,7 @@ def cost_of_tuning(
     assert isinstance(runs, RandomRunCount)
     if target and (not isinstance(runs, NegativeBinomial) or runs.shape != 1):
         raise ParameterError(
-            "⟨runs⟩ must be Geometric with ⟨target⟩: nothing is proved for other laws of the number"
+            "⟨runs⟩ must be Geometric with ⟨target⟩: nothing is proved for other distributions"
         )
     profile = profile_of(cost)
     allowed = _allowed(profile, runs, delta)
@@ -127,7 +127,7 @@ def _all_of_them(cost: object, runs: Fixed, delta: object, *, target: bool) -> G
     """Return the cost of a publicly known number of runs: all of them count (theorem 4)."""
     if target:
         raise ParameterError(
-            "⟨runs⟩ must be Geometric with ⟨target⟩: a known number costs all the runs"
+            "⟨runs⟩ must be Geometric with ⟨target⟩: with a known number, every run is paid for"
         )
     events = [Event.of(cost)] if isinstance(cost, Event | Guarantee) else list(_listed(cost))
     steps = [

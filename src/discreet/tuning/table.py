@@ -175,7 +175,7 @@ def tuning_chart(
         chart,
         title="The best of several private runs: what it costs, what it finds",
         subtitle=[
-            f"Marks: {', '.join(map(str, means))} runs in the mean; dearer ones are left out"
+            f"Marks: {', '.join(map(str, means))} runs on average; more expensive ones are left out"
         ],
     )
 

@@ -29,7 +29,7 @@ def profile_of_theirs(cost: Any) -> Profile:
         raise _unknown(cost)
     if any(type(part).__name__ == "ExponentialMechanismDpEvent" for part in _parts(cost)):
         raise ParameterError(
-            "⟨cost⟩: dp-accounting drops counts of the exponential mechanism; say BoundedRange(...) for it"
+            "⟨cost⟩: dp-accounting drops counts of the exponential mechanism; use BoundedRange(...) instead"
         )
     from dp_accounting import pld, rdp
 

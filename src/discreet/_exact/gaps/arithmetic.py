@@ -426,8 +426,8 @@ class ExactArithmetic:
     def steady_gammas(self, values: Values, best: int | Fraction) -> NoReturn:  # noqa: ARG002
         """Raise an error, because the running time of this arithmetic depends on the numbers."""
         raise ParameterError(
-            "steady selection needs scores of a machine integer or float type: arithmetic on "
-            "integers beyond 64 bits and on Fractions takes a time that depends on their values"
+            "steady selection needs scores of a machine integer or float type: the time of arithmetic on "
+            "Fractions and on integers beyond 64 bits depends on their values"
         )
 
     def gamma(self, value: int | Fraction, best: int | Fraction) -> float:

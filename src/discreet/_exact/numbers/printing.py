@@ -103,7 +103,7 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and math.isnan(value):
-        raise DiscreetError("a figure is not a number, so it says nothing")
+        raise DiscreetError("a figure is NaN (not a number), so it cannot be shown")
     return str(value) if isinstance(value, float) and math.isinf(value) else value
 
 

@@ -51,7 +51,7 @@ def joint_set(
 
 
 class Sets(Ranked):
-    """The sets of ``k`` candidates, by an upper limit on their loss.
+    """The sets of ``k`` candidates, counted up to a given loss.
 
     A set loses at most v if, for every i, its i-th best is among the t_i(v) candidates that fit place i. The
     ranks from t_{i−1} up to t_i form block i, so at least i ranks of the set are in blocks 1 to i.

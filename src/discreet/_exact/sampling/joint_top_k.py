@@ -53,7 +53,7 @@ def joint_first(
 
 
 class Tuples(Ranked):
-    """The ordered tuples of ``k`` distinct candidates, by an upper limit on their loss."""
+    """The ordered tuples of ``k`` distinct candidates, counted up to a given loss."""
 
     __slots__ = ()
 

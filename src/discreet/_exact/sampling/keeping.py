@@ -1,4 +1,4 @@
-"""Decide which unlisted groups to name: each by its own coin, which depends on its number of people.
+"""Decide which unlisted groups to name, with one coin per group that depends on its number of people.
 
 The chance π(m) for m people is the largest that any (ε, δ) rule can have. It is zero for zero people, and
 exactly one above some number. In between, it is computed in interval arithmetic

@@ -75,7 +75,7 @@ def head_or_none(
 ) -> int | None:
     """Return a uniform choice among the candidates whose coins are heads, or None if there are none.
 
-    If a candidate's coin is heads, ``noise`` reaches it at a uniform time.
+    ``noise`` reaches each candidate whose coin is heads at a uniformly random time.
     """
     gaps.best  # noqa: B018 - reads all scores, and refuses NaN and infinities
     level = tuning.level

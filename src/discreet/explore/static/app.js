@@ -54,7 +54,7 @@ function copyScoresLink() {
 
 async function readAddress() {
   const { ignored, scores, page } = restore(location.hash);
-  if (ignored.length) notify("link", `Not understood in the link, and left as it was: ${ignored.join(", ")}.`);
+  if (ignored.length) notify("link", `These parts of the link were not understood and had no effect: ${ignored.join(", ")}.`);
   else clear("link");
   if (scores) await fromLink(scores).catch((error) => notify("link", `The scores in the link were not used: ${error.message}`));
   else if (page) await fromDraft(page).catch(() => null);

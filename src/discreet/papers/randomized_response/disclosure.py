@@ -62,7 +62,7 @@ def _theorem_2(scope: Scope) -> Finding:
         "for this mechanism it rests on Theorem 1 and falls with it: worlds (5, 3, 1) and (5, 4, 1), answer "
         f"2, posterior {float(own):.3f} against {float(_bound(2, Fraction(1, 10))):.3f}. The formula itself "
         "needs every two worlds to be neighbours; the worlds “who is missing” are two steps apart under add "
-        f"or remove, and the exponential mechanism passes it too, while e^(−2ε) suffices. "
+        f"or remove, and the exponential mechanism exceeds it too; with e^(−2ε) it holds. "
         f"Between neighbouring worlds an ε-private mechanism obeys it",
         witness={
             "worlds": [[9, 20], [10, 19]],
