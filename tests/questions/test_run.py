@@ -184,36 +184,36 @@ def test_every_failure_after_the_spend_says_what_stays_spent(
         paid(event, "mode", work, ledger=None, dataset=None)
 
 
-def _ringing(in_sqlite: bool, folder: Path) -> Any:
-    """A table that takes forever to count, and interrupts the process when counting begins."""
-    rows = "FROM visits a, visits b, visits c, visits d"
+def _ringing(in_sqlite: bool, folder: Path, heard: threading.Event) -> Any:
+    """A table that interrupts the process when it is counted; counting does not end before that is heard."""
     if not in_sqlite:
-        connection, rung = duckdb.connect(), list[int]()
+        connection = duckdb.connect()
 
         def ring(number: int) -> int:
-            if not rung:
-                rung.append(number)
+            if not heard.is_set():
                 os.kill(os.getpid(), signal.SIGINT)
+                heard.wait()
             return number
 
         connection.execute(
-            "CREATE TABLE visits AS SELECT range AS person, 'a' AS code FROM range(9999)"
+            "CREATE TABLE visits AS SELECT range AS person, 'a' AS code FROM range(9)"
         )
         connection.create_function("ring", ring)
-        return connection.sql(f"SELECT ring(a.person) AS person, a.code {rows}")
+        return connection.sql("SELECT ring(person) AS person, code FROM visits")
     database = ibis.sqlite.connect(folder / "visits.db")
     database.con.execute("CREATE TABLE visits (person bigint, code text)")
     values = ((person, "a") for person in range(9999))
     database.con.executemany("INSERT INTO visits VALUES (?, ?)", values)
+    rows = "FROM visits a, visits b, visits c, visits d"
     database.con.execute(f"CREATE VIEW many AS SELECT a.person, a.code {rows}")
     table = database.table("many")
     begun = threading.Event()
 
-    def heard(said: str) -> None:
+    def traced(said: str) -> None:
         if "count(" in said and not said.startswith("EXPLAIN"):
             begun.set()
 
-    database.con.set_trace_callback(heard)
+    database.con.set_trace_callback(traced)
 
     def ring_then() -> None:
         begun.wait()
@@ -227,19 +227,25 @@ def _ringing(in_sqlite: bool, folder: Path) -> Any:
 def test_an_interrupt_is_not_an_error_of_the_engine(tmp_path: Path, in_sqlite: bool) -> None:
     """DuckDB turns an interrupt into its own error, and SQLite would notice it only after counting."""
 
+    heard = threading.Event()
+
+    def interrupted(number: int, frame: Any) -> None:
+        heard.set()
+        signal.default_int_handler(number, frame)
+
     def ask() -> bytes:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, interrupted)
         with Ledger.open(tmp_path / "budget.db") as ledger:
             ledger.create("clinic", PureDP(3))
             with pytest.raises(KeyboardInterrupt, match="stays spent: clinic, entry 2"):
                 mode(
-                    _ringing(in_sqlite, tmp_path),
+                    _ringing(in_sqlite, tmp_path, heard),
                     epsilon=1,
                     ledger=ledger,
                     dataset="clinic",
                     **OPTIONS,
                 )
-            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            assert signal.getsignal(signal.SIGINT) is interrupted
             return " ".join(entry.kind for entry in ledger.history("clinic")).encode()
 
     assert forked(ask) == (0, b"create spend failed")
