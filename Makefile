@@ -14,7 +14,7 @@ PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-comp
 # Files in their order, of which the last are small pages: no worker waits long for the other.
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo demo-desk test quick quick-tests lowest lint types docs man pages proofs coverage package bench bench-large mutants clean
+.PHONY: help demo demo-desk test tests quick quick-tests lowest lint types docs man pages proofs coverage package bench bench-large mutants clean
 
 help:
 	@echo "make demo         set up, then show one private selection from end to end"
@@ -63,12 +63,16 @@ $(VENV)/.desk: pyproject.toml | $(BIN)/python
 demo-desk: $(VENV)/.desk
 	@$(BIN)/discreet desk demo
 
-test: $(VENV)/.test lint types
+# The linter takes seconds, so it comes first; the type checker uses one core, so the tests run beside it.
+test: lint
+	@$(MAKE) --no-print-directory --jobs=2 types tests
+
+tests: $(VENV)/.test
 	$(PYTEST)
 
 # Spark alone takes longer than the rest together.
-quick: CHOSEN = -k "not spark"
-quick: lint types quick-tests
+quick: lint
+	@$(MAKE) --no-print-directory --jobs=2 types quick-tests CHOSEN='-k "not spark"'
 
 quick-tests: $(VENV)/.test
 	$(PYTEST) @tests/quick.txt $(CHOSEN)
