@@ -66,7 +66,7 @@ REMARKS = (
     "is a bound of the grid",
     "stands for all values not on the list",
     "the guarantee may not hold",
-    "The order is part of the answer, and costs accuracy",
+    "Releasing the order costs accuracy",
     "means that text, not the dates in",
     "that spell a date count for the",
 )

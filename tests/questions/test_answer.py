@@ -109,7 +109,7 @@ def test_one_is_a_person() -> None:
         assert f"{words} counted, give" in said(number)
     assert "a: 1 assigned person, give" in said(1, assigned=True)
     threshold = about_threshold(CrossingRule(1, threshold=1, sensitivity=1, crossings=1), 3)
-    assert "whether they reach 1 person, with noise" in threshold[0]
+    assert "compared in their order with 1 person, with noise" in threshold[0]
 
 
 def test_where_nothing_matches_the_answer_is_called_noise() -> None:

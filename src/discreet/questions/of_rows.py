@@ -200,9 +200,9 @@ class Grouped(OfRows):
     def _require(self) -> None:
         super()._require()
         if self.by is None and self.groups is not None:
-            raise ParameterError("⟨groups⟩ go with ⟨by⟩, the column that they are of")
+            raise ParameterError("⟨groups⟩ needs ⟨by⟩, the column of the groups")
         if self.groups_per_person != 1 and self.by is None:
-            raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
+            raise ParameterError("⟨groups_per_person⟩ needs ⟨by⟩ and ⟨user⟩")
         finding = self.by is not None and self.groups is None
         if finding and self.groups_per_person == CHOOSE:
             raise ParameterError(f'⟨groups_per_person⟩"{CHOOSE}" needs public ⟨groups⟩')
@@ -213,7 +213,7 @@ class Grouped(OfRows):
             )
         if not finding and self.groups_per_person != CHOOSE and self.groups_share is not None:
             raise ParameterError(
-                f'⟨groups_share⟩ goes with ⟨by⟩ without ⟨groups⟩, or ⟨groups_per_person⟩"{CHOOSE}"'
+                f'⟨groups_share⟩ needs ⟨by⟩ without ⟨groups⟩, or ⟨groups_per_person⟩"{CHOOSE}"'
             )
         if not finding and self.delta is not None and not self.names_values:
             raise refuse("delta", self.delta, "left out unless the groups come from the data")
@@ -239,7 +239,7 @@ class Grouped(OfRows):
     def asking(self, setting: Setting) -> Asking:
         """Open the table and determine which of its rows count in which groups; no row is read."""
         if self.groups_per_person != 1 and setting.user is None:
-            raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
+            raise ParameterError("⟨groups_per_person⟩ needs ⟨by⟩ and ⟨user⟩")
         most = whole("groups_per_person", self.groups_per_person)
         return self._asked(setting.narrowed(self.where), by=self.by, groups=self.groups, most=most)
 

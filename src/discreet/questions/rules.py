@@ -110,7 +110,7 @@ def about_types(
     if not cannot and listed is not None:
         known = set(map(str, listed))
         cannot = [value for value in public.values if str(value) not in known]
-        why = f"the owner's list of the column {column} does not have them"
+        why = f"the owner's list of the column {column} does not contain them"
     if not cannot:
         return mixed
     why = why or f"the column {column}, {table.described(column)}, does not hold such values"
@@ -333,7 +333,9 @@ def about_found_groups(
     by: str, *, one: bool, weighed: tuple[int, int, int, int] | None = None
 ) -> Sentences:
     """Describe groups found in the data; for weights, also the bound and how many people a group needs."""
-    how = " To find them, a person counts in one group of theirs, drawn at random." if one else ""
+    how = (
+        " To find them, each person counts in one of their groups, drawn at random." if one else ""
+    )
     if weighed is not None:
         most, people, sure, otherwise = weighed
         how = (
@@ -354,7 +356,7 @@ def about_chosen_bound(most: int, epsilon: Fraction, covered: Fraction) -> Sente
     """Describe a bound on groups per person that was itself chosen privately."""
     return (
         f"A person counts in at most {counted(most, 'group')}: chosen privately, for ε = {figure(epsilon)} "
-        f"of the total, so that about {figure(covered)} of the people count in all of theirs.",
+        f"of the total, so that about {figure(covered)} of the people count in all of their groups.",
     )
 
 
@@ -370,16 +372,21 @@ def about_order(ordered: float, unordered: float) -> Sentences:
     """State how much accuracy the order costs, if the answer could be a set without order."""
     with_it, without = (of_people(math.ceil(error)) for error in (ordered, unordered))
     return (
-        f"The order is part of the answer, and costs accuracy: with it the answer is at worst {with_it} off, "
-        f"as a set without order {without}.",
+        f"Releasing the order costs accuracy: with it the answer is off by {with_it} at worst, "
+        f"as a set without order by {without}.",
     )
 
 
 def about_threshold(rule: CrossingRule, groups: int) -> Sentences:
     """State which groups are compared with the threshold, how many are named, and how large the noise is."""
-    named = "the first is" if rule.crossings == 1 else f"the first {rule.crossings} are"
+    several = rule.crossings > 1
+    named = (
+        f"the first {rule.crossings} that reach it are"
+        if several
+        else "the first that reaches it is"
+    )
     return (
-        f"The {groups} groups are asked in their order whether they reach {of_people(rule.threshold)}, with "
+        f"The {groups} groups are compared in their order with {of_people(rule.threshold)}, with "
         f"noise on that number and on each count; {named} named.",
         "A person counts once in each group in which they have rows; missing values and values not "
         "on the list are left out, and a group without rows has zero people.",

@@ -195,7 +195,7 @@ class ChosenBound(_First, kind="groups_per_person"):
     def plan(self, setting: Setting) -> Plan:
         """Plan to choose the bound from all possible numbers of groups, as a quantile."""
         if setting.user is None:
-            raise ParameterError("⟨groups_per_person⟩ goes with ⟨by⟩ and ⟨user⟩")
+            raise ParameterError("⟨groups_per_person⟩ needs ⟨by⟩ and ⟨user⟩")
         setting = setting.narrowed(self.where)
         table, rows = setting.opened(tells_apart=(self.by,)), self._rows(setting)
         chooser = PermuteAndFlip(epsilon=self.total)
