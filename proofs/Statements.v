@@ -11,6 +11,7 @@ From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
 From Discreet Require AboveThreshold Crossings AboveThresholdLaplace JointTopK Lazy Questions Answers UnknownRounds FoundGroups Tuning.
 From Discreet Require Divergences Together Totals LaplacePair Streams Wholes Spending.
 From Discreet Require UnknownAnswers Dealing Runs Mixtures Interleaved Unequal Plans.
+From Discreet Require Proposals Visits Releases Waits Skips.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Selections Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -1369,6 +1370,27 @@ Proof.
   - intros w U k. apply Plans.skip_of_words.
 Qed.
 
+(** Lemma 7, the floats of [_skips]: the distance from a word of w bits, cut at limit + 1/2. If it is farther
+    than the allowance from every integer, its floor k is the distance of every uniform number x that begins
+    with these bits, or that distance is at least [limit]. *)
+Theorem sampling_lemma_7_floats (m : machine) w word a limit x k :
+  (1 <= w <= 64)%nat -> (2 ^ (w - 24) <= word < 2 ^ w)%nat -> (1 <= a <= 62)%nat -> (Z.of_nat limit <= 2 ^ 46)%Z ->
+  INR word / 2 ^ w <= x < INR (S word) / 2 ^ w ->
+  let log := float_log m (fl (fl (INR word) + 1 / 2)) in
+  let log_u := fl (log - fl (INR w * float_log m 2)) in
+  let distance := Rmin (fl (log_u / math_log1p m (- / 2 ^ a))) (INR limit + 1 / 2) in
+  let farthest := Rmin (INR limit) (INR w * 2 ^ a) in
+  let allowance := fl (fl (fl (farthest + 2 ^ a) * / 2 ^ 42) + 2 ^ a * 2 ^ 25 / 2 ^ w) in
+  let kappa := 1 - / 2 ^ a in
+  IZR k <= distance < IZR k + 1 -> Rabs (fl (fl (distance - IZR k) - 1 / 2)) < fl (1 / 2 - allowance) ->
+  fl (INR limit + 1 / 2) = INR limit + 1 / 2 /\
+  exists j : nat, k = Z.of_nat j /\
+    ((j < limit)%nat /\ kappa ^ S j <= x < kappa ^ j \/ j = limit /\ x < kappa ^ limit).
+Proof.
+  intros W U A L X log log_u distance farthest allowance kappa D C.
+  split; [now apply Waits.fl_exact, (Skips.cut_exact w word a limit)|]. now apply (Skips.clear_skip m w word a limit W U A x X).
+Qed.
+
 (** Lemma 8: mark every candidate with chance m, and flip a coin c/m for the marked candidates that are far.
     *)
 Theorem sampling_lemma_8 mark coin m c far l phi : 0 < m ->
@@ -1391,6 +1413,26 @@ Theorem sampling_lemma_16_time (h : nat -> R -> R) l Lambda t : 0 < t -> 0 < Lam
   Plans.adds_up_to (fun k => Runs.poisson_number (Lambda * t) k * passed_over ^ k)
     (prod l (fun r => exp (- int (h r) 0 t))).
 Proof. apply Plans.nothing_kept. Qed.
+
+(** Lemma 16, which candidate is kept: [kept_within] follows the proposals. Each wait is - ln u / Lambda for a
+    uniform u; a proposal is r with chance w r / Lambda and is kept with chance keep r x at time x. With at most
+    k proposals, none after T, its expectation of phi is that of phi of the candidate reached first before T,
+    up to the chance of k proposals. *)
+Theorem sampling_lemma_16_kept l w (keep h : nat -> R -> R) T phi k : let Lambda := sum l w in
+  0 < Lambda -> 0 <= T -> (forall r, In r l -> cont (h r)) ->
+  (forall r x, In r l -> w r * keep r x = h r x) -> (forall r x, In r l -> 0 <= h r x) ->
+  (forall r x, In r l -> 0 <= x -> h r x <= w r) -> (forall r, 0 <= phi r <= 1) ->
+  0 <= int (fun x => sum l (fun r => h r x * phi r) * prod l (fun r => exp (- int (h r) 0 x))) 0 T
+       - Proposals.kept_within l w keep T phi k 0 <= (1 - exp (- (Lambda * T))) ^ k.
+Proof. intros Lambda L H C K P M R. now apply (Proposals.first_kept_law l w keep h T phi). Qed.
+
+(** With exponential noise, and coins p with p r <= w r, it is a uniform choice among the heads. *)
+Theorem sampling_lemma_16_head l w p r T k : NoDup l -> (forall t, In t l -> 0 < w t) ->
+  (forall t, In t l -> 0 <= p t <= 1 /\ p t <= w t) -> In r l -> 0 <= T ->
+  let keep t x := p t / w t / (1 + (1 - p t) * (exp x - 1)) in
+  0 <= Walk.uniform_head p l r - Proposals.kept_within l w keep T (fun t => Walk.indicator t r) k 0
+    <= exp (- T) + (1 - exp (- (sum l w * T))) ^ k.
+Proof. intros N W P R H keep. now apply (Proposals.exponential_kept l w p N W P r T k R H). Qed.
 
 (** Lemma 16, the rates: for both kinds of noise, the slope of the negative logarithm of the chance of not
     being reached. *)
@@ -1447,6 +1489,64 @@ Theorem sampling_theorem_1_floats (m : machine) s n q floated low high step w r 
        (fun t => Sampler.sampler_coin m (floated t) (low t) (high t) step w) (candidates n))
     (Heads.is_answer r) (pf s n q r).
 Proof. apply Sampler.sampler_law. Qed.
+
+(** The plans of theorem 1, from floats, as programs. [computed]: floats for the gaps as in lemma 4, and balls.
+    The list: the coins of near candidates, marks and boosted coins for the far ones, one of all heads. *)
+Theorem sampling_plan_list (m : machine) s n q floated low high step w r marking far a low' high' :
+  0 < s -> (w <= 64)%nat -> (1 <= step)%nat -> (r < n)%nat ->
+  Releases.computed s n q floated low high -> (a <= 62)%nat ->
+  Visits.is_marking marking (/ 2 ^ a) (candidates n) ->
+  let gamma t := (best n q - q t) / s in
+  (forall t, far t = true -> (t < n)%nat /\ exp (- gamma t) <= / 2 ^ a /\
+     Releases.encloses (low' t) (high' t) (2 ^ a * exp (- gamma t))) ->
+  Programs.has_law
+    (Visits.list_plan marking (fun t => Sampler.sampler_coin m (floated t) (low t) (high t) step w)
+       (fun t => Releases.boosted_coin m a (floated t) (low' t) (high' t) step w) far (candidates n))
+    (Heads.is_answer r) (pf s n q r).
+Proof. intros S W St R C A Mk gamma. now apply (Releases.release_by_list m s n q floated low high step w r S W St R C). Qed.
+
+(** First bits: eight bits for every candidate; those that are not yet tails are flipped all at once, or
+    visited in a random order. *)
+Theorem sampling_plan_first_bits (m : machine) s n q floated low high step w r beyond at_once :
+  0 < s -> (w <= 64)%nat -> (1 <= step)%nat -> (r < n)%nat ->
+  Releases.computed s n q floated low high ->
+  Releases.beyond_by_floats m (fun t => (best n q - q t) / s) beyond ->
+  Programs.has_law
+    (Visits.first_bits_plan 8 beyond at_once
+       (fun t => Releases.rest_of_coin m (floated t) (low t) (high t) step w) [] (candidates n))
+    (Heads.is_answer r) (pf s n q r).
+Proof. intros S W St R C B. now apply (Releases.release_by_first_bits m s n q floated low high step w r S W St R C beyond B). Qed.
+
+(** Visits; then the first bits of all, except that those visited are tails. *)
+Theorem sampling_plan_visits (m : machine) s n q floated low high step w r beyond more k at_once :
+  0 < s -> (w <= 64)%nat -> (1 <= step)%nat -> (r < n)%nat ->
+  Releases.computed s n q floated low high ->
+  Releases.beyond_by_floats m (fun t => (best n q - q t) / s) beyond ->
+  let coin t := Sampler.sampler_coin m (floated t) (low t) (high t) step w in
+  let rest t := Releases.rest_of_coin m (floated t) (low t) (high t) step w in
+  Programs.has_law
+    (Visits.visits_then coin more (candidates n) k
+       (fun seen => Visits.first_bits_plan 8 beyond (at_once seen) rest seen (candidates n)))
+    (Heads.is_answer r) (pf s n q r).
+Proof. intros S W St R C B coin rest. now apply (Releases.release_by_visits m s n q floated low high step w r S W St R C beyond B). Qed.
+
+(** Visits; then proposals, with their law: at most j of them, none after T. *)
+Theorem sampling_plan_proposals (m : machine) s n q floated low high step w r more k level T j :
+  0 < s -> (w <= 64)%nat -> (1 <= step)%nat -> (r < n)%nat ->
+  Releases.computed s n q floated low high -> 0 <= T ->
+  (forall t, (t < n)%nat -> exp (- ((best n q - q t) / s)) <= / 2 ^ level t) ->
+  let coin t := Sampler.sampler_coin m (floated t) (low t) (high t) step w in
+  let rate := sum (candidates n) (fun t => / 2 ^ level t) in
+  let proposed := Releases.proposed (candidates n) (fun t => / 2 ^ level t) (Mechanism.coin s n q) T j r in
+  exists x,
+    Programs.has_law (Visits.visits coin more (candidates n) k []) (Visits.visited r proposed) x /\
+    0 <= pf s n q r - x <= exp (- T) + (1 - exp (- (rate * T))) ^ j.
+Proof. intros S W St R C H L coin rate proposed. now apply (Releases.release_by_proposals m s n q floated low high step w r S W St R C). Qed.
+
+(** There are such floats and balls for all scores. *)
+Theorem sampling_plans_satisfiable s n q : 0 < s ->
+  exists floated low high, Releases.computed s n q floated low high.
+Proof. apply Releases.computed_somehow. Qed.
 
 (** A program that runs: whole numbers low and high on both sides of 2^w c decide. It is the program above and
     has the law of permute-and-flip. A law is the limit of a share of tapes. *)
