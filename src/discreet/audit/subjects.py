@@ -8,7 +8,7 @@ sees it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -184,40 +184,15 @@ class Subject:
         rows = rows + 0.0
         keys: list[Hashable] = [(monotonic, row.tobytes()) for row in rows]
         unknown = {key: n for n, key in enumerate(keys) if key not in self._cache}
-        if unknown:
-            new = rows[list(unknown.values())]
-            logs = self._together(new, monotonic) if together else None
-            found = self._in_turn(new, monotonic) if logs is None else list(logs)
-            self._cache.update(zip(unknown, found, strict=True))
+        new = rows[list(unknown.values())]
+        logs = self._together(new, monotonic) if together and unknown else None
+        laws: Iterable[Floats] = (
+            (self._logs(self.scores(row, monotonic=monotonic), size) for row in new)
+            if logs is None
+            else logs
+        )
+        self._cache.update(zip(unknown, laws, strict=True))
         return [self._cache[key] for key in keys]
-
-    def _in_turn(self, rows: Floats, monotonic: bool) -> list[Floats]:
-        """Evaluate the rows one by one; results in the usual form are checked together at the end."""
-        many, size = rows.shape
-        masses, usual = np.empty(rows.shape), list[int]()
-        found = list[Floats]()
-        template = self._template(size, monotonic)
-        for place, row in enumerate(self.in_scores(rows)):
-            told = self._answer(template.with_values(row))
-            shaped = isinstance(told, np.ndarray) and told.shape == (size,)
-            if self._answered and shaped and told.dtype == np.float64:
-                masses[place] = told  # a copy: a subject may overwrite its own array
-                usual.append(place)
-                found.append(masses[place])
-            else:
-                found.append(self._read(told, size))
-        if not usual:
-            return found
-        own = self._own_logs is not None
-        parts = masses if len(usual) == many else masses[usual]
-        sums = (np.exp(parts) if own else parts).sum(axis=1)
-        ends = parts.max(axis=1) <= 1e-6 if own else parts.min(axis=1) >= 0
-        logs = parts if own else np.log(np.maximum(parts, FLOOR))
-        # Probabilities that are not finite do not sum to one.
-        right = ends & (np.abs(sums - 1) <= 1e-6)
-        for place, log, fine in zip(usual, logs, right.tolist(), strict=True):
-            found[place] = log if fine else self._read(found[place], size)
-        return found
 
     def log_laws(self, inputs: Sequence[Hashable]) -> Floats:
         """Return log-probabilities on inputs of any other kind, one row for each input."""
@@ -263,14 +238,11 @@ class Subject:
         row[[columns[answer] for answer in logs]] = list(logs.values())
         return row
 
-    def law(self, given: Any, size: int) -> Mapping[Hashable, Any] | Floats:
-        """Return the possible answers to this input, with probabilities in the subject's own type of number.
+    def _checked(self, told: Any, size: int) -> Mapping[Hashable, Any] | Floats:
+        """Return the possible answers with probabilities in the subject's own type of number.
 
         Floats for positions are returned as an array, everything else as a mapping.
         """
-        return self._checked(self._told(self._function, given), size)
-
-    def _checked(self, told: Any, size: int) -> Mapping[Hashable, Any] | Floats:
         if not isinstance(told, Failure):
             told = self._well_formed(_checked_law(told, size))
         return {told: 1} if isinstance(told, Failure) else told
@@ -311,7 +283,7 @@ class Subject:
             return list(own(given, bits=BITS)), BALLS
         if self._own_logs:
             return [_ball_of_log(float(part)) for part in self._logs(given, size)], FLOATS
-        law = self.law(given, size)
+        law = self._checked(self._told(self._function, given), size)
         if isinstance(law, np.ndarray):
             return [_ball(part) for part in law.tolist()], FLOATS
         columns = self._columns(size)
