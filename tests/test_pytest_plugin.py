@@ -135,6 +135,25 @@ def test_suspects_fail_if_asked_also_with_workers(project: Path) -> None:
     assert (told["seed"], told["effort"], len(told["audits"])) == (7, "quick", 1)
 
 
+@pytest.mark.parametrize(
+    ("option", "wrong", "said"),
+    [
+        ("--audit-false-alarm", "2", "2 is not a probability between 0 and 1"),
+        ("--audit-false-alarm", "often", "often is not a probability"),
+        ("--audit-report", "missing/audit.json", "give a file in an existing folder"),
+        ("--audit-report", ".", "give a file in an existing folder"),
+    ],
+)
+def test_a_wrong_option_is_refused_before_any_test_runs(
+    project: Path, option: str, wrong: str, said: str
+) -> None:
+    done = run(project, option, wrong)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert f"argument {option}" in done.stderr
+    assert said in done.stderr
+    assert "passed" not in done.stdout
+
+
 def test_the_plugin_loads_nothing_that_takes_time(project: Path) -> None:
     script = textwrap.dedent(
         """

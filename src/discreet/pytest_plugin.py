@@ -7,6 +7,8 @@ to the fixture.
 from __future__ import annotations
 
 import json
+from argparse import ArgumentTypeError
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="usual",
         help="how long audits search (default: usual)",
     )
-    group.addoption("--audit-report", metavar="FILE", help="write all audits to this JSON file")
+    group.addoption(
+        "--audit-report", metavar="FILE", type=_file, help="write all audits to this JSON file"
+    )
     group.addoption(
         "--audit-seed",
         metavar="NUMBER",
@@ -41,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--audit-false-alarm",
         metavar="RATE",
-        type=float,
+        type=_rate,
         default=1e-6,
         help="the largest probability that sampling suspects any true claim of the suite (default: 1e-6)",
     )
@@ -51,6 +55,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="report",
         help="whether a suspect claim fails its test (default: report)",
     )
+
+
+def _rate(text: str) -> float:
+    with suppress(ValueError):
+        if 0 < float(text) < 1:
+            return float(text)
+    raise ArgumentTypeError(f"{text} is not a probability between 0 and 1")
+
+
+def _file(text: str) -> Path:
+    """Check the place of the report before any test runs, because it is written after all of them."""
+    path = Path(text).absolute()
+    if path.is_dir() or not path.parent.is_dir():
+        raise ArgumentTypeError(f"{text} cannot be written: give a file in an existing folder")
+    return path
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -113,7 +132,7 @@ class _Suite:
             "audits": self._audits,
         }
         written = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
-        Path(options.audit_report).write_text(written + "\n", "utf-8")
+        options.audit_report.write_text(written + "\n", "utf-8")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the number of audits, and list the suspect ones."""

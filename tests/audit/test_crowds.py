@@ -11,10 +11,10 @@ import pytest
 
 from discreet import Exponential, NoisyMax, PermuteAndFlip, PureDP, Scores
 from discreet.audit import audit
-from discreet.audit.crowds import TOTALS, crowds
 from discreet.audit.losses import HockeyStickLoss, PureLoss, RangeLoss, RenyiLoss
 from discreet.audit.relations import Relation, ScoreGrid
 from discreet.audit.subjects import Subject
+from discreet.audit.vectors import TOTALS, Crowds
 
 
 def softmax(scores: Any, epsilon: float = 1.0) -> Any:
@@ -117,17 +117,17 @@ def test_a_lie_about_our_own_is_refuted_in_balls_at_ten_thousand() -> None:
 @pytest.mark.parametrize("monotonic", [True, False])
 def test_the_catalogue_holds_neighbours_of_the_stated_size(monotonic: bool) -> None:
     relation, grid = Relation(monotonic), ScoreGrid.for_sensitivity(Fraction(1))
-    for total in TOTALS[:2]:
-        found = list(crowds(total, grid, [2.0 - grid.step], relation))
+    subject = Subject(softmax, sensitivity=Fraction(1), epsilon=None)
+    kind = Crowds(relation, grid, 1.0, TOTALS[:2], subject, PureLoss(1), thorough=False)
+    for _, total, batches in kind.stages():
+        found = [batch.pair(place) for batch in batches for place in range(len(batch.losses))]
         assert len(found) > 30
-        for crowd in found:
-            assert crowd.size == total
-            first, second = crowd.rows()
-            assert relation.contains(first.tolist(), second.tolist(), Fraction(1))
-            for moved in list(crowd.around(0.5, 2.0))[::3]:
-                clipped = moved.clipped(relation, 1.0)
-                here, there = (row.tolist() for row in clipped.rows())
-                assert relation.contains(here, there, Fraction(1))
+        for pair in found[::7]:
+            assert kind.size(pair) == total
+            near = [batch.pair(0) for batch in kind.around(pair, 0.5) if len(batch.losses)]
+            assert {kind.size(moved) for moved in near} > {total}
+            for moved in (pair, *near[::3]):
+                assert relation.contains(moved.scores, moved.neighbour, Fraction(1))
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_the_catalogue_holds_neighbours_of_the_stated_size(monotonic: bool) -> N
 def test_blocks_lose_what_their_members_lose(loss: Any) -> None:
     counts, rows = [1, 5, 3], np.array([[2.0, 0.0, -1.0], [1.0, 1.0, -1.0]])
     subject = Subject(softmax, sensitivity=Fraction(1), epsilon=None)
-    short = np.array(subject.log_blocks([(row, counts) for row in rows], monotonic=False))
+    short = subject.log_blocks(rows, counts, monotonic=False)
     assert short.shape == (2, 3)
     whole = subject.log_masses(np.repeat(rows, counts, axis=1), monotonic=False)
     assert loss.values(short[:1], short[1:])[0] == pytest.approx(
@@ -150,8 +150,7 @@ def test_a_block_whose_members_differ_is_not_told_as_one() -> None:
         return weights / weights.sum()
 
     subject = Subject(favours_the_third, sensitivity=Fraction(1), epsilon=None)
-    sides = [(np.array([1.0, 0.0]), [2, 5]), (np.array([1.0, 0.0, 0.0]), [2, 1, 4])]
-    assert subject.log_blocks(sides, monotonic=False) == [None, None]
+    assert subject.log_blocks(np.array([[1.0, 0.0]]), [2, 5], monotonic=False).shape == (1, 7)
     verdict = audit(favours_the_third, PureDP("0.5"), n=100, monotonic=False, effort="quick")
     assert verdict.status == "refuted"
     assert audit(favours_the_third, PureDP(1), n=100, monotonic=False, effort="quick").holds
@@ -163,8 +162,7 @@ def test_levels_stand_for_their_crowds(counts: list[int], optimize: str) -> None
     mechanism = PermuteAndFlip(epsilon=1, optimize=optimize)
     subject = Subject(mechanism, sensitivity=Fraction(1), epsilon=None)
     values = np.array([3.0, 5.0, 3.0])
-    (logs,) = subject.log_blocks([(values, counts)], monotonic=False)
+    (logs,) = subject.log_blocks(np.array([values, values]), counts, monotonic=False)[:1]
     whole = mechanism.log_probabilities(Scores(np.repeat(values, counts), sensitivity=1))
-    assert logs is not None
     assert np.allclose(np.repeat(logs - np.log(counts), counts), whole)
     assert subject.evaluations == 1

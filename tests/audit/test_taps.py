@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+from contextlib import suppress
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -105,18 +108,95 @@ def test_mechanisms_that_add_noise(module: Any, name: str, library: str) -> None
     assert {one.what for one in wrong.findings} == {"distance", "total"}
 
 
-def test_opendp_as_called_from_python() -> None:
-    prelude = pytest.importorskip("opendp.prelude")
+def test_keyword_arguments_are_read(module: Any) -> None:
+    """PyDP calls its argument ``result``, and its second way to add noise has a threshold beside it."""
+
+    class LaplaceMechanism:
+        sensitivity, diversity = 1.0, 1.0
+
+        def add_noise(self, result: float) -> float:
+            return result + float(np.random.default_rng().laplace())
+
+        def noised_value_above_threshold(self, result: float, threshold: float) -> float | None:
+            noisy = self.add_noise(result)
+            return noisy if noisy > threshold else None
+
+    made = module("pydp.algorithms.numerical_mechanisms", LaplaceMechanism=LaplaceMechanism)
+
+    def counts(rows: Any) -> Any:
+        noise = made.LaplaceMechanism()
+        return (
+            noise.add_noise(result=float(len(rows))),
+            noise.noised_value_above_threshold(float(len(rows)), 3.0),
+        )
+
+    honest = recording(counts, AGES, PureDP(2))
+    assert honest.holds, str(honest)
+    assert not honest.notes
+    assert [one.found for one in recording(counts, AGES, PureDP(1)).findings] == [pytest.approx(2)]
+
+
+def _opendp(rows: Any, cost: float) -> Any:
+    prelude = importlib.import_module("opendp.prelude")
     prelude.enable_features("contrib")
+    space = prelude.atom_domain(T=int), prelude.absolute_distance(T=int)
+    return prelude.m.make_laplace(*space, scale=1.0 / cost).invoke(len(rows))
 
-    def counted(rows: Any, times: int = 1) -> Any:
-        space = prelude.atom_domain(T=int), prelude.absolute_distance(T=int)
-        return prelude.m.make_laplace(*space, scale=1.0)(times * len(rows))
 
-    assert recording(counted, AGES, PureDP(1), sensitivity=1).holds
-    wrong = recording(lambda rows: counted(rows, 2), AGES, PureDP(1), sensitivity=1)
-    assert {one.what for one in wrong.findings} == {"distance", "total"}
-    assert wrong.steps == ("opendp.Measurement",)
+def _opendp_context(rows: Any, cost: float) -> Any:
+    prelude = importlib.import_module("opendp.prelude")
+    prelude.enable_features("contrib")
+    context = prelude.Context.compositor(
+        data=[int(row["age"]) % 1000 for row in rows],
+        privacy_unit=prelude.unit_of(contributions=1),
+        privacy_loss=prelude.loss_of(epsilon=cost),
+        split_evenly_over=1,
+        domain=prelude.vector_domain(prelude.atom_domain(T=int)),
+    )
+    return context.query().count().laplace().release()
+
+
+def _diffprivlib(rows: Any, cost: float) -> Any:
+    mechanisms = importlib.import_module("diffprivlib.mechanisms")
+    return mechanisms.Laplace(epsilon=cost, sensitivity=1.0).randomise(float(len(rows)))
+
+
+def _pydp(rows: Any, cost: float) -> Any:
+    mechanisms = importlib.import_module("pydp.algorithms.numerical_mechanisms")
+    return mechanisms.LaplaceMechanism(epsilon=cost, sensitivity=1.0).add_noise(
+        result=float(len(rows))
+    )
+
+
+def _pipeline_dp(rows: Any, cost: float) -> Any:
+    made = importlib.import_module("pipeline_dp.dp_computations").LaplaceMechanism
+    return made.create_from_epsilon(cost, 1.0).add_noise(np.array([len(rows)]))
+
+
+def test_every_library_that_is_installed_is_watched_as_it_is() -> None:
+    """OpenDP always is. The others are in no extra: diffprivlib needs an older scikit-learn than ours."""
+    pipelines = {
+        _opendp: ("opendp.prelude", "opendp.Measurement"),
+        _opendp_context: ("opendp.prelude", "opendp.Measurement"),
+        _diffprivlib: ("diffprivlib.mechanisms", "diffprivlib.Laplace"),
+        _pydp: ("pydp.algorithms.numerical_mechanisms", "pydp.LaplaceMechanism"),
+        _pipeline_dp: ("pipeline_dp.dp_computations", "pipeline_dp.LaplaceMechanism"),
+    }
+    seen = []
+    for pipeline, (place, step) in pipelines.items():
+        with suppress(ImportError):
+            importlib.import_module(place)
+            honest, wrong = (
+                recording(
+                    partial(pipeline, cost=cost), AGES, PureDP(1), sensitivity=1, effort="quick"
+                )
+                for cost in (1.0, 2.0)
+            )
+            assert honest.holds, str(honest)
+            assert honest.steps == (step,)
+            assert [one.what for one in wrong.findings] == ["total"], str(wrong)
+            seen.append(place)
+    assert "opendp.prelude" in seen
 
 
 def test_steps_of_ones_own(module: Any) -> None:

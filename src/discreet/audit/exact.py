@@ -13,7 +13,7 @@ from discreet._exact.numbers.exact import positive_distance, refuse, whole
 from discreet.audit.losses import loss_for
 from discreet.audit.regularity import DUST, Changes, Regular, regular_by_proof
 from discreet.audit.relations import Neighbours, Relation, ScoreGrid
-from discreet.audit.search import Kind, Progress, checked_effort, verdict_on
+from discreet.audit.search import Certain, Progress, checked_effort, verdict_on
 from discreet.audit.sequences import StreamSubject, audit_stream
 from discreet.audit.subjects import Subject
 from discreet.audit.tables import OfTables, Tables
@@ -119,7 +119,7 @@ def audit(
             **told,
         )
 
-    def kinds() -> Iterator[Kind]:
+    def kinds() -> Iterator[Certain]:
         for relation in relations:
             if relation.monotonic and len(relations) > 1 and not prepared.sees_relation:
                 return  # same distribution, and general neighbours include monotonic ones

@@ -1,177 +1,139 @@
-"""The pairs that a statistical audit tries: small vectors, crowds of equal scores, and very large scores.
+"""Score vectors for an audit that can only draw: the evidence in a few draws stands for the loss.
 
 The few most informative pairs become suspects. These are judged on new draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
 from discreet.audit.bounds import AnswerSet, LossBound
-from discreet.audit.crowds import crowds, far_bases, far_rows, narrowed
-from discreet.audit.relations import Floats, Relation, ScoreGrid, shapes
-from discreet.audit.samplers import Counts, OutOfTime, Sampler
-from discreet.audit.verdicts import Stage
+from discreet.audit.relations import Floats
+from discreet.audit.samplers import OutOfTime, Sampler
+from discreet.audit.search import Batch, Found
+from discreet.audit.starting_vectors import crowds, shapes
+from discreet.audit.vectors import Counts, ScoreVectors
 
-Proposal = tuple[tuple[float, ...], tuple[float, ...], Relation]
-"""Two score vectors and the relation under which they are neighbours."""
-
-FEW = 16
+_FEW = 16
 """A vector with more candidates than this is a crowd."""
 
-FAR = 4
-"""Pairs with very large scores get 1/FAR of the draws; there are many, and defects are obvious."""
+_FAR = 4
+"""Pairs with very large scores get a quarter of the draws, and four times as many are tried."""
 
 _PAIRS = 96
-_KEPT = (12, 3)
+_PAIRS_OF_CROWD = 8
+_AGAIN = 16
+_FINALISTS = 3
 _STANDS_OUT = 3.0
 """A change at very large scores is followed up if it exceeds this many standard deviations."""
 
-
-def proposed(size: int, relation: Relation, grid: ScoreGrid, noise_scale: float) -> list[Proposal]:
-    """Return pairs with this many candidates; if there are too many pairs, a sample of every kind."""
-    if size > FEW and relation.custom is None:
-        outsiders = crowds(size, grid, [2 * grid.delta - grid.step], relation)
-        found = [_pair_of(*crowd.rows(), relation) for crowd in outsiders]
-        return found[:: max(1, len(found) // (_PAIRS // 3))]
-    found = [
-        _pair_of(row, neighbour, relation)
-        for row in shapes(size, grid, noise_scale)
-        for neighbour in relation.structured(row, grid.delta)
-    ]
-    # With a stride that divides neither the rows nor the neighbours of a row, every kind is included.
-    stride = len(found) // _PAIRS
-    return found[:: stride + (stride % 2 == 0)] if stride > 1 else found
+_value = itemgetter(0)
 
 
-def far_out(
-    size: int, relation: Relation, grid: ScoreGrid, noise_scale: float
-) -> Iterator[Proposal]:
-    """Yield pairs with large offsets or enormous scores; all move together, or the first against the rest.
+class Suspect(NamedTuple):
+    """Two neighbours, and an event that distinguishes them and is more likely on the first."""
 
-    Such large sums of floats may be rounded. Pairs that are no longer neighbours are skipped.
-    """
-    against = np.full(size, 0.0 if relation.monotonic else -grid.delta)
-    against[0] = grid.delta
-    for row in far_rows(size, grid, noise_scale):
-        for move in (grid.delta, -grid.delta, against):
-            near = row + move
-            if np.isfinite(near).all() and relation.contains(
-                row.tolist(), near.tolist(), grid.sensitivity
-            ):
-                yield _pair_of(row, near, relation)
-
-
-def _pair_of(first: Floats, second: Floats, relation: Relation) -> Proposal:
-    return tuple(first.tolist()), tuple(second.tolist()), relation
-
-
-@dataclass(frozen=True, slots=True)
-class Suspect:
-    """A pair of neighbours, and an event that distinguishes them and is more likely on the first."""
-
-    pair: Proposal
+    scores: tuple[float, ...]
+    neighbour: tuple[float, ...]
     event: AnswerSet
 
 
-@dataclass(slots=True)
-class Exploration:
-    """The search for the most informative pairs, with only a few draws for each."""
+@dataclass(slots=True, eq=False)
+class Drawn(ScoreVectors):
+    """Score vectors for a sampler; a pair's loss is how far an event exceeds the claim, in deviations.
+
+    ``draws`` is the number of draws for each vector; ``until`` are the times at which the stages end: small
+    vectors and crowds, then very large scores.
+    """
 
     sampler: Sampler
     bound: LossBound
     claimed: float
-    size: int
-    stages: list[Stage] = field(default_factory=list)
-    found: list[tuple[float, Suspect]] = field(default_factory=list)
+    draws: int
+    until: tuple[float, float]
+    kept = 12  # a rank among so few draws is partly chance
 
-    def look(self, name: str, relation: Relation, pairs: list[Proposal], part: int = 1) -> None:
-        """Add the most informative of these pairs to ``found``, using 1/``part`` of the draws."""
-        ranked, looked = self._ranked(pairs, self.size // part)
-        self.found += ranked[: _KEPT[0] // part]
-        if looked:
-            seen = np.array([scores for scores, *_ in pairs[:looked]])
-            self.stages.append(
-                Stage(
-                    name=name,
-                    relation=relation.name,
-                    size=seen.shape[1],
-                    pairs=looked,
-                    largest=0.0,
-                    magnitude=float(np.abs(seen).max()),
-                )
-            )
+    def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
+        """Yield small vectors and crowds, then very large scores for the fewest candidates."""
+        for size in self.sizes:
+            self.sampler.until = self.until[0]
+            if size > _FEW and self.among.custom is None:
+                some = crowds(size, 2 * self.grid.delta - self.grid.step)
+                batches: Iterable[Batch] = (self.near(np.array([row]), many) for row, many in some)
+            else:
+                batches = [self.near(shapes(size, self.grid, self.noise_scale))]
+            yield "explored", size, batches
+        if self.among.custom is None and self.sizes[0] <= _FEW:
+            self.sampler.until = self.until[1]
+            yield "far out", self.sizes[0], self._in_time(self.far_out(self.sizes[0]))
 
-    def _ranked(self, pairs: list[Proposal], size: int) -> tuple[list[tuple[float, Suspect]], int]:
-        """Rank both directions of the pairs, most informative first; count the pairs compared in time."""
+    def size(self, pair: Suspect) -> int:
+        """Return the number of candidates."""
+        return len(pair.scores)
+
+    def batch(
+        self, here: Floats, there: Floats, counts: Counts = (), *, plainly: bool = False
+    ) -> Batch:
+        """Compare some of these pairs; if time runs out, those compared by then."""
+        most = _PAIRS_OF_CROWD if counts else _PAIRS * (_FAR if plainly else 1)
+        # With an odd stride, neighbours of every kind are included.
+        stride = len(here) // most | 1
+        rows = [np.repeat(side[::stride], counts or 1, axis=1) for side in (here, there)]
         found = list[tuple[float, Suspect]]()
-        for looked, (scores, neighbour, relation) in enumerate(pairs):
-            try:
-                one, two = self.sampler.both(scores, neighbour, size, monotonic=relation.monotonic)
-            except OutOfTime:
-                return _sorted(found), looked
-            for first, second, pair in (
-                (one, two, (scores, neighbour, relation)),
-                (two, one, (neighbour, scores, relation)),
-            ):
-                stands_out, event = self._best_event(first, second, self.claimed)
-                found.append((stands_out, Suspect(pair, event)))
-        return _sorted(found), len(pairs)
+        with suppress(OutOfTime):
+            for scores, neighbour in zip(*(side.tolist() for side in rows), strict=True):
+                draws = self.draws // (_FAR if plainly else 1)
+                found.append(
+                    max(self.both_ways(scores, neighbour, draws, self.claimed), key=_value)
+                )
+        values = np.array([value for value, _ in found])
+        magnitude = float(np.abs(rows[0][: len(found)]).max(initial=0.0))
+        return Batch(values, lambda place: found[place][1], len(found), magnitude)
 
-    def _best_event(self, first: Counts, second: Counts, claimed: float) -> tuple[float, AnswerSet]:
-        """Return the most standard deviations by which an event exceeds the claim, and the event."""
-        ranked = [
-            ((value - claimed) / max(spread, 1e-12), event)
-            for event in self.bound.events(first, second)
-            for value, spread in [self.bound.estimate(first, second, event)]
-        ]
-        return max(ranked, key=lambda entry: entry[0])
+    def changes(self, here: Floats, there: Floats) -> Floats:
+        """Return by how many standard deviations the answers differ, beyond what is followed up."""
+        ends = zip(here.tolist(), there.tolist(), strict=True)
+        ways = [self.both_ways(*pair, self.draws // _FAR, 0.0) for pair in ends]
+        return np.array([max(map(_value, both)) for both in ways]) - _STANDS_OUT
 
-    def look_for_boundaries(
-        self, candidates: int, relation: Relation, grid: ScoreGrid, far: list[float]
-    ) -> None:
-        """Find the offset where adding Δ to all scores changes the answers, and try that pair."""
-        try:
-            pairs = [
-                self._boundary(base, relation, grid, side)
-                for base in far_bases(candidates, grid)
-                for side in ([c for c in far if c <= 0], [c for c in far if c >= 0])
+    def both_ways(
+        self, scores: list[float], neighbour: list[float], draws: int, claimed: float
+    ) -> list[tuple[float, Suspect]]:
+        """Return, for each direction, by how many deviations an event exceeds the claim, and the event."""
+        one, two = self.sampler.both(scores, neighbour, draws, monotonic=self.among.monotonic)
+        found = list[tuple[float, Suspect]]()
+        for first, second, pair in (
+            (one, two, (scores, neighbour)),
+            (two, one, (neighbour, scores)),
+        ):
+            ranked = [
+                ((value - claimed) / max(spread, 1e-12), event)
+                for event in self.bound.events(first, second)
+                for value, spread in [self.bound.estimate(first, second, event)]
             ]
-        except OutOfTime:
-            return
-        self.look("boundaries far out", relation, [pair for pair in pairs if pair is not None])
+            value, event = max(ranked, key=_value)
+            found.append((value, Suspect(tuple(pair[0]), tuple(pair[1]), event)))
+        return found
 
-    def _boundary(
-        self, base: Floats, relation: Relation, grid: ScoreGrid, far: list[float]
-    ) -> Proposal | None:
-        def change(low: float, high: float) -> float:
-            here, there = ((base + offset).tolist() for offset in (low, high))
-            one, two = self.sampler.both(
-                here, there, self.size // FAR, monotonic=relation.monotonic
-            )
-            return max(self._best_event(*way, 0.0)[0] for way in ((one, two), (two, one)))
-
-        low, high = max(pairwise(far), key=lambda ends: change(*ends))
-        if change(low, high) < _STANDS_OUT:
-            return None
-        low, high = narrowed(low, high, grid.delta, change)
-        first, second = ((base + offset).tolist() for offset in (low, high))
-        near = relation.contains(first, second, grid.sensitivity)
-        return (tuple(first), tuple(second), relation) if near else None
-
-    def finalists(self) -> list[Suspect]:
-        """Return the few pairs that are still conspicuous after sixteen times as many new draws."""
-        self.sampler.forget()
-        suspects = [suspect for _, suspect in _sorted(self.found)]
-        pairs = list(dict.fromkeys(suspect.pair for suspect in suspects))
-        again, _ = self._ranked(pairs, 16 * self.size)
-        chosen = [suspect for _, suspect in again] or suspects
-        return chosen[: _KEPT[1]]
+    @staticmethod
+    def _in_time(batches: Iterable[Batch]) -> Iterator[Batch]:
+        with suppress(OutOfTime):
+            yield from batches
 
 
-def _sorted(found: list[tuple[float, Suspect]]) -> list[tuple[float, Suspect]]:
-    return sorted(found, key=lambda entry: -entry[0])
+def finalists(found: list[Found], sampler: Sampler) -> list[Found]:
+    """Return the few pairs that are still conspicuous after sixteen times as many new draws."""
+    sampler.forget()
+    ranked, again = sorted(found, key=_value, reverse=True), list[Found]()
+    pairs = dict.fromkeys((one.pair[:2], one.kind) for one in ranked)
+    with suppress(OutOfTime):
+        for (scores, neighbour), kind in pairs:
+            both = kind.both_ways(list(scores), list(neighbour), _AGAIN * kind.draws, kind.claimed)
+            again += [Found(value, suspect, kind) for value, suspect in both]
+    return sorted(again, key=_value, reverse=True)[:_FINALISTS] or ranked[:_FINALISTS]

@@ -115,7 +115,8 @@ def _bounded(name: str) -> Adapter:
     return run
 
 
-_diffprivlib_sum, _diffprivlib_mean = _bounded("sum"), _bounded("mean")
+_diffprivlib_sum, _diffprivlib_mean, _diffprivlib_var = map(_bounded, ("sum", "mean", "var"))
+_diffprivlib_nansum, _diffprivlib_median = map(_bounded, ("nansum", "median"))
 
 
 @adapter(
@@ -196,6 +197,49 @@ def _pipeline_dp(scores: Any, cost: Fraction) -> Any:
         is_monotonic=scores.monotonic,
     )
     return kind(given)._calculate_probabilities(float(cost), list(range(len(scores))))
+
+
+@adapter(
+    "pipeline-dp",
+    "DPEngine.aggregate",
+    "pipeline_dp",
+    tables=Schema(cost=(0.0, 10.0)),
+    options={"user": "who"},
+    about="a pipeline; count and sum of a single public partition, a person added or removed",
+)
+def _pipeline_dp_aggregate(table: list[dict[str, Any]], cost: Fraction) -> Any:
+    library = importlib.import_module("pipeline_dp")
+    budget = library.NaiveBudgetAccountant(total_epsilon=float(cost), total_delta=1e-6)
+    params = library.AggregateParams(
+        metrics=[library.Metrics.COUNT, library.Metrics.SUM],
+        noise_kind=library.NoiseKind.LAPLACE,
+        max_partitions_contributed=1,
+        max_contributions_per_partition=1,
+        min_value=0.0,
+        max_value=10.0,
+    )
+    extractors = library.DataExtractors(
+        privacy_id_extractor=lambda row: row["who"],
+        partition_extractor=lambda _row: "everyone",
+        value_extractor=lambda row: row["cost"],
+    )
+    engine = library.DPEngine(budget, library.LocalBackend())
+    found = engine.aggregate(table, params, extractors, public_partitions=["everyone"])
+    budget.compute_budgets()
+    return [tuple(numbers) for _, numbers in found]
+
+
+@adapter(
+    "python-dp",
+    "LaplaceMechanism",
+    "pydp",
+    tables=_VALUES,
+    about="a pipeline; a clipped sum of values between 0 and 10, a person added or removed",
+)
+def _pydp_sum(table: Any, cost: Fraction) -> float:
+    kinds = importlib.import_module("pydp.algorithms.numerical_mechanisms")
+    total = float(np.clip(np.nan_to_num(table), 0.0, 10.0).sum())
+    return float(kinds.LaplaceMechanism(float(cost), 10.0).add_noise(total))
 
 
 @adapter(

@@ -34,7 +34,10 @@ _BLIND = (
     "permutation",
     "shuffle",
 )
-"""Draws that a pipeline may use in any way; a recording cannot see what they are compared with."""
+"""Draws that a pipeline may use in any way; a recording cannot see what they are compared with.
+
+They are not steps: how many of them there are, as in drawing a sample of each person's rows, is not visible.
+"""
 
 
 _ORDERS = {
@@ -122,7 +125,7 @@ def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callabl
         if name in _BLIND or (name == "choice" and told.get("p") is None):
             trace.blind = True
             trace.notes[f"numpy's {name} was drawn, which answers may depend on in any way"] = None
-            return trace.take(Step(name=f"numpy.{name}"), partial(function, *given, **named))
+            return function(*given, **named)
         if name == "choice":
             with np.errstate(divide="ignore"):
                 logs = np.log(np.asarray(told["p"], dtype=np.float64))

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet._exact.numbers.balls import precision
 from discreet.audit.losses import as_float, ball_log_ratio, exceeds
-from discreet.audit.relations import Floats, Relation, ScoreGrid, scattered, shapes
-from discreet.audit.search import Batch
+from discreet.audit.relations import Floats, Relation, ScoreGrid
+from discreet.audit.search import Batch, Kind
+from discreet.audit.starting_vectors import scattered, shapes
 from discreet.audit.subjects import BITS, Subject
 from discreet.audit.verdicts import Witness, plain
 from discreet.mechanisms.mechanism import facts_of
@@ -49,21 +52,24 @@ class Regular:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Change:
-    """A change of scores that must leave ``image`` as likely as ``outcome`` was (``one_sided``: or more)."""
+    """A change of scores, after which answer ``images[i]`` must be as likely as answer i was before.
+
+    ``signs`` are 0 for that, 1 if the probability may also rise, and −1 if it may also fall.
+    """
 
     rule: str
     scores: Floats
     changed: Floats
-    outcome: int
-    image: int
-    one_sided: bool = False
+    images: npt.NDArray[np.int64]
+    signs: npt.NDArray[np.int64]
 
 
 @dataclass(slots=True)
-class Changes:
+class Changes(Kind):
     """Changes of scores that test whether a mechanism is regular.
 
-    The loss is the log-ratio of the two probabilities that a change compares.
+    The loss is the largest log-ratio of two probabilities that the rule forbids. A rule is either broken or
+    not, so there is no worse pair to climb to.
     """
 
     subject: Subject
@@ -71,7 +77,6 @@ class Changes:
     grid: ScoreGrid
     sizes: tuple[int, ...]
     among: Relation
-    finest, patience, part = 1.0, 0, 1
 
     @property
     def relation(self) -> str:
@@ -86,20 +91,63 @@ class Changes:
                 for change in _changes(self.claim, row, self.grid, self.subject.largest_is_best):
                     rules.setdefault(change.rule, []).append(change)
             for rule, changes in rules.items():
-                losses = _falls(self.subject, self.among, changes)
+                losses = self._breaches(changes).max(axis=1)
                 yield rule, size, [Batch(losses, changes.__getitem__, len(changes))]
 
-    def around(self, _pair: _Change, _step: float) -> Iterable[Batch]:
-        """Return nothing: a rule is either broken or not, so there is no worse pair to climb to."""
-        return ()
-
     def size(self, pair: _Change) -> int:
-        """The number of candidates."""
+        """Return the number of candidates."""
         return len(pair.scores)
 
     def certified(self, pair: _Change) -> tuple[Witness, bool]:
         """Return the certified change, and whether it breaks the rule."""
-        return _certified(self.subject, pair, self.among)
+        outcome = int(self._breaches([pair])[0].argmax())
+        image, sign = int(pair.images[outcome]), pair.signs[outcome]
+        with precision(BITS):
+            (first, certainty), (second, _) = (
+                self.subject.balls(scores, len(scores))
+                for scores in self._scores(pair.scores, pair.changed)
+            )
+            falls, rises = (first[outcome], second[image]), (second[image], first[outcome])
+            forbidden = {0: (falls, rises), 1: (falls,), -1: (rises,)}[sign]
+            values = [ball_log_ratio(*way) for way in forbidden]
+            value = next((one for one in values if exceeds(one, 0)), values[-1])
+            breaks = exceeds(value, 0)
+        laws = [tuple(map(float, law)) for law in (first, second)]
+        return (
+            Witness(
+                scores=plain(pair.scores),
+                neighbour=plain(pair.changed),
+                relation=pair.rule,
+                outcome=outcome,
+                probability=laws[0][outcome],
+                neighbour_probability=laws[1][image],
+                value=max(0.0, as_float(value)),
+                certainty=certainty,
+                probabilities=laws[0],
+                neighbour_probabilities=laws[1],
+                other=image,
+            ),
+            breaks,
+        )
+
+    def _scores(self, *rows: Floats) -> list[Any]:
+        return [self.subject.scores(row, monotonic=self.among.monotonic) for row in rows]
+
+    def _breaches(self, changes: list[_Change]) -> Floats:
+        """Return the forbidden part of each answer's log-ratio, one row per change."""
+        scores, changed, images, signs = (
+            np.array([getattr(one, part) for one in changes])
+            for part in ("scores", "changed", "images", "signs")
+        )
+        before, after = (
+            self.subject.log_masses(rows, monotonic=self.among.monotonic, plainly=True)
+            for rows in (scores, changed)
+        )
+        with np.errstate(invalid="ignore"):
+            falls = before[:, : scores.shape[1]] - np.take_along_axis(after, images, axis=1)
+        falls = np.nan_to_num(falls, nan=0.0, posinf=np.inf, neginf=-np.inf)
+        forbidden: Floats = np.where(signs == 0, np.abs(falls), np.maximum(falls * signs, 0.0))
+        return forbidden
 
 
 def regular_by_proof(subject: Subject) -> str | None:
@@ -112,76 +160,24 @@ def _rows(size: int, grid: ScoreGrid) -> Floats:
     rows = np.concatenate(
         [shapes(size, grid, 2 * grid.delta), scattered(size, grid, 4 * grid.delta, 24)]
     )
-    stride = max(1, len(rows) // _MOST_ROWS)
-    return rows[::stride]
+    return rows[:: max(1, len(rows) // _MOST_ROWS)]
 
 
 def _changes(claim: Regular, row: Floats, grid: ScoreGrid, largest: bool) -> Iterator[_Change]:
     """Yield changes of one score vector, each with the rule it tests."""
-    places = range(len(row))
+    places = np.arange(len(row))
+    nothing = np.zeros_like(places)
     if claim.symmetric:
         for place in places[1:]:
-            changed = row.copy()
-            changed[[0, place]] = row[[place, 0]]
-            # All probabilities must be permuted in the same way.
-            for outcome in places:
-                image = {0: place, place: 0}.get(outcome, outcome)
-                yield _Change("symmetry", row, changed, outcome, image)
+            swapped = places.copy()
+            swapped[[0, place]] = place, 0
+            yield _Change("symmetry", row, row[swapped], swapped, nothing)
     if claim.shift_invariant:
         for shift in (grid.delta, -3.5 * grid.delta, 100 * grid.delta):
-            for outcome in places:
-                yield _Change("shift invariance", row, row + shift, outcome, outcome)
+            yield _Change("shift invariance", row, row + shift, places, nothing)
     if claim.monotonic:
         # Any change that must not make r less likely is a sequence of moves of single candidates.
         for place, move in product(places, (grid.delta, grid.delta / 2)):
-            raised = row.copy()
-            raised[place] += move if largest else -move
-            for outcome in places:
-                pair = (row, raised) if outcome == place else (raised, row)
-                yield _Change("monotonicity", *pair, outcome, outcome, one_sided=True)
-
-
-def _falls(subject: Subject, relation: Relation, changes: list[_Change]) -> Floats:
-    before, after = (
-        subject.log_masses(np.array(rows), monotonic=relation.monotonic, plainly=True)
-        for rows in zip(*((change.scores, change.changed) for change in changes), strict=True)
-    )
-    places = np.arange(len(changes))
-    with np.errstate(invalid="ignore"):
-        falls = (
-            before[places, [change.outcome for change in changes]]
-            - after[places, [change.image for change in changes]]
-        )
-    falls = np.nan_to_num(falls, nan=0.0, posinf=np.inf, neginf=-np.inf)
-    both_ways = np.array([not change.one_sided for change in changes])
-    return np.maximum(np.where(both_ways, np.abs(falls), falls), 0.0)
-
-
-def _certified(subject: Subject, change: _Change, relation: Relation) -> tuple[Witness, bool]:
-    with precision(BITS):
-        balls = [
-            subject.balls(subject.scores(row, monotonic=relation.monotonic), len(row))
-            for row in (change.scores, change.changed)
-        ]
-        before, after = balls[0][0][change.outcome], balls[1][0][change.image]
-        value = ball_log_ratio(before, after)
-        if not change.one_sided and not exceeds(value, 0):
-            value = ball_log_ratio(after, before)
-        breaks = exceeds(value, 0)
-    first, second = ([float(ball) for ball in part] for part, _ in balls)
-    return (
-        Witness(
-            scores=plain(change.scores),
-            neighbour=plain(change.changed),
-            relation=change.rule,
-            outcome=change.outcome,
-            probability=first[change.outcome],
-            neighbour_probability=second[change.image],
-            value=max(0.0, as_float(value)),
-            certainty=balls[0][1],
-            probabilities=tuple(first),
-            neighbour_probabilities=tuple(second),
-            other=change.image,
-        ),
-        breaks,
-    )
+            improved = np.where(places == place, row + (move if largest else -move), row)
+            signs = np.where(places == place, 1, -1)
+            yield _Change("monotonicity", row, improved, places, signs)

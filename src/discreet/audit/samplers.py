@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
+from itertools import filterfalse
 from typing import Any
 
 import numpy as np
@@ -118,22 +119,11 @@ def _counted(
     answers: Any, candidates: int, expected: int, others: dict[Hashable, int], grain: float
 ) -> Counts:
     """Count the answers: positions by candidate, others by their number in ``others``."""
-    array = np.asarray(answers) if not isinstance(answers, list) else None
-    if array is None or array.dtype.kind not in "iu":
-        told = answers if array is None or array.ndim != 1 else array.tolist()
-        return _counted_others(told, candidates, expected, others, grain)
-    if array.shape != (expected,):
-        raise ParameterError("a sampler must return one answer per draw")
-    if len(array) and (int(array.min()) < 0 or int(array.max()) >= candidates):
-        raise ParameterError("a sampler's answers must be positions of candidates")
-    return np.bincount(array.astype(np.int64), minlength=candidates)
-
-
-def _counted_others(
-    answers: Any, candidates: int, expected: int, others: dict[Hashable, int], grain: float
-) -> Counts:
+    array = None if isinstance(answers, list) else np.asarray(answers)
+    told = answers if array is None or array.ndim != 1 else array.tolist()
+    whole = array is not None and array.dtype.kind in "iu"
     try:
-        tally = Counter(_coarse(answer, grain) for answer in answers)
+        tally = Counter(told if whole else (_coarse(answer, grain) for answer in told))
     except TypeError:
         tally = Counter()
     if sum(tally.values()) != expected or np.ndarray in map(type, tally):
@@ -141,17 +131,13 @@ def _counted_others(
             "a sampler must return the position of its answer, a whole number, or an answer of another "
             "kind that can be compared (a label, a number, a tuple), one per draw"
         )
-    places = {
-        answer: answer
-        if _is_position(answer)
-        else others.setdefault(answer, candidates + len(others))
-        for answer in tally
-    }
     if any(_is_position(answer) and not 0 <= answer < candidates for answer in tally):
         raise ParameterError("a sampler's answers must be positions of candidates")
+    for answer in filterfalse(_is_position, tally):
+        others.setdefault(answer, candidates + len(others))
     counts = np.zeros(candidates + len(others), dtype=np.int64)
     for answer, count in tally.items():
-        counts[places[answer]] += count
+        counts[answer if _is_position(answer) else others[answer]] += count
     return counts
 
 

@@ -26,7 +26,6 @@ Progress = Callable[[str, float], None]
 EFFORTS = {"quick": 1, "usual": 6, "thorough": 18}
 """The number of climbs for each kind of input, for each effort."""
 
-_KEPT = 4
 _CERTIFIED = 5
 _WORTHWHILE = 1e-9
 
@@ -55,34 +54,37 @@ class Batch(NamedTuple):
 
 
 class Kind(Protocol):
-    """A kind of input: proposes pairs, lists nearby pairs, and certifies a pair."""
+    """A kind of input: proposes pairs, and lists nearby pairs if the search can climb from them."""
+
+    finest: float = 1.0
+    """The smallest step of a climb, in units of the sensitivity; 1 if there is only one step."""
+    patience: int = 0
+    """The number of pairs that a climb compares before it stops; 0 for no climbs."""
+    part: int = 1
+    """A divisor of the number of climbs, such as 3 if evaluating a pair is slow."""
+    kept: int = 4
+    """The number of pairs kept from each stage; fewer than are certified, so that no stage crowds out all."""
 
     @property
     def relation(self) -> str:
         """The neighbour relation in a word or two."""
 
-    finest: float
-    """The smallest step of a climb, in units of the sensitivity; 1 if there is only one step."""
-    patience: int
-    """The number of pairs that a climb compares before it stops."""
-    part: int
-    """A divisor of the number of climbs, such as 3 if evaluating a pair is slow."""
-
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
         """Yield the stages to try: a name, the size of the inputs, and pairs of neighbours."""
-        ...
 
-    def around(self, pair: Any, step: float) -> Iterable[Batch]:
+    def around(self, pair: Any, step: float) -> Iterable[Batch]:  # noqa: ARG002 (without climbs)
         """Yield pairs of neighbours near this one."""
-        ...
+        return ()
 
     def size(self, pair: Any) -> int:
         """Return the size of the inputs of a pair."""
-        ...
+
+
+class Certain(Kind, Protocol):
+    """A kind of input whose losses can be certified."""
 
     def certified(self, pair: Any) -> tuple[Witness, bool]:
         """Return the pair with its certified loss, and whether the loss certainly exceeds the claim."""
-        ...
 
 
 class Found(NamedTuple):
@@ -90,7 +92,7 @@ class Found(NamedTuple):
 
     value: float
     pair: Any
-    kind: Kind
+    kind: Any
 
 
 @dataclass(slots=True)
@@ -108,7 +110,8 @@ class Search:
         for many, (name, size, batches) in enumerate(kind.stages()):
             self.tell(f"{name}, size {size:,}, {kind.relation}", begun + share * (1 - 0.9**many))
             found += self._record(kind, name, size, _worst(kind, batches))
-        starts = _different(kind, found)[: max(1, EFFORTS[self.effort] // kind.part)]
+        climbs = max(1, EFFORTS[self.effort] // kind.part) if kind.patience else 0
+        starts = _different(kind, found)[:climbs]
         for number, start in enumerate(starts):
             self.tell(f"climb {number + 1} of {len(starts)}, {kind.relation}", begun + share)
             found += self._climb(start)
@@ -150,11 +153,11 @@ def _worst(kind: Kind, batches: Iterable[Batch]) -> tuple[list[Found], int, floa
     for batch in batches:
         compared, magnitude = compared + batch.compared, max(magnitude, batch.magnitude)
         # Among pairs with equal loss, keep the first.
-        for place in np.argsort(-batch.losses, kind="stable")[:_KEPT].tolist():
+        for place in np.argsort(-batch.losses, kind="stable")[: kind.kept].tolist():
             value = float(batch.losses[place])
-            if len(kept) == _KEPT and not value > kept[-1].value * (1 + _WORTHWHILE):
+            if len(kept) == kind.kept and not value > kept[-1].value * (1 + _WORTHWHILE):
                 break
-            kept = _ranked([*kept, Found(value, batch.pair(place), kind)])[:_KEPT]
+            kept = _ranked([*kept, Found(value, batch.pair(place), kind)])[: kind.kept]
     return kept, compared, magnitude
 
 
@@ -172,7 +175,7 @@ def _different(kind: Kind, found: list[Found]) -> list[Found]:
 
 @np.errstate(all="ignore")  # an overflow is visible in the answers
 def verdict_on(
-    kinds: Iterable[Kind],
+    kinds: Iterable[Certain],
     *,
     subject: str,
     claim: object,

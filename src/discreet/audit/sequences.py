@@ -20,7 +20,7 @@ from discreet._exact.numbers.balls import precision
 from discreet._exact.numbers.exact import refuse, whole
 from discreet.audit.losses import as_float, exceeds
 from discreet.audit.relations import Floats
-from discreet.audit.search import Batch, Progress, verdict_on
+from discreet.audit.search import Batch, Kind, Progress, verdict_on
 from discreet.audit.verdicts import Stage, Verdict, Witness, plain
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee, PureDP
@@ -195,10 +195,10 @@ def _proof(subject: StreamSubject, claim: PureDP, monotonic: bool) -> str | None
     return str(own.proof) if covered else None
 
 
-class Streams:
+class Streams(Kind):
     """The neighbouring streams of one subject, as a kind of input for the search."""
 
-    finest, patience, part = 2.0**-16, 1000, 1
+    finest, patience = 2.0**-16, 1000
 
     def __init__(
         self,
@@ -211,7 +211,6 @@ class Streams:
         self.subject = subject
         self.claim = claim
         self.monotonic = monotonic
-        self.relation = "monotonic" if monotonic else "general"
         self.evaluations = 0
         self._sizes = sizes
         self._blocks = blocks
@@ -220,6 +219,11 @@ class Streams:
         released = getattr(subject, "releases_numbers", False)
         middle, step = subject.middle, subject.sensitivity
         self._above: tuple[Answer, ...] = (middle, middle + step) if released else (True,)
+
+    @property
+    def relation(self) -> str:
+        """The neighbour relation in one word."""
+        return "monotonic" if self.monotonic else "general"
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
         """Yield one stage for each list of answers."""

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet._exact.numbers.exact import positive_distance, refuse, whole
@@ -14,12 +14,11 @@ from discreet._exact.sampling import ScriptedBits
 from discreet._exact.sampling.seeding import seeded
 from discreet.audit.bounds import LossBound, bound_for, frequencies
 from discreet.audit.confidence import error_rate
-from discreet.audit.crowds import offsets
 from discreet.audit.exact import claimed_noise_scale, numbers_of_candidates, relations_for
-from discreet.audit.exploration import FAR, FEW, Exploration, Suspect, far_out, proposed
+from discreet.audit.exploration import Drawn, finalists
 from discreet.audit.relations import Neighbours, ScoreGrid
 from discreet.audit.samplers import Counts, OutOfTime, Sampler
-from discreet.audit.search import Progress, checked_effort, silent
+from discreet.audit.search import Found, Progress, Search, checked_effort, silent
 from discreet.audit.verdicts import Verdict, Witness, plain
 from discreet.guarantees import Guarantee
 
@@ -115,7 +114,6 @@ def statistical_audit(
     if seconds is not None and not (isinstance(seconds, float | int) and seconds > 0):
         raise refuse("seconds", seconds, "a time above zero, or None")
     bound, claimed = bound_for(claim)
-    grid = ScoreGrid.for_sensitivity(distance)
     tell = progress or silent
     sizes = (*SIZES, _CROWD) if n is None else numbers_of_candidates(n)
     relations = relations_for(monotonic, neighbours)
@@ -125,40 +123,31 @@ def statistical_audit(
         grain=claimed_noise_scale(claim, relations[0], distance) / 2,
         randomness=None if seed is None else ScriptedBits(seed),
     )
-    search = Exploration(sampler, bound, claimed, explore)
+    search = Search(effort, tell)
     until = [math.inf if seconds is None else began + share * seconds for share in _UNTIL]
     with nullcontext() if seed is None else seeded(seed):
         for number, relation in enumerate(relations):
             scale = claimed_noise_scale(claim, relation, distance)
-            for place, size in enumerate(sizes):
-                sampler.until = until[0]
-                tell(
-                    f"explore {size} candidates", (number + place / len(sizes)) / len(relations) / 3
-                )
-                search.look("explored", relation, proposed(size, relation, grid, scale))
-            if relation.custom is None and sizes[0] <= FEW:
-                sampler.until = until[1]
-                tell(f"explore {sizes[0]} candidates far out", 0.3 + number / len(relations) / 5)
-                search.look(
-                    "far out", relation, list(far_out(sizes[0], relation, grid, scale)), FAR
-                )
-                search.look_for_boundaries(sizes[0], relation, grid, offsets(scale, grid.delta))
+            vectors = (relation, ScoreGrid.for_sensitivity(distance), scale, sizes)
+            kind = Drawn(*vectors, sampler, bound, claimed, explore, (until[0], until[1]))
+            share = 0.5 / len(relations)
+            search.run(kind, begun=number * share, share=share)
         sampler.until = until[2]
         tell("look again", 0.5)
-        finalists = search.finalists()
+        suspects = finalists(search.found, sampler)
         sampler.forget()
         if seconds is not None:
-            samples = _in_time(sampler, samples, began, until[3], len(finalists))
+            samples = _in_time(sampler, samples, began, until[3], len(suspects))
         rounds = _rounds(samples)
-        error = false_alarm / (len(rounds) * max(1, len(finalists)))
-        best: tuple[float, Suspect, int] | None = None
+        error = false_alarm / (len(rounds) * max(1, len(suspects)))
+        best: tuple[float, Found, int] | None = None
         sampler.until = until[3]
         for turn, size in enumerate(rounds):
             tell(f"judge with {size:,} draws", 0.5 + turn / len(rounds) / 2)
             try:
                 judged = [
-                    (bound.proved(*_tallies(sampler, one, size), one.event, error), one, size)
-                    for one in finalists
+                    (bound.proved(*_tallies(sampler, one, size), one.pair.event, error), one, size)
+                    for one in suspects
                 ]
             except OutOfTime:
                 break
@@ -179,7 +168,7 @@ def statistical_audit(
         symbol=f"{_symbol(claim)} (lower confidence bound)",
         witness=witness if suspect else None,
         worst=witness,
-        stages=tuple(search.stages),
+        stages=tuple(replace(stage, largest=0.0) for stage in search.stages),
         evaluations=sum(stage.pairs for stage in search.stages),
         seconds=time.perf_counter() - began,
         notes=(
@@ -212,26 +201,24 @@ def _rounds(samples: int) -> list[int]:
     return sizes
 
 
-def _tallies(sampler: Sampler, suspect: Suspect, size: int) -> tuple[Counts, Counts]:
-    scores, neighbour, relation = suspect.pair
-    return sampler.both(scores, neighbour, size, monotonic=relation.monotonic)
+def _tallies(sampler: Sampler, one: Found, size: int) -> tuple[Counts, Counts]:
+    scores, neighbour, _ = one.pair
+    return sampler.both(scores, neighbour, size, monotonic=one.kind.among.monotonic)
 
 
 def _witness(
-    sampler: Sampler, bound: LossBound, best: tuple[float, Suspect, int]
+    sampler: Sampler, bound: LossBound, best: tuple[float, Found, int]
 ) -> tuple[Witness, float]:
-    value, suspect, size = best
-    scores, neighbour, relation = suspect.pair
-    first, second = _tallies(sampler, suspect, size)
+    value, one, size = best
+    scores, neighbour, event = one.pair
+    first, second = _tallies(sampler, one, size)
     shares = frequencies(first), frequencies(second)
-    outcome = max(
-        suspect.event.members, key=lambda place: float(shares[0][place] - shares[1][place])
-    )
+    outcome = max(event.members, key=lambda place: float(shares[0][place] - shares[1][place]))
     # The event was chosen from earlier draws, so it may contain answers that do not occur in these draws.
     witness = Witness(
         scores=plain(scores),
         neighbour=plain(neighbour),
-        relation=relation.name,
+        relation=one.kind.relation,
         outcome=outcome,
         probability=float(shares[0][outcome]),
         neighbour_probability=float(shares[1][outcome]),
@@ -239,8 +226,8 @@ def _witness(
         certainty=f"{size:,} draws of each",
         probabilities=tuple(shares[0].tolist()),
         neighbour_probabilities=tuple(shares[1].tolist()),
-        other=suspect.event.other,
-        event=suspect.event.members if len(suspect.event.members) > 1 else (),
+        other=event.other,
+        event=event.members if len(event.members) > 1 else (),
         answers=sampler.answers(len(scores)),
     )
-    return witness, float(bound.estimate(first, second, suspect.event)[0])
+    return witness, float(bound.estimate(first, second, event)[0])

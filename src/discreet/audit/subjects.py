@@ -8,7 +8,7 @@ sees it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -41,10 +41,6 @@ PATIENCE = 100
 
 _LARGE_CROWD = 4096
 """Distributions over at least this many candidates are not cached."""
-
-
-_Blocks = tuple[bool, tuple[float, ...], tuple[int, ...]]
-"""Whether neighbours are monotonic, the levels of a crowd, and the number of candidates at each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +88,6 @@ class Subject:
         self._templates: dict[tuple[int, bool], AuditedScores] = {}
         self._answered = False
         self._cache: dict[Hashable, Floats] = {}
-        self._laws: dict[_Blocks, Floats | None] = {}
         self._answers: dict[int, dict[Hashable, int]] = {}
         facts = facts_of(self.audited)
         # A subclass inherits the mechanism's probabilities, but may behave differently.
@@ -143,7 +138,7 @@ class Subject:
 
     def log_masses(self, rows: Floats, *, monotonic: bool, plainly: bool = False) -> Floats:
         """Return log-probabilities, one row per row of scores; ``plainly`` skips the shortcut."""
-        if not self.canonical or plainly:
+        if plainly or not self.canonical or rows.shape[1] > _TOGETHER:
             return stacked(self._each(rows, monotonic))
         signed = rows if self.largest_is_best else -rows
         order = np.argsort(-signed, axis=1, kind="stable")
@@ -155,91 +150,31 @@ class Subject:
         np.put_along_axis(result, order, masses, axis=1)
         return result
 
-    def _together(
-        self, rows: Floats, monotonic: bool, counts: Sequence[int] | None = None
-    ) -> Floats | None:
+    def log_blocks(self, rows: Floats, counts: Sequence[int], *, monotonic: bool) -> Floats:
+        """Return log-probabilities for crowds: of each level as a whole, and of all other answers.
+
+        If members of a level differ, because the subject is not symmetric, every member is listed.
+        """
+        rows, back = np.unique(rows, axis=0, return_inverse=True)
+        logs = self.log_masses(np.repeat(rows, counts, axis=1), monotonic=monotonic)
+        members, others = np.split(logs, [sum(counts)], axis=1)
+        starts = [0, *accumulate(counts[:-1])]
+        levels = np.minimum.reduceat(members, starts, axis=1)
+        if (levels == np.maximum.reduceat(members, starts, axis=1)).all():
+            logs = np.concatenate([levels + np.log(counts), others], axis=1)
+        return logs[back.reshape(-1)]
+
+    def _together(self, rows: Floats, monotonic: bool) -> Floats | None:
         """Return the log-probabilities of all rows at once; None if the mechanism cannot compute them."""
         mechanism = self.mechanism
-        if mechanism is None or not self.canonical or rows.shape[1] > _TOGETHER:
+        if mechanism is None:
             return None
-        distance = self.sensitivity * (1 if monotonic else 2)
-        logs = mechanism.log_masses(rows, distance, counts)
-        if logs is None or not _are_logs(logs, 1 if counts is None else np.array(counts)):
+        logs = mechanism.log_masses(rows, self.sensitivity * (1 if monotonic else 2))
+        if logs is None or not _are_logs(logs):
             return None
         self.evaluations += len(rows)
         self.sees_relation = self._answered = True
         return logs
-
-    def log_blocks(
-        self, several: Iterable[tuple[Floats, Sequence[int]]], *, monotonic: bool
-    ) -> list[Floats | None]:
-        """Return log-probabilities for each crowd: of each block as a whole, and of all other answers.
-
-        The entry is None if members of a block differ, because the subject is not symmetric.
-        """
-        asked, unknown = list[tuple[_Blocks, list[int], Floats]](), dict[_Blocks, None]()
-        for values, counts in several:
-            levels, places, totals = self._levels(values, counts)
-            key = (monotonic, tuple(levels), tuple(totals))
-            asked.append((key, places, np.log(counts)))
-            if key not in self._laws:
-                unknown[key] = None
-        self._laws.update(self._of_blocks(list(unknown), monotonic))
-        result = list[Floats | None]()
-        for key, places, weights in asked:
-            law, many = self._laws[key], len(key[1])
-            if law is not None:
-                blocks = law[places] + weights
-                law = blocks if len(law) == many else np.concatenate([blocks, law[many:]])
-            result.append(law)
-        return result
-
-    def _levels(
-        self, values: Floats, counts: Sequence[int]
-    ) -> tuple[list[float], list[int], list[int]]:
-        """Return the distinct scores, each block's index among them, and the number of candidates with each.
-
-        Scores are in the order of the candidates. If the subject depends only on sorted gaps, the gaps are
-        returned instead.
-        """
-        if self.canonical:
-            best = values.max() if self.largest_is_best else values.min()
-            behind = (values - best).tolist()
-            levels = sorted(set(behind))
-            places = list(map(levels.index, behind))
-        else:
-            levels, places = list[float](), list[int]()
-            for value in values.tolist():
-                if levels[-1:] != [value]:
-                    levels.append(value)
-                places.append(len(levels) - 1)
-        totals = [0] * len(levels)
-        for place, count in zip(places, counts, strict=True):
-            totals[place] += count
-        return levels, places, totals
-
-    def _of_blocks(
-        self, keys: list[_Blocks], monotonic: bool
-    ) -> Iterator[tuple[_Blocks, Floats | None]]:
-        """Yield the probabilities in each crowd: of one candidate per level, and of other answers."""
-        sizes: dict[int, list[_Blocks]] = {}
-        for key in keys:
-            sizes.setdefault(sum(key[2]), []).append(key)
-        for size, alike in sizes.items():
-            # Our own mechanisms compute a large crowd's probabilities from its levels, without listing
-            # members.
-            large = self.canonical and size > _TOGETHER
-            at_once = 1 if large else max(1, _LARGE_CROWD // size)
-            for start in range(0, len(alike), at_once):
-                part = alike[start : start + at_once]
-                _, levels, counts = part[0]
-                found = self._together(np.array([levels]), monotonic, counts) if large else None
-                laws: list[Floats | None] = [] if found is None else list(found)
-                if found is None:
-                    rows = np.array([np.repeat(levels, counts) for _, levels, counts in part])
-                    each = self._each(rows, monotonic, together=True)
-                    laws = [_in_levels(law, key[2]) for law, key in zip(each, part, strict=True)]
-                yield from zip(part, laws, strict=True)
 
     def _each(self, rows: Floats, monotonic: bool, *, together: bool = False) -> list[Floats]:
         """Return log-probabilities of each row, evaluating each distinct row once."""
@@ -249,40 +184,15 @@ class Subject:
         rows = rows + 0.0
         keys: list[Hashable] = [(monotonic, row.tobytes()) for row in rows]
         unknown = {key: n for n, key in enumerate(keys) if key not in self._cache}
-        if unknown:
-            new = rows[list(unknown.values())]
-            logs = self._together(new, monotonic) if together else None
-            found = self._in_turn(new, monotonic) if logs is None else list(logs)
-            self._cache.update(zip(unknown, found, strict=True))
+        new = rows[list(unknown.values())]
+        logs = self._together(new, monotonic) if together and unknown else None
+        laws: Iterable[Floats] = (
+            (self._logs(self.scores(row, monotonic=monotonic), size) for row in new)
+            if logs is None
+            else logs
+        )
+        self._cache.update(zip(unknown, laws, strict=True))
         return [self._cache[key] for key in keys]
-
-    def _in_turn(self, rows: Floats, monotonic: bool) -> list[Floats]:
-        """Evaluate the rows one by one; results in the usual form are checked together at the end."""
-        many, size = rows.shape
-        masses, usual = np.empty(rows.shape), list[int]()
-        found = list[Floats]()
-        template = self._template(size, monotonic)
-        for place, row in enumerate(self.in_scores(rows)):
-            told = self._answer(template.with_values(row))
-            shaped = isinstance(told, np.ndarray) and told.shape == (size,)
-            if self._answered and shaped and told.dtype == np.float64:
-                masses[place] = told  # a copy: a subject may overwrite its own array
-                usual.append(place)
-                found.append(masses[place])
-            else:
-                found.append(self._read(told, size))
-        if not usual:
-            return found
-        own = self._own_logs is not None
-        parts = masses if len(usual) == many else masses[usual]
-        sums = (np.exp(parts) if own else parts).sum(axis=1)
-        ends = parts.max(axis=1) <= 1e-6 if own else parts.min(axis=1) >= 0
-        logs = parts if own else np.log(np.maximum(parts, FLOOR))
-        # Probabilities that are not finite do not sum to one.
-        right = ends & (np.abs(sums - 1) <= 1e-6)
-        for place, log, fine in zip(usual, logs, right.tolist(), strict=True):
-            found[place] = log if fine else self._read(found[place], size)
-        return found
 
     def log_laws(self, inputs: Sequence[Hashable]) -> Floats:
         """Return log-probabilities on inputs of any other kind, one row for each input."""
@@ -328,14 +238,11 @@ class Subject:
         row[[columns[answer] for answer in logs]] = list(logs.values())
         return row
 
-    def law(self, given: Any, size: int) -> Mapping[Hashable, Any] | Floats:
-        """Return the possible answers to this input, with probabilities in the subject's own type of number.
+    def _checked(self, told: Any, size: int) -> Mapping[Hashable, Any] | Floats:
+        """Return the possible answers with probabilities in the subject's own type of number.
 
         Floats for positions are returned as an array, everything else as a mapping.
         """
-        return self._checked(self._told(self._function, given), size)
-
-    def _checked(self, told: Any, size: int) -> Mapping[Hashable, Any] | Floats:
         if not isinstance(told, Failure):
             told = self._well_formed(_checked_law(told, size))
         return {told: 1} if isinstance(told, Failure) else told
@@ -376,7 +283,7 @@ class Subject:
             return list(own(given, bits=BITS)), BALLS
         if self._own_logs:
             return [_ball_of_log(float(part)) for part in self._logs(given, size)], FLOATS
-        law = self.law(given, size)
+        law = self._checked(self._told(self._function, given), size)
         if isinstance(law, np.ndarray):
             return [_ball(part) for part in law.tolist()], FLOATS
         columns = self._columns(size)
@@ -399,15 +306,6 @@ def _short(step: Fraction) -> float:
         return 0.0
     power = Fraction(2) ** (16 - step.numerator.bit_length() + step.denominator.bit_length())
     return float(int(step * power) / power)
-
-
-def _in_levels(law: Floats, counts: Sequence[int]) -> Floats | None:
-    """Return probabilities of one candidate per level and of other answers; None if members differ."""
-    size, starts = sum(counts), [0, *accumulate(counts[:-1])]
-    levels = np.minimum.reduceat(law[:size], starts)
-    if (levels != np.maximum.reduceat(law[:size], starts)).any():
-        return None
-    return levels if len(law) == size else np.concatenate([levels, law[size:]])
 
 
 def stacked(rows: Sequence[Floats]) -> Floats:
@@ -498,9 +396,9 @@ def _checked_logs(given: Any, size: int) -> Any:
     return logs
 
 
-def _are_logs(logs: Floats, counts: Any) -> bool:
+def _are_logs(logs: Floats) -> bool:
     """Return whether each row contains logarithms of probabilities that sum to one."""
-    sums = (counts * np.exp(logs)).sum(axis=1)
+    sums = np.exp(logs).sum(axis=1)
     return bool(logs.max() <= 1e-6 and (np.abs(sums - 1) <= 1e-6).all())
 
 

@@ -13,13 +13,13 @@ from itertools import combinations_with_replacement, islice
 from typing import Any
 
 from discreet._exact.numbers.balls import ball_of, precision
-from discreet._exact.numbers.exact import refuse, whole
+from discreet._exact.numbers.exact import whole
 from discreet.audit.losses import Loss
-from discreet.audit.search import Batch, certified
+from discreet.audit.search import Batch, Kind, certified
 from discreet.audit.subjects import BITS, Failure, Subject
 from discreet.audit.verdicts import Witness
 from discreet.errors import ParameterError
-from discreet.neighbours import ADD_REMOVE, REPLACE
+from discreet.neighbours import ADD_REMOVE, Neighbours
 
 Couple = tuple[tuple[Hashable, ...], tuple[Hashable, ...]]
 """Two neighbouring tables."""
@@ -65,12 +65,10 @@ class Tables:
         self._values = tuple(dict.fromkeys(values))
         if not self._values:
             raise ParameterError("⟨values⟩ must name at least one value that a person can have")
-        if neighbours not in (ADD_REMOVE, REPLACE):
-            raise refuse("neighbours", neighbours, f'"{ADD_REMOVE}" or "{REPLACE}"')
         self._rank = {value: place for place, value in enumerate(self._values)}
         self._rows = whole("rows", rows)
         self._most = whole("most", most, least=self._rows)
-        self.relation = neighbours
+        self.relation = Neighbours.named(neighbours)
 
     def small(self, *, thorough: bool) -> Iterator[tuple[int, Iterable[Couple]]]:
         """Yield all tables of each size, paired with all their neighbours of at most that size."""
@@ -126,14 +124,14 @@ class Tables:
 
 
 @dataclass(slots=True)
-class OfTables:
+class OfTables(Kind):
     """The search among tables for one subject and one loss."""
 
     subject: Subject
     loss: Loss
     tables: Tables
     thorough: bool
-    finest, patience, part = 0.5, 2000, 1
+    finest, patience = 0.5, 2000
 
     @property
     def relation(self) -> str:

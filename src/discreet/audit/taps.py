@@ -49,13 +49,17 @@ def _module(name: str) -> ModuleType | None:
         return None  # a pipeline cannot call a library that cannot be imported
 
 
-def _methods(module: ModuleType, method: str, read: Callable[[Any, str], Read]) -> Watching:
-    """Watch this method in every class of a module that defines it directly."""
+def _methods(place: str, read: Read, *methods: str) -> Watching | None:
+    """Watch these methods in every class of a module that defines them; None if it is not installed."""
+    module = _module(place)
+    if module is None:
+        return None
     stack = ExitStack()
     for kind in {each for each in vars(module).values() if isinstance(each, type)}:
-        if callable(vars(kind).get(method)):
-            tapped = _tapped(vars(kind)[method], read(kind, kind.__name__))
-            stack.enter_context(replaced(kind, method, tapped))
+        for method in methods:
+            if callable(vars(kind).get(method)):
+                tapped = _tapped(vars(kind)[method], read)
+                stack.enter_context(replaced(kind, method, tapped))
     return stack
 
 
@@ -68,26 +72,20 @@ def _number(thing: Any, *names: str) -> float | None:
 
 
 def _diffprivlib() -> Watching | None:
-    module = _module("diffprivlib.mechanisms")
+    def step(self: Any, value: Any = None) -> Step:
+        name, selects = type(self).__name__, hasattr(self, "utility")
+        stated, cost = _number(self, "sensitivity"), _number(self, "epsilon")
+        told = {part: _number(self, part) for part in ("epsilon", "delta", "lower", "upper")}
+        return Step(
+            name=f"diffprivlib.{name}",
+            value=_numeric(self.utility if selects else value),
+            stated=stated,
+            norm="linf" if selects else "l2" if "Gaussian" in name else "l1",
+            pure=cost / stated if cost and stated and not _number(self, "delta") else None,
+            parameters={**told, "sensitivity": stated},
+        )
 
-    def read(_kind: Any, name: str) -> Read:
-        def step(self: Any, value: Any = None) -> Step:
-            stated, cost = _number(self, "sensitivity"), _number(self, "epsilon")
-            selects = hasattr(self, "utility")
-            gaussian = "Gaussian" in name
-            told = {part: _number(self, part) for part in ("epsilon", "delta", "lower", "upper")}
-            return Step(
-                name=f"diffprivlib.{name}",
-                value=_numeric(self.utility if selects else value),
-                stated=stated,
-                norm="linf" if selects else "l2" if gaussian else "l1",
-                pure=cost / stated if cost and stated and not _number(self, "delta") else None,
-                parameters={**told, "sensitivity": stated},
-            )
-
-        return step
-
-    return None if module is None else _methods(module, "randomise", read)
+    return _methods("diffprivlib.mechanisms", step, "randomise")
 
 
 def _numeric(value: Any) -> Any:
@@ -98,32 +96,25 @@ def _numeric(value: Any) -> Any:
         return None
 
 
-def _adding(module_name: str, library: str) -> Callable[[], Watching | None]:
-    """Watch mechanisms with ``add_noise(value)`` that know their sensitivity (PyDP, PipelineDP)."""
+def _adding(place: str, library: str) -> Watching | None:
+    """Watch mechanisms that add noise to a value and know their sensitivity (PyDP, PipelineDP)."""
 
-    def read(_kind: Any, _name: str) -> Read:
-        def step(self: Any, value: Any, *_more: Any, **_named: Any) -> Step:
-            name = type(self).__name__
-            stated = _number(self, "sensitivity", "l2_sensitivity")
-            width = _number(self, "diversity", "noise_parameter", "std")
-            gaussian = "Gaussian" in name
-            return Step(
-                name=f"{library}.{name}",
-                value=_numeric(value),
-                stated=stated,
-                norm="l2" if gaussian else "l1",
-                pure=None if gaussian or not width else 1 / width,
-                concentrated=1 / (2 * width**2) if gaussian and width else None,
-                parameters={"sensitivity": stated, "scale": width},
-            )
+    def step(self: Any, *given: Any, **named: Any) -> Step:
+        name, (value, *_) = type(self).__name__, (*given, *named.values())
+        stated = _number(self, "sensitivity", "l2_sensitivity")
+        width = _number(self, "diversity", "noise_parameter", "std")
+        gaussian = "Gaussian" in name
+        return Step(
+            name=f"{library}.{name}",
+            value=_numeric(value),
+            stated=stated,
+            norm="l2" if gaussian else "l1",
+            pure=None if gaussian or not width else 1 / width,
+            concentrated=1 / (2 * width**2) if gaussian and width else None,
+            parameters={"sensitivity": stated, "scale": width},
+        )
 
-        return step
-
-    def tap() -> Watching | None:
-        module = _module(module_name)
-        return None if module is None else _methods(module, "add_noise", read)
-
-    return tap
+    return _methods(place, step, "add_noise", "noised_value_above_threshold")
 
 
 def _opendp() -> Watching | None:
@@ -147,7 +138,10 @@ def _opendp() -> Watching | None:
 
     if module is None:
         return None
-    return replaced(module.Measurement, "__call__", _tapped(module.Measurement.__call__, step))
+    stack, kind = ExitStack(), module.Measurement
+    for name in ("__call__", "invoke"):
+        stack.enter_context(replaced(kind, name, _tapped(getattr(kind, name), step)))
+    return stack
 
 
 _OF_TABLES = ("Symmetric", "InsertDelete", "ChangeOne", "Hamming")
@@ -189,8 +183,8 @@ def _ours() -> Watching:
 TAPS: tuple[Tap, ...] = (
     numpy_generators,
     _diffprivlib,
-    _adding("pipeline_dp.dp_computations", "pipeline_dp"),
-    _adding("pydp.algorithms.numerical_mechanisms", "pydp"),
+    partial(_adding, "pipeline_dp.dp_computations", "pipeline_dp"),
+    partial(_adding, "pydp.algorithms.numerical_mechanisms", "pydp"),
     _opendp,
     _ours,
 )

@@ -55,16 +55,19 @@ class Trace:
         self.steps.append(step)
         first = self._first
         if first is not None and place < len(first.steps):
-            known = first.steps[place]
-            if known.name == step.name and np.shape(known.value) == np.shape(step.value):
-                self._outputs.append(first._outputs[place])
-                return copy.copy(first._outputs[place])
+            known, output = first.steps[place], first._outputs[place]
+            alike = known.name == step.name and np.shape(known.value) == np.shape(step.value)
+            # An answer that is asked further questions has a state, so each run needs its own.
+            if alike and not callable(output):
+                self._outputs.append(output)
+                return copy.copy(output)
         self.inside = True
         try:
             self._outputs.append(draw())
         finally:
             self.inside = False
-        return copy.copy(self._outputs[-1])
+        output = self._outputs[-1]
+        return output if callable(output) else copy.copy(output)
 
     def run(self, pipeline: Callable[[Any], Any], table: Any) -> Trace:
         """Run the pipeline; if it raises, the exception's type is its answer."""

@@ -1,73 +1,181 @@
-"""Score vectors as a kind of input: lattices, shapes, enormous or scattered scores, and crowds."""
+"""Score vectors as a kind of input: lattices, shapes, enormous or scattered scores, and crowds.
+
+A crowd is a vector with many candidates but few distinct scores, written as its levels with a count for each.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from discreet.audit.crowds import (
-    FEW_TOTALS,
+from discreet.audit.losses import Loss
+from discreet.audit.relations import Floats, Relation, ScoreGrid
+from discreet.audit.search import Batch, Certain, Kind, certified
+from discreet.audit.starting_vectors import (
     LARGEST,
-    TOTALS,
-    Crowd,
+    LATTICES,
     crowds,
     far_bases,
     far_rows,
+    lattice,
     narrowed,
     offsets,
-)
-from discreet.audit.losses import Loss
-from discreet.audit.relations import (
-    Floats,
-    Relation,
-    ScoreGrid,
-    lattice,
-    lattice_shape,
     scattered,
     shapes,
 )
-from discreet.audit.search import Batch, Kind, certified
-from discreet.audit.subjects import Subject, stacked
+from discreet.audit.subjects import Subject
 from discreet.audit.verdicts import Witness, in_blocks, plain
 
-Row = tuple[float, ...]
-Pair = tuple[Row, Row]
+Counts = tuple[int, ...]
+"""The number of candidates with each score; empty for one each."""
+
+TOTALS = (7, 30, 300, LARGEST)
+_FEW_TOTALS = (30, LARGEST)
+"""The sizes of crowds for our own mechanisms, which are proved."""
 
 _FEW = 64
-"""A vector with more candidates than this is treated as a crowd, which has few distinct scores."""
+"""A vector with more candidates than this is treated as a crowd."""
 _DEEPEST = -1e5
 _FARTHEST = 2**20
 
 
-@dataclass(slots=True)
-class Scored:
-    """Score vectors for one subject, one loss and one neighbour relation."""
+class Pair(NamedTuple):
+    """Two neighbouring score vectors."""
 
-    subject: Subject
-    loss: Loss
+    scores: tuple[float, ...]
+    neighbour: tuple[float, ...]
+    counts: Counts = ()
+
+
+@dataclass(slots=True, eq=False)
+class ScoreVectors(Kind):
+    """What every search among score vectors does: propose pairs of neighbours under one relation."""
+
     among: Relation
     grid: ScoreGrid
     noise_scale: float
     sizes: tuple[int, ...]
-    thorough: bool
 
     @property
     def relation(self) -> str:
         """The neighbour relation in one word."""
         return self.among.name
 
-    def masses(self, rows: Floats, *, plainly: bool = False) -> Floats:
-        """Return log-probabilities, one row per row of scores."""
-        logs = self.subject.log_masses(rows, monotonic=self.among.monotonic, plainly=plainly)
-        # Logarithms below this are rounded too coarsely, so their differences are meaningless.
-        return np.where((logs < _DEEPEST) & (logs > -np.inf), _DEEPEST, logs) if plainly else logs
+    @abstractmethod
+    def batch(
+        self, here: Floats, there: Floats, counts: Counts = (), *, plainly: bool = False
+    ) -> Batch:
+        """Compare each row with the other; ``plainly`` means that the scores may be enormous."""
 
-    def in_balls(self, rows: Floats) -> tuple[Witness, bool]:
-        """Return two rows with their certified loss, and whether the loss certainly exceeds the claim."""
+    @abstractmethod
+    def changes(self, here: Floats, there: Floats) -> Floats:
+        """Return how clearly the answers to enormous scores differ, above zero if they do."""
+
+    def near(self, rows: Floats, counts: Counts = (), *, plainly: bool = False) -> Batch:
+        """Compare rows with the neighbours that the relation proposes."""
+        pairs = [
+            (row, other)
+            for row in rows
+            for other in self.among.structured(row, self.grid.delta)
+            # Large sums of floats are rounded; skip pairs that are no longer neighbours.
+            if not plainly or self._is_neighbour(row, other)
+        ]
+        found = np.array(pairs).reshape(-1, 2, rows.shape[1])
+        return self.batch(found[:, 0], found[:, 1], counts, plainly=plainly)
+
+    def far_out(self, size: int, every: int = 1) -> Iterator[Batch]:
+        """Yield common offsets, enormous scores, and the boundaries between offsets where answers change."""
+        yield self.near(far_rows(size, self.grid, self.noise_scale)[::every], plainly=True)
+        if self.among.custom is None:
+            for base in far_bases(size, self.grid):
+                yield from self._boundary(base)
+
+    def _boundary(self, base: Floats) -> Iterator[Batch]:
+        """Compare two vectors that differ by a common Δ, at the offset where answers change most."""
+        far = offsets(self.noise_scale, self.grid.delta)
+        moved = base + np.array(far)[:, None]
+        values = self.changes(moved[:-1], moved[1:])
+        place = int(np.argmax(values))
+        if not values[place] > 0:
+            return
+
+        def change(low: float, high: float) -> float:
+            return float(self.changes(base[None] + low, base[None] + high)[0])
+
+        low, high = narrowed(far[place], far[place + 1], self.grid.delta, change)
+        if self._is_neighbour(base + low, base + high):
+            yield self.batch(base[None] + low, base[None] + high, plainly=True)
+
+    def _is_neighbour(self, row: Floats, other: Floats) -> bool:
+        return bool(np.isfinite(other).all()) and self.among.contains(
+            row.tolist(), other.tolist(), self.grid.sensitivity
+        )
+
+
+@dataclass(slots=True)
+class Vectors(ScoreVectors):
+    """Vectors of a few candidates, for one subject and one loss."""
+
+    subject: Subject
+    loss: Loss
+    thorough: bool
+    finest, patience, part = 2.0**-10, 180, 1
+
+    def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
+        """Yield the stages: lattices, structured vectors, very large scores, and scattered vectors."""
+        sizes, anything = self.sizes, not self.subject.canonical
+        for size in sizes:
+            if size in LATTICES:
+                yield "lattice", size, self._lattice(size)
+            # Our own mechanisms depend only on sorted gaps, so for intermediate sizes the lattice is enough.
+            if anything or size in (sizes[0], sizes[-1]) or size not in LATTICES:
+                # If a subject uses a bound on the scores, few candidates are enough to show it.
+                sides = anything and (self.thorough or size == sizes[0])
+                rows = shapes(
+                    size, self.grid, self.noise_scale, both_ways=anything, both_sides=sides
+                )
+                yield "structured vectors", size, [self.near(self._sign * rows)]
+        far = {sizes[0], sizes[-1]} if self.thorough else {min(sizes[0], 8)}
+        # If sensitivities differ, no offset is common to all candidates, and large products are rounded.
+        for size in sorted(far) if self.subject.steps is None else ():
+            # For our own mechanisms offsets provably do not matter, except in floats.
+            yield "far out", size, self.far_out(size, 1 if anything or self.thorough else 7)
+        for size in sizes:
+            rows = scattered(size, self.grid, 4 * self.grid.delta, 12 if self.thorough else 3)
+            yield "scattered vectors", size, [self.near(rows)]
+
+    def around(self, pair: Pair, step: float) -> Iterator[Batch]:
+        """Yield pairs with one score of either vector, or of both, moved by a step."""
+        scores, neighbour = np.array(pair.scores), np.array(pair.neighbour)
+        size, delta = len(scores), self.grid.delta
+        if np.abs(scores).max() > _FARTHEST * delta or step * delta < self.grid.step:
+            return
+        moves = np.concatenate([np.eye(size), -np.eye(size)]) * step * delta
+        still = np.zeros_like(moves)
+        here = scores + np.concatenate([moves, still, moves])
+        there = neighbour + np.concatenate([still, moves, moves])
+        # Beyond a dozen noise scales, larger gaps only make probabilities smaller.
+        reach = max(12 * self.noise_scale + 4 * size * delta, float(np.ptp(scores)))
+        near = np.ptp(here, axis=1) <= reach
+        if self.among.custom is not None:
+            yield self.near(np.unique(here[near], axis=0))
+        elif near.any():
+            here = here[near]
+            yield self.batch(here, self.among.clip(here, there[near], delta), pair.counts)
+
+    def size(self, pair: Pair) -> int:
+        """Return the number of candidates."""
+        return sum(pair.counts) or len(pair.scores)
+
+    def certified(self, pair: Pair) -> tuple[Witness, bool]:
+        """Return the pair with its certified loss, and whether the loss certainly exceeds the claim."""
         subject, monotonic = self.subject, self.among.monotonic
+        rows = np.array([pair.scores, pair.neighbour])
+        rows = np.repeat(rows, pair.counts, axis=1) if pair.counts else rows
         shown = [_shown(subject.in_scores(row).tolist()) for row in rows]
         if not self.among.contains(shown[0], shown[1], subject.steps or subject.sensitivity):
             raise AssertionError("the search left the neighbour relation")
@@ -82,72 +190,40 @@ class Scored:
         )
         return in_blocks(witness), refutes
 
+    def batch(
+        self, here: Floats, there: Floats, counts: Counts = (), *, plainly: bool = False
+    ) -> Batch:
+        """Compare each row with the other."""
+        if not len(here):
+            return _listed(np.empty(0), here, there)
+        masses = self._masses(np.concatenate([here, there]), counts, plainly=plainly)
+        losses = self.loss.values(masses[: len(here)], masses[len(here) :])
+        return _listed(losses, here, there, counts)
 
-class Vectors(Scored):
-    """Vectors of a few candidates."""
+    def changes(self, here: Floats, there: Floats) -> Floats:
+        """Return the losses."""
+        return self.batch(here, there, plainly=True).losses
 
-    finest, patience, part = 2.0**-10, 180, 1
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.subject.largest_is_best else -1.0
 
-    def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """Yield the stages: lattices, structured vectors, very large scores, and scattered vectors."""
-        sizes, anything = self.sizes, not self.subject.canonical
-        for size in sizes:
-            if lattice_shape(size) is not None:
-                yield "lattice", size, self._lattice(size)
-            # Our own mechanisms depend only on sorted gaps, so for intermediate sizes the lattice is enough.
-            if anything or size in (sizes[0], sizes[-1]) or lattice_shape(size) is None:
-                # If a subject uses a bound on the scores, few candidates are enough to show it.
-                sides = anything and (self.thorough or size == sizes[0])
-                rows = shapes(
-                    size, self.grid, self.noise_scale, both_ways=anything, both_sides=sides
-                )
-                signed = rows if self.subject.largest_is_best else -rows
-                yield "structured vectors", size, [self._near(signed)]
-        far = {sizes[0], sizes[-1]} if self.thorough else {min(sizes[0], 8)}
-        # If sensitivities differ, no offset is common to all candidates, and large products are rounded.
-        for size in sorted(far) if self.subject.steps is None else ():
-            yield "far out", size, self._far_out(size)
-        for size in sizes:
-            rows = scattered(size, self.grid, 4 * self.grid.delta, 12 if self.thorough else 3)
-            yield "scattered vectors", size, [self._near(rows)]
-
-    def around(self, pair: Pair, step: float) -> Iterator[Batch]:
-        """Yield pairs with one coordinate of either vector, or of both, moved by a step."""
-        scores, neighbour = map(np.array, pair)
-        size, delta = len(scores), self.grid.delta
-        if np.abs(scores).max() > _FARTHEST * delta or step * delta < self.grid.step:
-            return
-        moves = np.concatenate([np.eye(size), -np.eye(size)]) * step * delta
-        still = np.zeros_like(moves)
-        here = scores + np.concatenate([moves, still, moves])
-        there = neighbour + np.concatenate([still, moves, moves])
-        # Beyond a dozen noise scales, larger gaps only make probabilities smaller.
-        reach = max(12 * self.noise_scale + 4 * size * delta, float(np.ptp(scores)))
-        near = np.ptp(here, axis=1) <= reach
-        if self.among.custom is not None:
-            yield self._near(np.unique(here[near], axis=0))
-        elif near.any():
-            here = here[near]
-            yield self._batch(here, self.among.clip(here, there[near], delta))
-
-    def size(self, pair: Pair) -> int:
-        """Return the number of candidates."""
-        return len(pair[0])
-
-    def certified(self, pair: Pair) -> tuple[Witness, bool]:
-        """Return the pair with its certified loss, and whether the loss certainly exceeds the claim."""
-        return self.in_balls(np.array(pair))
+    def _masses(self, rows: Floats, counts: Counts = (), *, plainly: bool = False) -> Floats:
+        """Return log-probabilities, one row per row of scores."""
+        if counts:
+            return self.subject.log_blocks(rows, counts, monotonic=self.among.monotonic)
+        logs = self.subject.log_masses(rows, monotonic=self.among.monotonic, plainly=plainly)
+        # Logarithms below this are rounded too coarsely, so their differences are meaningless.
+        return np.where((logs < _DEEPEST) & (logs > -np.inf), _DEEPEST, logs) if plainly else logs
 
     def _lattice(self, size: int) -> Iterator[Batch]:
         """Compare every point of a lattice with every neighbour on it."""
         points = lattice(size, self.grid)
         if self.among.custom is not None:
-            yield self._near(points)
+            yield self.near(points)
             return
-        shape = lattice_shape(size)
-        assert shape is not None
-        reach, side = shape
-        flat = self.masses(points)
+        reach, side = LATTICES[size]
+        flat = self._masses(points)
         table = flat.reshape((side,) * size + flat.shape[1:])
         corner = points.reshape((side,) * size + (size,))
         for move in self.among.lattice_moves(size, reach):
@@ -156,65 +232,7 @@ class Vectors(Scored):
             losses = self.loss.values(
                 table[here].reshape(-1, flat.shape[1]), table[there].reshape(-1, flat.shape[1])
             )
-            ends = corner[here].reshape(-1, size), corner[there].reshape(-1, size)
-            yield _of_rows(losses, *ends, float(points.max()))
-
-    def _near(self, rows: Floats, *, plainly: bool = False) -> Batch:
-        """Compare rows with the neighbours that the relation proposes."""
-        here, there = list[Floats](), list[Floats]()
-        for row in rows:
-            neighbours = self.among.structured(row, self.grid.delta)
-            if plainly:
-                # Large sums of floats are rounded; skip pairs that are no longer neighbours.
-                neighbours = neighbours[[self._is_neighbour(row, other) for other in neighbours]]
-            here += [row] * len(neighbours)
-            there += list(neighbours)
-        return self._batch(
-            np.array(here).reshape(-1, rows.shape[1]),
-            np.array(there).reshape(-1, rows.shape[1]),
-            plainly=plainly,
-        )
-
-    def _batch(self, here: Floats, there: Floats, *, plainly: bool = False) -> Batch:
-        if not len(here):
-            return _of_rows(np.empty(0), here, there, 0.0)
-        masses = self.masses(np.concatenate([here, there]), plainly=plainly)
-        losses = self.loss.values(masses[: len(here)], masses[len(here) :])
-        return _of_rows(losses, here, there, float(np.abs(here).max()))
-
-    def _is_neighbour(self, row: Floats, other: Floats) -> bool:
-        return bool(np.isfinite(other).all()) and self.among.contains(
-            row.tolist(), other.tolist(), self.grid.sensitivity
-        )
-
-    def _far_out(self, size: int) -> Iterator[Batch]:
-        """Yield common offsets, enormous scores, and the boundaries between offsets where answers change."""
-        rows = far_rows(size, self.grid, self.noise_scale)
-        if self.subject.canonical and not self.thorough:
-            rows = rows[::7]  # offsets provably do not matter, except in floats
-        yield self._near(rows, plainly=True)
-        if self.among.custom is None:
-            far = offsets(self.noise_scale, self.grid.delta)
-            for base in far_bases(size, self.grid):
-                yield self._boundary(base, far)
-
-    def _boundary(self, base: Floats, far: list[float]) -> Batch:
-        """Return two vectors that differ by a common Δ, at the offset where probabilities change most."""
-        masses = self.masses(np.array([base + offset for offset in far]), plainly=True)
-        values = self.loss.values(masses[:-1], masses[1:])
-        place, nothing = int(np.argmax(values)), np.empty((0, len(base)))
-        if not values[place] > 0:
-            return self._batch(nothing, nothing)
-
-        def change(low: float, high: float) -> float:
-            ends = self.masses(base + np.array([[low], [high]]), plainly=True)
-            return float(self.loss.values(ends[:1], ends[1:])[0])
-
-        low, high = narrowed(far[place], far[place + 1], self.grid.delta, change)
-        first, second = base + low, base + high
-        if not self._is_neighbour(first, second):
-            return self._batch(nothing, nothing)
-        return self._batch(first[None], second[None], plainly=True)
+            yield _listed(losses, corner[here].reshape(-1, size), corner[there].reshape(-1, size))
 
 
 def _shown(row: list[float]) -> tuple[Any, ...]:
@@ -224,14 +242,14 @@ def _shown(row: list[float]) -> tuple[Any, ...]:
     return tuple(map(short.__getitem__, row))
 
 
-def _of_rows(losses: Floats, here: Floats, there: Floats, magnitude: float) -> Batch:
+def _listed(losses: Floats, here: Floats, there: Floats, counts: Counts = ()) -> Batch:
     def pair(place: int) -> Pair:
-        return tuple(here[place].tolist()), tuple(there[place].tolist())
+        return Pair(tuple(here[place].tolist()), tuple(there[place].tolist()), counts)
 
-    return Batch(losses, pair, len(losses), magnitude)
+    return Batch(losses, pair, len(losses), float(np.abs(here).max(initial=0.0)))
 
 
-class Crowds(Scored):
+class Crowds(Vectors):
     """Vectors with few levels, each with any number of candidates."""
 
     finest, patience, part = 2.0**-8, 100, 3
@@ -243,54 +261,30 @@ class Crowds(Scored):
         every = [2 * delta - hair, wide, delta, 2 * delta + hair, wider]
         known = self.subject.canonical and not self.thorough
         for total in self.sizes:
-            # Large crowds are slow: only two gaps are tried, and for our own proved mechanisms only some
-            # crowds.
+            # Large crowds are slow: fewer gaps are tried, and for our own proved mechanisms only one.
             gaps = every if self.thorough or total == TOTALS[1] else every[:2]
-            several = list(crowds(total, self.grid, every[:2] if known else gaps, self.among))
-            yield "crowds", total, [self._batch(several[:: 5 if known else 1])]
-
-    def around(self, pair: Crowd, step: float) -> Iterator[Batch]:
-        """Yield crowds with one block moved (in either vector or in both) or resized."""
-        grow = min(4.0, max(1.25, 4 * (2 * step) ** 0.5))
-        near = [
-            moved.clipped(self.among, self.grid.delta)
-            for moved in pair.around(step * self.grid.delta, grow)
-        ]
-        yield self._batch([one for one in near if one.size <= LARGEST])
-
-    def size(self, pair: Crowd) -> int:
-        """Return the number of candidates."""
-        return pair.size
-
-    def certified(self, pair: Crowd) -> tuple[Witness, bool]:
-        """Return the pair with its certified loss, and whether the loss certainly exceeds the claim."""
-        return self.in_balls(self._sign * np.stack(pair.rows()))
-
-    @property
-    def _sign(self) -> float:
-        return 1.0 if self.subject.largest_is_best else -1.0
-
-    def _batch(self, several: list[Crowd]) -> Batch:
-        magnitude = max(abs(block[0]) for crowd in several for block in crowd.blocks)
-        sides = [
-            (
-                self._sign * np.array([block[side] for block in crowd.blocks]),
-                [count for *_, count in crowd.blocks],
+            several = [
+                crowd for gap in (every[:1] if known else gaps) for crowd in crowds(total, gap)
+            ]
+            yield (
+                "crowds",
+                total,
+                (
+                    self.near(self._sign * np.array([levels]), counts)
+                    for levels, counts in dict.fromkeys(several)
+                ),
             )
-            for crowd in several
-            for side in (0, 1)
-        ]
-        laws = self.subject.log_blocks(sides, monotonic=self.among.monotonic)
-        pairs = list[tuple[Floats, Floats]]()
-        for crowd, first, second in zip(several, laws[::2], laws[1::2], strict=True):
-            if first is None or second is None:
-                members = self.masses(self._sign * np.stack(crowd.rows()))
-                pairs.append((members[0], members[1]))
-            else:
-                pairs.append((first, second))
-        # Missing blocks are padded as answers with probability zero.
-        losses = self.loss.values(*map(stacked, zip(*pairs, strict=True)))
-        return Batch(losses, several.__getitem__, len(several), magnitude)
+
+    def around(self, pair: Pair, step: float) -> Iterator[Batch]:
+        """Yield crowds with one level moved (in either vector or in both) or resized."""
+        yield from super().around(pair, step)
+        grow = min(4.0, max(1.25, 4 * (2 * step) ** 0.5))
+        ends = np.array([pair.scores]), np.array([pair.neighbour])
+        for place, count in enumerate(pair.counts):
+            for many in {round(count * grow), round(count / grow)} - {count}:
+                counts = (*pair.counts[:place], many, *pair.counts[place + 1 :])
+                if many and sum(counts) <= LARGEST:
+                    yield self.batch(*ends, counts)
 
 
 def scored(
@@ -303,14 +297,14 @@ def scored(
     sizes: tuple[int, ...] | None,
     usual: tuple[int, ...],
     thorough: bool,
-) -> Iterator[Kind]:
+) -> Iterator[Certain]:
     """Yield the searches among small vectors and crowds; ``sizes=None`` uses the default sizes."""
     custom = relation.custom is not None
     few = tuple(size for size in sizes or usual if size <= _FEW or custom)
     if few:
-        yield Vectors(subject, loss, relation, grid, noise_scale, few, thorough)
+        yield Vectors(relation, grid, noise_scale, few, subject, loss, thorough)
     many = tuple(size for size in sizes or () if size > _FEW)
     if sizes is None:
-        many = FEW_TOTALS if subject.canonical and not thorough else TOTALS
+        many = _FEW_TOTALS if subject.canonical and not thorough else TOTALS
     if many and not custom:
-        yield Crowds(subject, loss, relation, grid, noise_scale, many, thorough)
+        yield Crowds(relation, grid, noise_scale, many, subject, loss, thorough)
