@@ -32,16 +32,16 @@ from discreet.desk.description import (
     described,
     form_names,
     invented,
-    openapi,
     planned,
     rehearsed,
     suggested,
 )
+from discreet.desk.openapi import openapi
 from discreet.desk.operations import Figures, Journal, Watched, is_ready
 from discreet.desk.shapes import Request as Asked
 from discreet.desk.shapes import RequestError, question_from
 from discreet.desk.sign_on import Provider, SignOnError
-from discreet.desk.store import TOKEN, AskedQuestion
+from discreet.desk.store import SESSION, TOKEN, AskedQuestion
 from discreet.desk.studies import StudyPlanner
 from discreet.errors import DiscreetError, LedgerError, ParameterError
 from discreet.guarantees.conversions import installed_page
@@ -114,10 +114,10 @@ class DeskApplication:
         """Return the analyst who sent a request; a request with a cookie must come from the page itself."""
         given = request.headers.get("authorization", "")
         scheme, _, token = given.partition(" ")
-        if given and not hmac.compare_digest(scheme.lower().encode(), b"bearer"):
+        if given and scheme.lower() != "bearer":
             raise DeskError(401, "the token is shown as: Authorization: Bearer TOKEN")
         if not given:
-            token = request.cookies.get(COOKIE, "")
+            token = request.cookies.get(self._cookie(COOKIE), "")
             if request.method != "GET" and request.headers.get("x-discreet-desk") != "page":
                 token = ""
         analyst = await self._holder(token.strip())
@@ -137,7 +137,12 @@ class DeskApplication:
 
     async def _holder(self, token: str) -> str | None:
         """Return the analyst who has this token, issued by the desk or by the sign-on provider."""
-        if token.startswith(TOKEN) or self.provider is None:
+        if self.provider is not None and token.startswith(SESSION):
+            # The owner's file may have given the name to somebody else since.
+            analyst, person = self.desk.store.session(token)
+            if analyst is None or person != self.provider.person(analyst):
+                return None
+        elif self.provider is None or token.startswith(TOKEN):
             analyst = self.desk.store.holder(token)
         else:
             analyst = await self.provider.aside(self.provider.analyst, token)
@@ -156,6 +161,10 @@ class DeskApplication:
         self._keep(response, COOKIE, token, seconds=12 * 3600, samesite="strict")
         return response
 
+    def _cookie(self, name: str) -> str:
+        """Return the name of a cookie; with this prefix, no other host of the same domain can set it."""
+        return f"__Host-{name}" if self.desk.owner.desk.secure else name
+
     def _keep(
         self,
         response: Response,
@@ -165,9 +174,9 @@ class DeskApplication:
         seconds: int,
         samesite: Literal["lax", "strict"],
     ) -> None:
-        """Set a cookie that no script can read."""
+        """Set a cookie that no script can read; for no seconds, delete it."""
         response.set_cookie(
-            name,
+            self._cookie(name),
             value,
             max_age=seconds,
             secure=self.desk.owner.desk.secure,
@@ -194,7 +203,7 @@ class DeskApplication:
         provider = self._provider()
         self._require_calm_stranger(request)
         state, code = (request.query_params.get(name, "") for name in ("state", "code"))
-        begun = request.cookies.get(SIGN_ON_COOKIE, "")
+        begun = request.cookies.get(self._cookie(SIGN_ON_COOKIE), "")
         try:
             if not begun or not hmac.compare_digest(begun.encode(), state.encode()):
                 raise SignOnError("the browser that came back is not the one that was sent")
@@ -204,10 +213,12 @@ class DeskApplication:
             response: Response = RedirectResponse("/#not-signed-on", status_code=303)
         else:
             seconds = provider.terms.session
-            token = self.desk.store.new_token(analyst, seconds=seconds, session=True)
+            token = self.desk.store.new_token(
+                analyst, seconds=seconds, person=provider.person(analyst)
+            )
             response = RedirectResponse("/", status_code=303)
             self._keep(response, COOKIE, token, seconds=int(seconds), samesite="strict")
-        response.delete_cookie(SIGN_ON_COOKIE, httponly=True, samesite="lax")
+        self._keep(response, SIGN_ON_COOKIE, "", seconds=0, samesite="lax")
         return response
 
     def _provider(self) -> Provider:
@@ -223,9 +234,9 @@ class DeskApplication:
     async def leave(self, request: Request) -> Response:
         """Delete the cookie, and end the session that single sign-on began."""
         if self.provider is not None:
-            self.desk.store.end_session(request.cookies.get(COOKIE, ""))
+            self.desk.store.end_session(request.cookies.get(self._cookie(COOKIE), ""))
         response = JSONResponse({"left": True})
-        response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+        self._keep(response, COOKIE, "", seconds=0, samesite="strict")
         return response
 
     # ---- requests --------------------------------------------------------------------------------

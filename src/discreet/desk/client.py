@@ -126,9 +126,18 @@ class RemoteDesk:
     def ask(self, question: Mapping[str, Any], *, key: str | None = None) -> TableRelease:
         """Ask a question and pay for it; if the reply is lost, ask again with the same key.
 
-        If you give your own key, asking again with it returns the same answer, at no further cost.
+        Asking again with the same key returns the same answer, at no further cost. Errors have a note with
+        the key.
         """
         key = key or f"{SecureBits().integer(128):032x}"
+        try:
+            return self._asked(question, key)
+        except DiscreetError as error:
+            if not isinstance(error, ParameterError):
+                error.add_note(f"Asked again with key={key!r}, this question is paid only once.")
+            raise
+
+    def _asked(self, question: Mapping[str, Any], key: str) -> TableRelease:
         for attempt in range(_TRIES):
             try:
                 return release_from(self.call("/api/ask", question, key=key)["release"])
@@ -136,7 +145,7 @@ class RemoteDesk:
                 if attempt == _TRIES - 1:
                     raise
             except DeskRefusalError as refusal:
-                if refusal.status != 409 or not attempt:  # else the first try is still in progress
+                if refusal.status not in (409, 429) or not attempt:  # else the first try goes on
                     raise
             time.sleep(2**attempt)
         raise DeskUnreachableError("the reply was lost; the answer will stand in answers()")

@@ -45,7 +45,7 @@ class Figures:
         )
         self._replies = Counter(
             "discreet_desk_replies",
-            "Replies over HTTP, by status.",
+            f"Replies over HTTP, by status: 410 is a missed slot. {ON_DATA}",
             ["status"],
             registry=self.registry,
         )

@@ -255,7 +255,10 @@ class TlsFiles(_Section):
 
 def is_safe_address(address: str) -> bool:
     """Return whether an address is reached by https, or is on this machine."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
     host = parts.hostname or ""
     return bool(host) and (
         parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))

@@ -16,7 +16,6 @@ from discreet.accounting.accountants import ACCOUNTANTS
 from discreet.desk.admission import Desk, fixed_parts
 from discreet.desk.application import DeskApplication
 from discreet.desk.connections import ARRIVAL, MOST, PER_ADDRESS, STRANGERS, Connection, Places
-from discreet.desk.description import checked
 from discreet.desk.operations import Figures, Journal, MetricsServer
 from discreet.desk.owner_file import Listening, Metrics, OwnerFile, SharedTable, TlsFiles
 from discreet.errors import DiscreetError, NoBudgetError, ParameterError
@@ -142,9 +141,10 @@ def _budget_problems(owner: OwnerFile, ledger: Ledger, dataset: str) -> list[str
         budget = ledger.show(dataset)
     except NoBudgetError as error:
         return [f"{error}: discreet budget create {dataset} --epsilon NUMBER"]
-    problem = checked(ledger, dataset)
-    if problem is not None:
-        return [problem]
+    if budget.accountant not in ("epsilon", "epsilon-delta"):
+        return [
+            f"the budget of {dataset!r} adds up {budget.accountant}: a desk divides budgets that add up ε"
+        ]
     # Under another relation a question is refused, or costs twice what the plan says.
     found = [
         f"table.{name}: neighbours = {table.neighbours!r}, and the budget {dataset!r} is for "
