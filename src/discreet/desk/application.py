@@ -37,7 +37,8 @@ from discreet.desk.description import (
     suggested,
 )
 from discreet.desk.openapi import openapi
-from discreet.desk.operations import Figures, Journal, Watched, is_ready
+from discreet.desk.operations import Figures, Journal, Watched, readiness
+from discreet.desk.owner_file import in_url
 from discreet.desk.shapes import Request as Asked
 from discreet.desk.shapes import RequestError, question_from
 from discreet.desk.sign_on import Provider, SignOnError
@@ -246,12 +247,6 @@ class DeskApplication:
         analyst = await self._analyst(request)
         return JSONResponse(await self.desk.look(lambda: described(self.desk, analyst)))
 
-    async def plan(self, request: Request) -> Response:
-        """Reply with what a question would cost."""
-        analyst = await self._analyst(request)
-        question = await _question(request)
-        return JSONResponse(await self.desk.look(lambda: planned(self.desk, analyst, question)))
-
     async def ask(self, request: Request) -> Response:
         """Ask a question, and pay for it."""
         analyst = await self._analyst(request)
@@ -267,17 +262,17 @@ class DeskApplication:
         asked = await self.desk.look(lambda: self.desk.store.asked(analyst))
         return JSONResponse([as_reply(each) for each in asked])
 
-    async def suggest(self, request: Request) -> Response:
-        """Reply with the least ε at which a question is worth asking."""
-        analyst = await self._analyst(request)
-        question = await _question(request)
-        return JSONResponse(await self.desk.look(lambda: suggested(self.desk, analyst, question)))
+    def free(
+        self, look: Callable[[Desk, str, Asked], dict[str, Any]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Return an endpoint that replies with what is public about a question, at no cost."""
 
-    async def rehearse(self, request: Request) -> Response:
-        """Reply with an answer from invented rows, at no cost."""
-        analyst = await self._analyst(request)
-        question = await _question(request)
-        return JSONResponse(await self.desk.look(lambda: rehearsed(self.desk, analyst, question)))
+        async def endpoint(request: Request) -> Response:
+            analyst = await self._analyst(request)
+            question = await _question(request)
+            return JSONResponse(await self.desk.look(lambda: look(self.desk, analyst, question)))
+
+        return endpoint
 
     async def invented(self, request: Request) -> Response:
         """Reply with invented rows of a table, from the owner's public facts."""
@@ -297,8 +292,7 @@ class DeskApplication:
     async def health(self, request: Request) -> Response:
         """Reply whether a question could be asked now: whether the ledger and the store respond."""
         self._require_calm_stranger(request)
-        ready = await is_ready(self.desk)
-        return JSONResponse({"ready": ready}, status_code=200 if ready else 503)
+        return await readiness(self.desk)
 
     async def ways_in(self, _request: Request) -> Response:
         """Reply with the ways to sign in: with a token, or also with single sign-on."""
@@ -344,10 +338,10 @@ class DeskApplication:
             post("/api/session", self.enter),
             Route("/api/session", self.leave, methods=["DELETE"]),
             Route("/api/desk", self.about),
-            post("/api/plan", self.plan),
+            post("/api/plan", self.free(planned)),
             post("/api/ask", self.ask),
-            post("/api/suggest", self.suggest),
-            post("/api/rehearse", self.rehearse),
+            post("/api/suggest", self.free(suggested)),
+            post("/api/rehearse", self.free(rehearsed)),
             post("/api/invented", self.invented),
             post("/api/study", self.study),
             Route("/api/answers", self.answers),
@@ -369,8 +363,7 @@ class DeskApplication:
         }
         listening = self.desk.owner.desk
         host, port = listening.address
-        shown = f"[{host}]" if ":" in host else host
-        hosts = {f"{shown}:{port}", f"localhost:{port}", *map(str.lower, listening.hosts)}
+        hosts = {in_url(host, port), f"localhost:{port}", *map(str.lower, listening.hosts)}
         if listening.tls is not None:  # browsers name the port, unless it is the default
             hosts |= {f"{name.lower()}:{port}" for name in listening.hosts if ":" not in name}
         app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)

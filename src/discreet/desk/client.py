@@ -75,7 +75,7 @@ class RemoteDesk:
         self._token = token
         # Unencrypted traffic is only for this machine, so it must not go to a proxy.
         inside = [] if url.startswith("https") else [urllib.request.ProxyHandler({})]
-        self._opener = urllib.request.build_opener(_NoRedirect(), *inside)
+        self._opener = urllib.request.build_opener(NoRedirect(), *inside)
 
     def about(self) -> dict[str, Any]:
         """Return the questions you may ask, and what is left of the budget; these are public facts."""
@@ -151,11 +151,11 @@ class RemoteDesk:
         raise DeskUnreachableError("the reply was lost; the answer will stand in answers()")
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Refuse redirects: a desk sends none, and following one would leak the token."""
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Refuse redirects."""
 
     def redirect_request(self, *_: Any) -> None:
-        return None
+        """Return no request: following a redirect would leak a token, or let someone else answer."""
 
 
 class DeskUnreachableError(DiscreetError):

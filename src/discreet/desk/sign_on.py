@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 import jwt
 
 from discreet._exact.sampling import SecureBits
+from discreet.desk.client import NoRedirect
 from discreet.desk.owner_file import OwnerFile, SignOn, is_safe_address
 from discreet.errors import DiscreetError
 
@@ -55,11 +56,6 @@ class SignOnError(DiscreetError):
     """The provider could not be reached, or rejects this person. The owner sees the reason."""
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Follow no redirect: a redirect could let someone else answer in the provider's name."""
-
-
 @dataclass(frozen=True, slots=True)
 class Login:
     """A sign-in in progress in one browser."""
@@ -81,7 +77,7 @@ class Provider:
         }
         # No proxy, no redirect: the connection ends at the address in the owner's file.
         self._calls = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), _NoRedirects()
+            urllib.request.ProxyHandler({}), NoRedirect()
         ).open
         self._lock = threading.Lock()
         self._metadata: dict[str, Any] | None = None
