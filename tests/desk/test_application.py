@@ -19,10 +19,13 @@ from hypothesis import strategies as st
 
 from discreet import PureDP
 from discreet._cli import app
+from discreet.desk import application
 from discreet.desk.admission import Desk
 from discreet.desk.application import DeskApplication, DoorKeeper
+from discreet.desk.description import planned
 from discreet.desk.openapi import openapi
 from discreet.desk.serving import DeskServer
+from discreet.desk.shapes import Request
 from discreet.desk.store import ANSWERED, PAID, REFUSED
 from tests.tools.desks import MODE, Caller, Reply, Slots, clinic_at
 from tests.tools.waiting import PATIENCE, until
@@ -362,6 +365,35 @@ def test_one_question_of_an_analyst_at_a_time(call: Caller, slots: Slots) -> Non
     assert "one question at a time" in second.content["error"]
     first.join()
     assert replies == [200]
+
+
+def test_the_plans_of_one_analyst_keep_nobody_waiting(
+    desk_in: Callable[..., DeskServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More plans of one analyst wait than there are threads."""
+    may_end = threading.Event()
+
+    def slowly(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
+        assert analyst == "planning" or may_end.wait(PATIENCE)
+        return planned(desk, analyst, request)
+
+    monkeypatch.setattr(application, "planned", slowly)
+    with desk_in().in_background() as server:
+        greedy, other = (Caller.of(server, name) for name in ("epidemiology", "planning"))
+        statuses: list[int] = []
+        waiting = [
+            threading.Thread(target=lambda: statuses.append(greedy("/api/plan", MODE).status))
+            for _ in range(40)
+        ]
+        for each in waiting:
+            each.start()
+        until(lambda: len(server.desk._requests["epidemiology"]) == 40, "all plans to arrive")
+        assert other("/api/plan", {**MODE, "epsilon": 1}).status == 200
+        assert statuses == []
+        may_end.set()
+        for each in waiting:
+            each.join()
+        assert statuses == [200] * 40
 
 
 def test_the_form_is_told_in_labels_of_people(call: Caller) -> None:

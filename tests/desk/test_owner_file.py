@@ -103,7 +103,7 @@ def test_the_documentations_file_is_valid(tmp_path: Path) -> None:
 def test_every_sentence_of_the_threat_model_names_a_test_that_there_is() -> None:
     root = Path(__file__).parents[2]
     page = (root / "docs" / "desk-threats.md").read_text("utf-8")
-    rows = re.findall(r"^\| ([A-Z].*?) \| (.*) \|$", page, re.MULTILINE)
+    rows = re.findall(r"^\| ([A-Z].*?) \|(.*)\|$", page, re.MULTILINE)
     there = "".join(
         path.read_text("utf-8")
         for path in [*(root / "tests" / "desk").glob("test_*.py"), root / "tests/_cli/test_desk.py"]

@@ -80,6 +80,7 @@ class Desk:
         self._asking: set[str] = set()
         self._running: set[asyncio.Task[Any]] = set()
         self._requests: dict[str, deque[float]] = defaultdict(deque)
+        self._looking: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.observe: Callable[[str, str, str, float | None], None] = lambda *_: None
 
     # ---- starting and stopping -------------------------------------------------------------------
@@ -358,9 +359,13 @@ class Desk:
 
     # ---- what is public --------------------------------------------------------------------------
 
-    async def look(self, read: Callable[[], T]) -> T:
-        """Look something up in the ledger, outside the event loop."""
-        return await asyncio.to_thread(read)
+    async def look(self, read: Callable[[], T], *, analyst: str) -> T:
+        """Look something up outside the event loop, one thing after another for each analyst.
+
+        A plan can take a second. However many an analyst asks for, the others find a free thread.
+        """
+        async with self._looking[analyst]:
+            return await asyncio.to_thread(read)
 
 
 def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:

@@ -245,7 +245,8 @@ class DeskApplication:
     async def about(self, request: Request) -> Response:
         """Reply with what this analyst may ask, and what is left of the budget."""
         analyst = await self._analyst(request)
-        return JSONResponse(await self.desk.look(lambda: described(self.desk, analyst)))
+        found = await self.desk.look(lambda: described(self.desk, analyst), analyst=analyst)
+        return JSONResponse(found)
 
     async def ask(self, request: Request) -> Response:
         """Ask a question, and pay for it."""
@@ -259,7 +260,7 @@ class DeskApplication:
     async def answers(self, request: Request) -> Response:
         """Reply with the analyst's own questions, newest first, with the released answers."""
         analyst = await self._analyst(request)
-        asked = await self.desk.look(lambda: self.desk.store.asked(analyst))
+        asked = await self.desk.look(lambda: self.desk.store.asked(analyst), analyst=analyst)
         return JSONResponse([as_reply(each) for each in asked])
 
     def free(
@@ -270,7 +271,10 @@ class DeskApplication:
         async def endpoint(request: Request) -> Response:
             analyst = await self._analyst(request)
             question = await _question(request)
-            return JSONResponse(await self.desk.look(lambda: look(self.desk, analyst, question)))
+            found = await self.desk.look(
+                lambda: look(self.desk, analyst, question), analyst=analyst
+            )
+            return JSONResponse(found)
 
         return endpoint
 
@@ -278,7 +282,7 @@ class DeskApplication:
         """Reply with invented rows of a table, from the owner's public facts."""
         analyst = await self._analyst(request)
         given = _json(await request.body())
-        found = await self.desk.look(lambda: invented(self.desk, analyst, given))
+        found = await self.desk.look(lambda: invented(self.desk, analyst, given), analyst=analyst)
         return JSONResponse(found)
 
     async def study(self, request: Request) -> Response:

@@ -6,6 +6,7 @@ and are served only at the owner's own address.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections import Counter
@@ -181,7 +182,7 @@ async def readiness(desk: Desk) -> Response:
 
     ready = True
     try:
-        await desk.look(look)
+        await asyncio.to_thread(look)
     except Exception:  # whatever the error, nothing can be asked now
         ready = False
     return JSONResponse({"ready": ready}, status_code=200 if ready else 503)
