@@ -334,7 +334,9 @@ def test_what_a_crash_left_open_is_settled_without_its_table(tmp_path: Path) -> 
     paid, unpaid = (
         desk.store.admit("epidemiology", None, "", {"table": "of old"}) for _ in range(2)
     )
-    entry = desk.ledger.spend("clinic/epidemiology", PureDP(1), purpose=f"desk {paid}: mode")
+    # An analyst sees the names of their questions, and can write one into a condition.
+    purpose = f"desk {paid}: mode of code, where clinic != 'desk {unpaid}:'"
+    entry = desk.ledger.spend("clinic/epidemiology", PureDP(1), purpose=purpose)
     desk._settle()
     assert (desk.store.one(paid).state, desk.store.one(paid).entry) == (LOST, entry.sequence)
     assert desk.store.one(unpaid).state == REFUSED

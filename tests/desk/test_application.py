@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -12,14 +13,19 @@ from typing import Any
 
 import jsonschema
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet import PureDP
+from discreet._cli import app
+from discreet.desk import application
 from discreet.desk.admission import Desk
 from discreet.desk.application import DeskApplication, DoorKeeper
-from discreet.desk.description import openapi
+from discreet.desk.description import planned
+from discreet.desk.openapi import openapi
 from discreet.desk.serving import DeskServer
+from discreet.desk.shapes import Request
 from discreet.desk.store import ANSWERED, PAID, REFUSED
 from tests.tools.desks import MODE, Caller, Reply, Slots, clinic_at
 from tests.tools.waiting import PATIENCE, until
@@ -239,6 +245,25 @@ def test_a_cookie_is_closed_to_scripts_and_to_other_sites(call: Caller) -> None:
     assert call("/api/session", {"token": "wrong"}).status == 401
 
 
+def test_a_cookie_over_tls_cannot_be_set_by_another_host_of_the_domain(
+    desk_in: Callable[..., DeskServer],
+) -> None:
+    with desk_in(desk="behind_proxy = true").in_background() as server:
+        call = Caller(server, None)
+        token = server.desk.store.new_token("epidemiology", days=1)
+        cookie, *attributes = (
+            call("/api/session", {"token": token}).headers["set-cookie"].split("; ")
+        )
+        assert cookie == f"__Host-discreet_desk={token}"
+        assert {"Secure", "HttpOnly", "Path=/", "SameSite=strict"} <= set(attributes)
+        assert not any(each.startswith("Domain") for each in attributes)
+        assert call("/api/desk", cookie=cookie).status == 200
+        assert call("/api/desk", cookie=cookie.removeprefix("__Host-")).status == 401
+        left = call("/api/session", method="DELETE", cookie=cookie).headers["set-cookie"]
+        assert left.startswith('__Host-discreet_desk="";')
+        assert {"Secure", "Path=/", "Max-Age=0"} <= set(left.split("; "))
+
+
 def test_only_known_hosts_are_served_and_headers_are_safe(call: Caller) -> None:
     for host in ("evil.example", "127.0.0.1", "", "127.0.0.1:1"):
         assert call("/", host=host).status == 421
@@ -264,6 +289,34 @@ def test_only_known_hosts_are_served_and_headers_are_safe(call: Caller) -> None:
 )
 def test_nothing_else_is_served(call: Caller, path: str) -> None:
     assert call(path).status in (400, 404, 414)
+
+
+def test_what_an_analyst_writes_is_neither_sql_nor_control_characters(
+    desk_in: Callable[..., DeskServer], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    wild = "\x1b]0;owned\x07'; DROP TABLE questions; --"
+    with desk_in().in_background() as server:
+        call = Caller.of(server, "epidemiology")
+        quoted = wild.replace("'", "''")
+        assert call("/api/ask", {**MODE, "where": f"clinic != '{quoted}'"}).status == 200
+        for change in (
+            {"kind": wild},
+            {"table": wild},
+            {"column": wild},
+            {"where": wild},
+            {wild: 1},
+        ):
+            refused = call("/api/ask", {**MODE, **change})
+            assert refused.status == 400
+            assert refused.content["error"].isprintable()
+        (kept,) = call("/api/answers").content
+        assert kept["release"]["answer"] == "flu"
+        purpose = server.desk.ledger.history("clinic/epidemiology")[-1].details["purpose"]
+        assert "DROP TABLE" in purpose
+        assert purpose.isprintable()
+    printed = CliRunner().invoke(app, ["desk", "log", str(tmp_path / "clinic.toml")]).stdout
+    assert "diagnosis" in printed
+    assert not set("\x1b\x07") & set(printed + caplog.text)
 
 
 def test_bodies_are_small_and_must_be_json(call: Caller) -> None:
@@ -312,6 +365,35 @@ def test_one_question_of_an_analyst_at_a_time(call: Caller, slots: Slots) -> Non
     assert "one question at a time" in second.content["error"]
     first.join()
     assert replies == [200]
+
+
+def test_the_plans_of_one_analyst_keep_nobody_waiting(
+    desk_in: Callable[..., DeskServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More plans of one analyst wait than there are threads."""
+    may_end = threading.Event()
+
+    def slowly(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
+        assert analyst == "planning" or may_end.wait(PATIENCE)
+        return planned(desk, analyst, request)
+
+    monkeypatch.setattr(application, "planned", slowly)
+    with desk_in().in_background() as server:
+        greedy, other = (Caller.of(server, name) for name in ("epidemiology", "planning"))
+        statuses: list[int] = []
+        waiting = [
+            threading.Thread(target=lambda: statuses.append(greedy("/api/plan", MODE).status))
+            for _ in range(40)
+        ]
+        for each in waiting:
+            each.start()
+        until(lambda: len(server.desk._requests["epidemiology"]) == 40, "all plans to arrive")
+        assert other("/api/plan", {**MODE, "epsilon": 1}).status == 200
+        assert statuses == []
+        may_end.set()
+        for each in waiting:
+            each.join()
+        assert statuses == [200] * 40
 
 
 def test_the_form_is_told_in_labels_of_people(call: Caller) -> None:
@@ -373,8 +455,13 @@ def test_a_method_that_a_path_does_not_have_is_told(call: Caller, method: str) -
 
 
 def test_no_reply_holds_anything_that_only_the_data_has(call: Caller) -> None:
-    texts = [json.dumps(call(path).content) for path in ("/api/desk", "/api/answers")]
-    assert not any("only" in text and "secret" in text for text in texts)
+    paths = ("plan", "suggest", "ask", "rehearse")
+    replies = [call(path) for path in ("/api/desk", "/api/answers")]
+    replies += [call(f"/api/{path}", {**MODE, "epsilon": "0.01"}) for path in paths]
+    replies.append(call("/api/invented", {"table": "visits", "rows": 100}))
+    for reply in replies:
+        assert reply.status == 200
+        assert not re.search(r"only\d|secret", json.dumps(reply.content))
     facts = call("/api/desk").content["tables"]["visits"]["columns"]
     assert set(facts) == {"diagnosis", "clinic", "age"}
 

@@ -6,19 +6,21 @@ import json
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from discreet import PureDP, Study
 from discreet._cli import app
-from discreet.desk import connect
+from discreet.desk import client, connect
 from discreet.desk.client import DeskQuestionError, DeskRefusalError, DeskUnreachableError
 from discreet.errors import ParameterError
 from discreet.questions import Median, TableRelease
 from discreet.questions.read_back import release_from
 from discreet.study import StudyError
-from tests.tools.desks import STUDY, Caller
+from tests.tools.desks import MODE, STUDY, Caller
 
 ANYTHING = "x"
 
@@ -137,6 +139,35 @@ def test_a_token_goes_to_the_desk_and_nowhere_else(
             server.shutdown()
             thread.join()
     assert asked == [f"Bearer {ANYTHING}"]
+
+
+def test_a_lost_reply_is_asked_for_again_and_an_error_has_the_key(
+    call: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first try may still wait for a worker: the desk then says that one question is enough."""
+    desk = connect(call.url, token=str(call.token))
+    monkeypatch.setattr(client, "time", SimpleNamespace(sleep=lambda _seconds: None))
+    sent: list[str | None] = []
+    lost = DeskUnreachableError("lost")
+    waiting, unknown = DeskRefusalError("one question at a time"), DeskRefusalError("cannot tell")
+    waiting.status = 429
+    outcomes: list[Exception] = [lost, waiting]
+    ask = desk.call
+
+    def failing(path: str, body: Any = None, *, key: str | None = None) -> Any:
+        sent.append(key)
+        if outcomes:
+            raise outcomes.pop(0)
+        return ask(path, body, key=key)
+
+    monkeypatch.setattr(desk, "call", failing)
+    assert desk.ask(MODE).answer == "flu"
+    assert len(sent) == 3
+    assert len(set(sent)) == 1
+    outcomes.append(unknown)
+    with pytest.raises(DeskRefusalError, match="cannot tell") as refused:
+        desk.ask(MODE)
+    assert f"key={sent[-1]!r}" in refused.value.__notes__[0]
 
 
 def test_releases_survive_the_way() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import urllib.error
 import urllib.request
@@ -48,10 +49,13 @@ def test_figures_are_the_owners_and_name_analysts_only_if_told(
         assert status == 200
         labels = 'analyst="epidemiology",' if per_analyst else ""
         assert f'questions_total{{{labels}kind="mode",outcome="answered"}} 1.0' in text
+        assert f'questions_total{{{labels}kind="mode",outcome="refused"}} 1.0' in text
         assert 'replies_total{status="400"} 1.0' in text
         assert "discreet_desk_waiting 0.0" in text
         assert "slots_missed_total 0.0" in text
-        assert text.count("It depends on the data") >= 3
+        told = re.findall(r"^# HELP discreet_desk_(\w+) (.*)$", text, re.MULTILINE)
+        depending = {name for name, words in told if "It depends on the data" in words}
+        assert {name for name, _ in told} - depending == {"waiting", "working"}
         assert ("epidemiology" in text) == per_analyst
         assert "flu" not in text
         # The metrics token gives no access to the desk, and the desk's address serves no metrics.

@@ -13,6 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
+from discreet.desk.admission import UNKNOWN
 from tests.tools.browser import patient_page
 from tests.tools.desks import Caller, Slots
 
@@ -72,6 +73,12 @@ def test_an_analyst_comes_in_plans_asks_and_reads(call: Caller, browser: Browser
         box = pay.bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= 800
+        # The style sheet of another page does not reorder the form: it is one column.
+        sides = page.locator("#form > :visible:not(h2)").evaluate_all(
+            "all => all.map(each => [each.getBoundingClientRect().left, each.offsetWidth])"
+        )
+        assert len(sides) > 4
+        assert all(side == sides[0] for side in sides)
         # Invented rows and a rehearsal cost nothing.
         before = _spent(call)
         with page.expect_download() as download:
@@ -122,7 +129,7 @@ def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser, slots: Sl
         page.locator("#column").select_option("votes/age")
         expect(page.locator("#kind option")).to_have_text(["Most votes of blocks"])
         expect(page.locator("#rehearse")).to_be_disabled()
-        page.locator("#more summary").click()
+        page.locator("#further summary").click()
         page.locator("#field-with_voted").check()
         expect(page.locator("#plan")).to_contain_text("ε 8 to pay, ")
         expect(page.locator("#pay")).to_be_enabled()
@@ -230,6 +237,19 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         expect(page.locator("#answer .big")).to_have_text("flu")
         expect(notices).to_be_empty()
         assert len(call("/api/answers").content) == asked + 1
+        # The desk cannot tell whether it was paid: asked again, it has the same key.
+        expect(pay).to_be_enabled()
+        keys: list[str | None] = []
+        page.on("request", lambda sent: keys.append(sent.headers.get("idempotency-key")))
+        unknown: dict[str, Any] = {"status": 503, "json": {"error": UNKNOWN}}
+        page.route("**/api/ask", lambda route: route.fulfill(**unknown), times=1)
+        pay.click()
+        expect(notices).to_contain_text("takes nothing more")
+        expect(pay).to_be_enabled()
+        pay.click()
+        expect(page.locator("#answer .big")).to_have_text("flu")
+        first, second = filter(None, keys)
+        assert first == second
         # A blocked analyst.
         expect(pay).to_be_enabled()
         refused: dict[str, Any] = {
@@ -253,7 +273,7 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         page.keyboard.press("Enter")
         expect(notices).to_contain_text("was not asked and nothing was paid")
         expect(page.locator("#door")).to_be_visible()
-        assert len(store.asked("epidemiology")) == asked + 1
+        assert len(store.asked("epidemiology")) == asked + 2
         # The next analyst sees none of this, and gets no suggested ε if none is useful.
         page.route("**/api/suggest", lambda route: route.fulfill(json={"epsilon": None}), times=1)
         _come_in(page, store.new_token("planning", days=1))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import http.client
 import json
 import socket
+import socketserver
 import subprocess
 import sys
 import threading
@@ -19,11 +23,13 @@ from typing import Any
 
 import jwt
 import pytest
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from playwright.sync_api import Browser as ChromiumBrowser
 from playwright.sync_api import expect
 
 from discreet.desk import sign_on
+from discreet.desk.application import SIGN_ON_FAILED
 from discreet.desk.owner_file import OwnerFile, read_owner_file
 from discreet.desk.serving import DeskServer
 from discreet.desk.sign_on import Provider
@@ -213,13 +219,47 @@ class Issuer:
             listed.append({**public, "kid": name, "use": "sig", **named})
         return {"keys": listed}
 
-    def token(self, *, key: Any = None, kid: str = "one", alg: str = "RS256", **claims: Any) -> str:
+    def claims(self, **claims: Any) -> dict[str, Any]:
         now = int(time.time())
         said = {
             "iss": self.url, "aud": "desk", "sub": SUBJECT, "iat": now, "exp": now + 600, **claims,
         }  # fmt: skip
-        kept = {name: value for name, value in said.items() if value is not None}
-        return jwt.encode(kept, key or self.keys["one"], algorithm=alg, headers={"kid": kid})
+        return {name: value for name, value in said.items() if value is not None}
+
+    def token(
+        self,
+        *,
+        key: Any = None,
+        kid: str = "one",
+        alg: str = "RS256",
+        header: dict[str, Any] | None = None,
+        **claims: Any,
+    ) -> str:
+        headers = {"kid": kid, **(header or {})}
+        return jwt.encode(
+            self.claims(**claims), key or self.keys["one"], algorithm=alg, headers=headers
+        )
+
+    def by_hand(self, header: object, *, key: bytes = b"") -> str:
+        """Return a token that no library would make, signed with HMAC if there is a key."""
+        parts = [_encoded(json.dumps(each).encode()) for each in (header, self.claims())]
+        signature = hmac.digest(key, ".".join(parts).encode(), hashlib.sha256) if key else b""
+        return ".".join([*parts, _encoded(signature)])
+
+    def public(self) -> bytes:
+        """Return the published key as text, which an attacker has too."""
+        content: bytes = (
+            self.keys["one"]
+            .public_key()
+            .public_bytes(
+                serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+            )
+        )
+        return content
+
+
+def _encoded(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
 @contextmanager
@@ -272,20 +312,30 @@ def test_only_the_providers_own_valid_tokens_open(tmp_path: Path, issuer: Issuer
     wrong: dict[str, Callable[[], str]] = {
         "forged": lambda: issuer.token(key=other),
         "of no known key": lambda: issuer.token(key=other, kid="two"),
-        "unsigned": lambda: jwt.encode(
-            {"sub": SUBJECT, "iss": issuer.url, "aud": "desk"}, "", "none"
+        "unsigned": lambda: issuer.by_hand({"alg": "none", "kid": "one"}),
+        "signed by the public key": lambda: issuer.by_hand(
+            {"alg": "HS256", "kid": "one"}, key=issuer.public()
         ),
-        "signed by the public key": lambda: issuer.token(key=b"x" * 40, alg="HS256"),
+        "with its own key": lambda: issuer.token(
+            key=other, header={"jwk": jwt.algorithms.RSAAlgorithm.to_jwk(other.public_key(), True)}
+        ),
+        "with an extension": lambda: issuer.token(header={"crit": ["x"], "x": 1}),
+        "a notice of a logout": lambda: issuer.token(header={"typ": "logout+jwt"}),
         "signed otherwise": lambda: issuer.token(alg="RS512"),
         "expired": lambda: issuer.token(exp=now - 120),
         "not yet valid": lambda: issuer.token(nbf=now + 600),
         "for another program": lambda: issuer.token(aud="payroll"),
         "of another issuer": lambda: issuer.token(iss="https://login.example.org"),
+        "of a similar issuer": lambda: issuer.token(iss=issuer.url[:-1]),
+        "issued later": lambda: issuer.token(iat=now + 600),
         "without an end": lambda: issuer.token(exp=None),
         "of nobody": lambda: issuer.token(sub=None),
         "of a stranger": lambda: issuer.token(sub=STRANGER),
+        "of a similar name": lambda: issuer.token(sub=f"{SUBJECT} "),
+        "of a number": lambda: issuer.token(sub=int(SUBJECT)),
         "by e-mail": lambda: issuer.token(sub=STRANGER, email=SUBJECT),
         "not a token": lambda: "a.b.c",
+        "too deep": lambda: f"{_encoded(b'[' * 15_000)}.e30.",
     }
     with _signed_on_clinic(tmp_path, issuer.url).in_background() as server:
         good = _reply(server, issuer.token())
@@ -381,6 +431,50 @@ def test_a_provider_that_redirects_or_calls_itself_otherwise_is_not_believed(
     assert Provider(named).analyst(issuer.token(iss=named_issuer(named))) is None
 
 
+def test_a_session_is_of_the_person_and_not_of_the_name(tmp_path: Path, issuer: Issuer) -> None:
+    """The owner may give the name to a successor; the predecessor's browser is then signed out."""
+    with _signed_on_clinic(tmp_path, issuer.url).in_background() as server:
+        person = Provider(server.owner).person("epidemiology")
+        session = server.desk.store.new_token("epidemiology", seconds=600, person=person)
+        cookie = {"cookie": f"discreet_desk={session}"}
+        assert Caller(server, None)("/api/desk", **cookie).content["analyst"] == "epidemiology"
+        assert server.desk.store.holder(session) is None
+    file = tmp_path / "clinic.toml"
+    as_it_was = file.read_text()
+    without = as_it_was.partition("[desk.sign_on]")[0] + as_it_was.partition('"secret.txt"')[2]
+    for changed in (
+        as_it_was.replace(SUBJECT, "the successor"),
+        without.replace(f'subject = "{SUBJECT}"', ""),
+    ):
+        assert changed != as_it_was
+        file.write_text(changed)
+        with DeskServer(read_owner_file(file)).in_background() as server:
+            assert Caller(server, None)("/api/desk", **cookie).status == 401
+
+
+@pytest.mark.parametrize("said", [b"garbage\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n" + b"[" * 9000])
+def test_a_provider_that_makes_no_sense_is_one_sentence(said: bytes, tmp_path: Path) -> None:
+    class Nonsense(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.rfile.readline()
+            self.wfile.write(said)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Nonsense) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            url = f"http://127.0.0.1:{server.server_address[1]}"
+            made = Issuer()
+            made.url = url
+            with _signed_on_clinic(tmp_path, url).in_background() as desk:
+                assert _reply(desk, made.token()).status == 401
+                refused = Caller(desk, None)("/api/sign-on")
+                assert (refused.status, refused.content["error"]) == (503, SIGN_ON_FAILED)
+        finally:
+            server.shutdown()
+            serving.join()
+
+
 def test_who_leaves_the_owners_file_is_out(tmp_path: Path, issuer: Issuer) -> None:
     owner = _owner(tmp_path, issuer.url)
     assert Provider(owner).analyst(issuer.token()) == "epidemiology"
@@ -404,6 +498,7 @@ def named_issuer(owner: Any) -> str:
     ("change", "said"),
     [
         ({"issuer": "http://login.example.org"}, "https, or on this machine"),
+        ({"issuer": "https://["}, "https, or on this machine"),
         ({"algorithms": ["HS256"]}, "algorithms"),
         ({"algorithms": ["none"]}, "algorithms"),
         ({"algorithms": []}, "at least one"),

@@ -20,7 +20,6 @@ NO_MODULE = {
     "desk/test_page.py": "the page in a browser is desk/static, not Python",
     "explore/test_page_views.py": "the same, a second file so that two workers share it",
     "desk/test_failover.py": "a desk, its ledger's server and a standby together",
-    "desk/test_described_requests.py": "requests to the whole desk, made from its own description",
 }
 WAITS = {
     "tools/waiting.py": "looks again every few milliseconds",

@@ -171,6 +171,20 @@ def test_a_figure_is_rounded_up_in_its_unit() -> None:
     assert accuracy.in_units(1.0) == "1 person"
 
 
+def test_a_bound_that_no_answer_can_exceed_is_not_shown_as_one() -> None:
+    """A bound of 2,485 people says nothing about a table of 2,000."""
+    rows = pl.DataFrame({"person": [1], "code": ["x"]})
+    question = Mode("code", candidates=LISTED, epsilon="0.003")
+    bound = worst_of(PEOPLE.plan(question))
+    for people, shown in ((bound, False), (bound + 1, True)):
+        stated = table(rows, user="person", people=people)
+        accuracy = stated.plan(question).accuracy
+        assert accuracy is not None
+        assert (f"at worst {bound:,} people off" in str(accuracy)) == shown
+        assert (f"; no bound below {people:,} people is proved" in str(accuracy)) != shown
+        assert Accuracy.from_data(accuracy.proved()).proved_error == accuracy.proved_error
+
+
 def test_the_exact_law_is_weighed_by_the_mechanism() -> None:
     scores = Scores([3, 0], sensitivity=1, monotonic=True)
     mechanism = PermuteAndFlip(epsilon=1)

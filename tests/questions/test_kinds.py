@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,8 +13,14 @@ from typing import Any
 
 import polars as pl
 import pytest
+from playwright.sync_api import Browser, expect
 
 import discreet
+from discreet.desk.store import DeskStore
+from tests.tools.browser import browser, patient_page
+from tests.tools.desks import clinic_at, desk_process
+
+__all__ = ["browser"]  # a fixture
 
 LEAST = '''"""The least common value: which candidate do fewest people have?"""
 
@@ -53,7 +60,8 @@ import discreet
 from discreet import questions
 from discreet.desk.assistant import assistant_server
 from discreet.desk.client import RemoteTable
-from discreet.desk.description import _questions, openapi
+from discreet.desk.description import _questions
+from discreet.desk.openapi import openapi
 from discreet.desk.shapes import question_from
 from discreet.errors import ParameterError
 
@@ -151,6 +159,27 @@ def test_it_is_asked_at_a_desk_by_the_fields_of_an_analyst(found: dict[str, Any]
     for shown in ("OpenAPI", "assistant", "form"):
         assert "loudly" in found[shown], shown
         assert not {"secretly", "candidates", "mechanism"} & set(found[shown]), shown
+
+
+def test_it_is_in_the_form_of_the_page(house: Path, browser: Browser, tmp_path: Path) -> None:
+    """Without a line of JavaScript: the form, the plan, the answer and the question in words."""
+    owner = clinic_at(tmp_path)
+    with DeskStore(str(owner.desk.store)) as store:
+        token = store.new_token("epidemiology", days=1)
+    with desk_process(tmp_path / "clinic.toml", sources=house) as (_, url):
+        page = patient_page(browser, width=1280, height=800, scheme="light")
+        page.goto(url)
+        page.locator("#token").fill(token)
+        page.keyboard.press("Enter")
+        page.locator("#kind").select_option("least")
+        page.locator("#further summary").click()
+        page.get_by_label("Say it in capitals").check()
+        expect(page.locator("#plan")).to_contain_text(" to pay, ")
+        expect(page.locator("#pay")).to_be_enabled()
+        page.locator("#rehearse").click()
+        expect(page.locator("#answer .big")).to_have_text(re.compile("^(FLU|COLD|ASTHMA)$"))
+        expect(page.locator("#answer .asked")).to_contain_text("say it in capitals")
+        page.context.close()
 
 
 def test_it_is_a_command(house: Path) -> None:

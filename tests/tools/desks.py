@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -198,10 +199,15 @@ class Slots:
 
 
 @contextmanager
-def desk_process(file: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Run a desk in its own process and yield its address."""
+def desk_process(
+    file: Path, *, sources: Path | None = None
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Run a desk in its own process, perhaps with other sources, and yield its address."""
     command = [sys.executable, "-m", "discreet", "desk", "serve", str(file), "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    given = None if sources is None else {**os.environ, "PYTHONPATH": str(sources)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=given
+    ) as process:
         assert process.stdout is not None
         try:
             told = b""

@@ -190,8 +190,8 @@ def status(file: str, *, json: bool) -> None:
         for holder, _, expires in store.tokens():
             until.setdefault(holder, []).append(_when(expires)[:10])
         rows: list[dict[str, Any]] = []
-        for name, analyst in owner.analyst.items():
-            for dataset in sorted({owner.table[table].dataset for table in analyst.tables}):
+        for name in owner.analyst:
+            for dataset in owner.datasets(name):
                 part = part_of(dataset, name)
                 handed_out = part in ledger.show(dataset).parts
                 rows.append(

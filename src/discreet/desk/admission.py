@@ -12,8 +12,8 @@ import asyncio
 import logging
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -80,6 +80,7 @@ class Desk:
         self._asking: set[str] = set()
         self._running: set[asyncio.Task[Any]] = set()
         self._requests: dict[str, deque[float]] = defaultdict(deque)
+        self._looking: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.observe: Callable[[str, str, str, float | None], None] = lambda *_: None
 
     # ---- starting and stopping -------------------------------------------------------------------
@@ -126,7 +127,9 @@ class Desk:
                 part = part_of(dataset, question.analyst)
                 self.ledger.await_payments(part)  # a commit may outlive its worker
                 for entry in self.ledger.history(part):
-                    if entry.kind == "spend" and question.id in str(entry.details.get("purpose")):
+                    purpose = str(entry.details.get("purpose"))
+                    # Only its beginning is the desk's: an analyst's condition can name another question.
+                    if entry.kind == "spend" and purpose.startswith(_mark(question.id)):
                         return entry.sequence
         return None
 
@@ -204,7 +207,8 @@ class Desk:
 
     async def ask(self, analyst: str, request: Request, *, key: str | None = None) -> AskedQuestion:
         """Admit, pay, and answer at the end of the slot; or return the stored answer for the same key."""
-        table, question = permitted(self.owner, analyst, request)
+        with self._counting_refusals(analyst, request):
+            table, question = permitted(self.owner, analyst, request)
         if key is not None:
             known = self.store.find(analyst, key=key)
             if known is not None and known.digest == request.digest and self._is_stranded(known):
@@ -214,15 +218,18 @@ class Desk:
                 )  # another request may have used the same key meanwhile
             if known is not None:
                 return self._again(known, request.digest)
-        self.require_trusted(analyst)
-        if analyst in self._asking:
-            raise DeskError(429, "one question at a time: your last one is still being worked on")
-        self._asking.add(analyst)
-        try:
-            worker = await self._admitted()
-        except BaseException:
-            self._asking.discard(analyst)
-            raise
+        with self._counting_refusals(analyst, request):
+            self.require_trusted(analyst)
+            if analyst in self._asking:
+                raise DeskError(
+                    429, "one question at a time: your last one is still being worked on"
+                )
+            self._asking.add(analyst)
+            try:
+                worker = await self._admitted()
+            except BaseException:
+                self._asking.discard(analyst)
+                raise
         job = Job(
             ledger=self.owner.ledger.place,
             till=self.store.till,
@@ -243,6 +250,14 @@ class Desk:
             )
         )
         return await asyncio.shield(task)
+
+    @contextmanager
+    def _counting_refusals(self, analyst: str, request: Request) -> Iterator[None]:
+        try:
+            yield
+        except DiscreetError:
+            self.observe(request.kind.kind, REFUSED, analyst, None)
+            raise
 
     def _again(self, known: AskedQuestion, asked: str) -> AskedQuestion:
         if known.digest != asked:
@@ -285,7 +300,7 @@ class Desk:
         took: float | None = None
         try:
             name = asked = self.store.admit(analyst, key, request.digest, request.as_data())
-            words = f"desk {name}: {request.kind.kind} of {request.about}"
+            words = f"{_mark(name)} {request.kind.kind} of {request.about}"
             where = request.fields.get("where")
             purpose = shortened(words if where is None else f"{words}, where {where}")
             job = replace(job, question=job.question.changed(purpose=purpose))
@@ -344,9 +359,13 @@ class Desk:
 
     # ---- what is public --------------------------------------------------------------------------
 
-    async def look(self, read: Callable[[], T]) -> T:
-        """Look something up in the ledger, outside the event loop."""
-        return await asyncio.to_thread(read)
+    async def look(self, read: Callable[[], T], *, analyst: str) -> T:
+        """Look something up outside the event loop, one thing after another for each analyst.
+
+        A plan can take a second. However many an analyst asks for, the others find a free thread.
+        """
+        async with self._looking[analyst]:
+            return await asyncio.to_thread(read)
 
 
 def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
@@ -382,6 +401,11 @@ async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], float]:
         finally:
             worker.end()
     return found
+
+
+def _mark(name: str) -> str:
+    """Return how the ledger's purpose for a question begins."""
+    return f"desk {name}:"
 
 
 def _stays_paid(said: str, question: AskedQuestion) -> DeskError:

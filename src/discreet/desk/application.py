@@ -32,16 +32,17 @@ from discreet.desk.description import (
     described,
     form_names,
     invented,
-    openapi,
     planned,
     rehearsed,
     suggested,
 )
-from discreet.desk.operations import Figures, Journal, Watched, is_ready
+from discreet.desk.openapi import openapi
+from discreet.desk.operations import Figures, Journal, Watched, readiness
+from discreet.desk.owner_file import in_url
 from discreet.desk.shapes import Request as Asked
 from discreet.desk.shapes import RequestError, question_from
 from discreet.desk.sign_on import Provider, SignOnError
-from discreet.desk.store import TOKEN, AskedQuestion
+from discreet.desk.store import SESSION, TOKEN, AskedQuestion
 from discreet.desk.studies import StudyPlanner
 from discreet.errors import DiscreetError, LedgerError, ParameterError
 from discreet.guarantees.conversions import installed_page
@@ -114,10 +115,10 @@ class DeskApplication:
         """Return the analyst who sent a request; a request with a cookie must come from the page itself."""
         given = request.headers.get("authorization", "")
         scheme, _, token = given.partition(" ")
-        if given and not hmac.compare_digest(scheme.lower().encode(), b"bearer"):
+        if given and scheme.lower() != "bearer":
             raise DeskError(401, "the token is shown as: Authorization: Bearer TOKEN")
         if not given:
-            token = request.cookies.get(COOKIE, "")
+            token = request.cookies.get(self._cookie(COOKIE), "")
             if request.method != "GET" and request.headers.get("x-discreet-desk") != "page":
                 token = ""
         analyst = await self._holder(token.strip())
@@ -137,7 +138,12 @@ class DeskApplication:
 
     async def _holder(self, token: str) -> str | None:
         """Return the analyst who has this token, issued by the desk or by the sign-on provider."""
-        if token.startswith(TOKEN) or self.provider is None:
+        if self.provider is not None and token.startswith(SESSION):
+            # The owner's file may have given the name to somebody else since.
+            analyst, person = self.desk.store.session(token)
+            if analyst is None or person != self.provider.person(analyst):
+                return None
+        elif self.provider is None or token.startswith(TOKEN):
             analyst = self.desk.store.holder(token)
         else:
             analyst = await self.provider.aside(self.provider.analyst, token)
@@ -156,6 +162,10 @@ class DeskApplication:
         self._keep(response, COOKIE, token, seconds=12 * 3600, samesite="strict")
         return response
 
+    def _cookie(self, name: str) -> str:
+        """Return the name of a cookie; with this prefix, no other host of the same domain can set it."""
+        return f"__Host-{name}" if self.desk.owner.desk.secure else name
+
     def _keep(
         self,
         response: Response,
@@ -165,9 +175,9 @@ class DeskApplication:
         seconds: int,
         samesite: Literal["lax", "strict"],
     ) -> None:
-        """Set a cookie that no script can read."""
+        """Set a cookie that no script can read; for no seconds, delete it."""
         response.set_cookie(
-            name,
+            self._cookie(name),
             value,
             max_age=seconds,
             secure=self.desk.owner.desk.secure,
@@ -194,7 +204,7 @@ class DeskApplication:
         provider = self._provider()
         self._require_calm_stranger(request)
         state, code = (request.query_params.get(name, "") for name in ("state", "code"))
-        begun = request.cookies.get(SIGN_ON_COOKIE, "")
+        begun = request.cookies.get(self._cookie(SIGN_ON_COOKIE), "")
         try:
             if not begun or not hmac.compare_digest(begun.encode(), state.encode()):
                 raise SignOnError("the browser that came back is not the one that was sent")
@@ -204,10 +214,12 @@ class DeskApplication:
             response: Response = RedirectResponse("/#not-signed-on", status_code=303)
         else:
             seconds = provider.terms.session
-            token = self.desk.store.new_token(analyst, seconds=seconds, session=True)
+            token = self.desk.store.new_token(
+                analyst, seconds=seconds, person=provider.person(analyst)
+            )
             response = RedirectResponse("/", status_code=303)
             self._keep(response, COOKIE, token, seconds=int(seconds), samesite="strict")
-        response.delete_cookie(SIGN_ON_COOKIE, httponly=True, samesite="lax")
+        self._keep(response, SIGN_ON_COOKIE, "", seconds=0, samesite="lax")
         return response
 
     def _provider(self) -> Provider:
@@ -223,9 +235,9 @@ class DeskApplication:
     async def leave(self, request: Request) -> Response:
         """Delete the cookie, and end the session that single sign-on began."""
         if self.provider is not None:
-            self.desk.store.end_session(request.cookies.get(COOKIE, ""))
+            self.desk.store.end_session(request.cookies.get(self._cookie(COOKIE), ""))
         response = JSONResponse({"left": True})
-        response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+        self._keep(response, COOKIE, "", seconds=0, samesite="strict")
         return response
 
     # ---- requests --------------------------------------------------------------------------------
@@ -233,13 +245,8 @@ class DeskApplication:
     async def about(self, request: Request) -> Response:
         """Reply with what this analyst may ask, and what is left of the budget."""
         analyst = await self._analyst(request)
-        return JSONResponse(await self.desk.look(lambda: described(self.desk, analyst)))
-
-    async def plan(self, request: Request) -> Response:
-        """Reply with what a question would cost."""
-        analyst = await self._analyst(request)
-        question = await _question(request)
-        return JSONResponse(await self.desk.look(lambda: planned(self.desk, analyst, question)))
+        found = await self.desk.look(lambda: described(self.desk, analyst), analyst=analyst)
+        return JSONResponse(found)
 
     async def ask(self, request: Request) -> Response:
         """Ask a question, and pay for it."""
@@ -253,26 +260,29 @@ class DeskApplication:
     async def answers(self, request: Request) -> Response:
         """Reply with the analyst's own questions, newest first, with the released answers."""
         analyst = await self._analyst(request)
-        asked = await self.desk.look(lambda: self.desk.store.asked(analyst))
+        asked = await self.desk.look(lambda: self.desk.store.asked(analyst), analyst=analyst)
         return JSONResponse([as_reply(each) for each in asked])
 
-    async def suggest(self, request: Request) -> Response:
-        """Reply with the least ε at which a question is worth asking."""
-        analyst = await self._analyst(request)
-        question = await _question(request)
-        return JSONResponse(await self.desk.look(lambda: suggested(self.desk, analyst, question)))
+    def free(
+        self, look: Callable[[Desk, str, Asked], dict[str, Any]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Return an endpoint that replies with what is public about a question, at no cost."""
 
-    async def rehearse(self, request: Request) -> Response:
-        """Reply with an answer from invented rows, at no cost."""
-        analyst = await self._analyst(request)
-        question = await _question(request)
-        return JSONResponse(await self.desk.look(lambda: rehearsed(self.desk, analyst, question)))
+        async def endpoint(request: Request) -> Response:
+            analyst = await self._analyst(request)
+            question = await _question(request)
+            found = await self.desk.look(
+                lambda: look(self.desk, analyst, question), analyst=analyst
+            )
+            return JSONResponse(found)
+
+        return endpoint
 
     async def invented(self, request: Request) -> Response:
         """Reply with invented rows of a table, from the owner's public facts."""
         analyst = await self._analyst(request)
         given = _json(await request.body())
-        found = await self.desk.look(lambda: invented(self.desk, analyst, given))
+        found = await self.desk.look(lambda: invented(self.desk, analyst, given), analyst=analyst)
         return JSONResponse(found)
 
     async def study(self, request: Request) -> Response:
@@ -286,8 +296,7 @@ class DeskApplication:
     async def health(self, request: Request) -> Response:
         """Reply whether a question could be asked now: whether the ledger and the store respond."""
         self._require_calm_stranger(request)
-        ready = await is_ready(self.desk)
-        return JSONResponse({"ready": ready}, status_code=200 if ready else 503)
+        return await readiness(self.desk)
 
     async def ways_in(self, _request: Request) -> Response:
         """Reply with the ways to sign in: with a token, or also with single sign-on."""
@@ -333,10 +342,10 @@ class DeskApplication:
             post("/api/session", self.enter),
             Route("/api/session", self.leave, methods=["DELETE"]),
             Route("/api/desk", self.about),
-            post("/api/plan", self.plan),
+            post("/api/plan", self.free(planned)),
             post("/api/ask", self.ask),
-            post("/api/suggest", self.suggest),
-            post("/api/rehearse", self.rehearse),
+            post("/api/suggest", self.free(suggested)),
+            post("/api/rehearse", self.free(rehearsed)),
             post("/api/invented", self.invented),
             post("/api/study", self.study),
             Route("/api/answers", self.answers),
@@ -358,8 +367,7 @@ class DeskApplication:
         }
         listening = self.desk.owner.desk
         host, port = listening.address
-        shown = f"[{host}]" if ":" in host else host
-        hosts = {f"{shown}:{port}", f"localhost:{port}", *map(str.lower, listening.hosts)}
+        hosts = {in_url(host, port), f"localhost:{port}", *map(str.lower, listening.hosts)}
         if listening.tls is not None:  # browsers name the port, unless it is the default
             hosts |= {f"{name.lower()}:{port}" for name in listening.hosts if ":" not in name}
         app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)

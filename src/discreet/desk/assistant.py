@@ -52,7 +52,7 @@ def assistant_server(desk: RemoteDesk) -> MCPServer[Any]:
     def ask_question(question: ToolRequest, key: str | None = None) -> dict[str, Any]:
         """Ask a question and pay its ε for good. The same question with the same key is paid only once."""
         used = key or f"{SecureBits().integer(128):032x}"
-        reply = _told(lambda: desk.call("/api/ask", _sent(question), key=used))
+        reply = _told(lambda: desk.call("/api/ask", _sent(question), key=used), key=used)
         return {"in_words": str(release_from(reply["release"])), **reply}
 
     @server.tool(annotations=_FREE)
@@ -67,9 +67,9 @@ def _sent(request: Any) -> dict[str, Any]:
     return question_from(dataclasses.asdict(request)).as_data()
 
 
-def _told(call: Callable[[], T]) -> T:
+def _told(call: Callable[[], T], *, key: str | None = None) -> T:
     try:
         return call()
     except DiscreetError as error:
-        problem = ToolError(str(error))
+        problem = ToolError(f"{error}" if key is None else f"{error} (asked with the key {key})")
     raise problem

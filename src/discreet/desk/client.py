@@ -75,7 +75,7 @@ class RemoteDesk:
         self._token = token
         # Unencrypted traffic is only for this machine, so it must not go to a proxy.
         inside = [] if url.startswith("https") else [urllib.request.ProxyHandler({})]
-        self._opener = urllib.request.build_opener(_NoRedirect(), *inside)
+        self._opener = urllib.request.build_opener(NoRedirect(), *inside)
 
     def about(self) -> dict[str, Any]:
         """Return the questions you may ask, and what is left of the budget; these are public facts."""
@@ -126,9 +126,18 @@ class RemoteDesk:
     def ask(self, question: Mapping[str, Any], *, key: str | None = None) -> TableRelease:
         """Ask a question and pay for it; if the reply is lost, ask again with the same key.
 
-        If you give your own key, asking again with it returns the same answer, at no further cost.
+        Asking again with the same key returns the same answer, at no further cost. Errors have a note with
+        the key.
         """
         key = key or f"{SecureBits().integer(128):032x}"
+        try:
+            return self._asked(question, key)
+        except DiscreetError as error:
+            if not isinstance(error, ParameterError):
+                error.add_note(f"Asked again with key={key!r}, this question is paid only once.")
+            raise
+
+    def _asked(self, question: Mapping[str, Any], key: str) -> TableRelease:
         for attempt in range(_TRIES):
             try:
                 return release_from(self.call("/api/ask", question, key=key)["release"])
@@ -136,17 +145,17 @@ class RemoteDesk:
                 if attempt == _TRIES - 1:
                     raise
             except DeskRefusalError as refusal:
-                if refusal.status != 409 or not attempt:  # else the first try is still in progress
+                if refusal.status not in (409, 429) or not attempt:  # else the first try goes on
                     raise
             time.sleep(2**attempt)
         raise DeskUnreachableError("the reply was lost; the answer will stand in answers()")
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Refuse redirects: a desk sends none, and following one would leak the token."""
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Refuse redirects."""
 
     def redirect_request(self, *_: Any) -> None:
-        return None
+        """Return no request: following a redirect would leak a token, or let someone else answer."""
 
 
 class DeskUnreachableError(DiscreetError):

@@ -6,6 +6,7 @@ and are served only at the owner's own address.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections import Counter
@@ -21,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from discreet._web import LocalServer, is_request
 from discreet.desk.admission import Desk
 from discreet.desk.connections import network
+from discreet.desk.owner_file import Metrics, in_url
 from discreet.desk.store import OWNER
 from discreet.errors import DiscreetError
 from discreet.ledger import Ledger
@@ -45,7 +47,7 @@ class Figures:
         )
         self._replies = Counter(
             "discreet_desk_replies",
-            "Replies over HTTP, by status.",
+            f"Replies over HTTP, by status: 410 is a missed slot. {ON_DATA}",
             ["status"],
             registry=self.registry,
         )
@@ -168,8 +170,8 @@ class Watched:
         return self._strangers[where] <= MOST_LINES
 
 
-async def is_ready(desk: Desk) -> bool:
-    """Return whether the ledger and the store respond."""
+async def readiness(desk: Desk) -> Response:
+    """Reply whether the ledger and the store respond, in the status too."""
 
     def look() -> None:
         desk.store.failures(OWNER)
@@ -178,21 +180,21 @@ async def is_ready(desk: Desk) -> bool:
             for dataset in {table.dataset for table in desk.owner.table.values()}:
                 ledger.show(dataset)
 
+    ready = True
     try:
-        await desk.look(look)
+        await asyncio.to_thread(look)
     except Exception:  # whatever the error, nothing can be asked now
-        return False
-    return True
+        ready = False
+    return JSONResponse({"ready": ready}, status_code=200 if ready else 503)
 
 
 class MetricsServer(LocalServer):
     """A server of the metrics, at the owner's address; a request needs the owner's token."""
 
-    def __init__(self, desk: Desk, figures: Figures, listen: str) -> None:
-        host, _, port = listen.rpartition(":")
-        host = host.strip("[]")
-        super().__init__(host, int(port), taken=f"{listen} cannot be listened on: is it taken?")
-        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+    def __init__(self, desk: Desk, figures: Figures, asked: Metrics) -> None:
+        host, port = asked.address
+        super().__init__(host, port, taken=f"{asked.listen} cannot be listened on: is it taken?")
+        self.url = f"http://{in_url(host, self.port)}"
 
         async def metrics(request: Request) -> Response:
             _, _, token = request.headers.get("authorization", "").partition(" ")
@@ -203,8 +205,7 @@ class MetricsServer(LocalServer):
             )
 
         async def health(_request: Request) -> Response:
-            ready = await is_ready(desk)
-            return JSONResponse({"ready": ready}, status_code=200 if ready else 503)
+            return await readiness(desk)
 
         app = Starlette(routes=[Route("/metrics", metrics), Route("/health", health)])
         self._serve(_requests_only(app))

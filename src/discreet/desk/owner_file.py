@@ -92,7 +92,20 @@ class Column(_Section):
         return self.candidates or []
 
 
-class RegisteredScore(_Section):
+class _Registered(_Section):
+    """A function in a file of the owner's, and the public list of what it can choose."""
+
+    file: str
+    function: str
+    candidates: str | list[Value]
+
+    def listed(self) -> list[Value]:
+        """The candidates; a file has already been read."""
+        assert not isinstance(self.candidates, str)
+        return self.candidates
+
+
+class RegisteredScore(_Registered):
     """A score function of the owner: analysts may ask which candidate scores best, but cannot change it.
 
     Attributes:
@@ -105,20 +118,12 @@ class RegisteredScore(_Section):
         optimize: ``"max"``, or ``"min"`` if small scores are good.
     """
 
-    file: str
-    function: str
-    candidates: str | list[Value]
     sensitivity: Sensitivity
     monotonic: bool = False
     optimize: Literal["max", "min"] = "max"
 
-    def listed(self) -> list[Value]:
-        """The candidates; a file has already been read."""
-        assert not isinstance(self.candidates, str)
-        return self.candidates
 
-
-class RegisteredVote(_Section):
+class RegisteredVote(_Registered):
     """A function of the owner with which blocks of people vote: analysts may use it, but cannot change it.
 
     Attributes:
@@ -133,19 +138,11 @@ class RegisteredVote(_Section):
             invented.
     """
 
-    file: str
-    function: str
-    candidates: str | list[Value]
     blocks: int | None = Field(default=None, ge=1)
     seconds: int = Field(default=10, ge=1, le=_LONGEST_SLOT)
     gigabytes: int = Field(default=4, ge=1)
     columns: list[str] | None = None
     rehearse_on: str | None = None
-
-    def listed(self) -> list[Value]:
-        """The candidates; a file has been read already."""
-        assert not isinstance(self.candidates, str)
-        return self.candidates
 
 
 class SharedTable(_Section):
@@ -255,7 +252,10 @@ class TlsFiles(_Section):
 
 def is_safe_address(address: str) -> bool:
     """Return whether an address is reached by https, or is on this machine."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
     host = parts.hostname or ""
     return bool(host) and (
         parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
@@ -294,7 +294,31 @@ class SignOn(_Section):
         return self
 
 
-class Metrics(_Section):
+class _AtAnAddress(_Section):
+    """A server's address and port."""
+
+    listen: str
+
+    @model_validator(mode="after")
+    def _address_and_port(self) -> Self:
+        host, _, port = self.listen.rpartition(":")
+        if not host or not port.isdecimal() or int(port) > 65535:
+            raise ParameterError('listen must be an address and a port, such as "127.0.0.1:8443"')
+        return self
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """The host and the port to listen on."""
+        host, _, port = self.listen.rpartition(":")
+        return host.strip("[]"), int(port)
+
+
+def in_url(host: str, port: int) -> str:
+    """Return a host and a port as a URL has them; an address of IPv6 stands in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+class Metrics(_AtAnAddress):
     """Metrics about the desk for its owner (Prometheus), on a separate address.
 
     Attributes:
@@ -302,13 +326,11 @@ class Metrics(_Section):
         per_analyst: whether figures name the analyst; by default they do not.
     """
 
-    listen: str
     per_analyst: bool = False
 
     @model_validator(mode="after")
     def _on_this_machine(self) -> Self:
-        host, _, port = self.listen.rpartition(":")
-        if not port.isdecimal() or not _is_loopback(host.strip("[]")):
+        if not _is_loopback(self.address[0]):
             raise ParameterError('listen must be on this machine, such as "127.0.0.1:9464"')
         return self
 
@@ -317,7 +339,7 @@ class _Ledger(_Section):
     place: str
 
 
-class Listening(_Section):
+class Listening(_AtAnAddress):
     """The desk's address and its limits.
 
     Attributes:
@@ -352,18 +374,9 @@ class Listening(_Section):
     metrics: Metrics | None = None
     log: str | None = None
 
-    @property
-    def address(self) -> tuple[str, int]:
-        """The host and the port to listen on."""
-        host, _, port = self.listen.rpartition(":")
-        return host.strip("[]"), int(port)
-
     @model_validator(mode="after")
     def _in_the_clear(self) -> Self:
-        host, _, port = self.listen.rpartition(":")
-        if not host or not port.isdecimal() or int(port) > 65535:
-            raise ParameterError('listen must be an address and a port, such as "127.0.0.1:8443"')
-        if _is_loopback(host.strip("[]")):
+        if _is_loopback(self.address[0]):
             return self
         if self.tls is None and not self.behind_proxy:
             raise ParameterError(
@@ -413,6 +426,10 @@ class OwnerFile(_Section):
         if subjects and self.desk.sign_on is None:
             raise ParameterError("subject goes with [desk.sign_on]")
         return self
+
+    def datasets(self, analyst: str) -> list[str]:
+        """Return the data sets whose budgets pay for an analyst's questions."""
+        return sorted({self.table[table].dataset for table in self.analyst[analyst].tables})
 
     def parts(self) -> dict[str, Fraction]:
         """Return the parts of budgets that pay for questions, and the size of each."""

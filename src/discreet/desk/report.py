@@ -23,8 +23,8 @@ def monthly(owner: OwnerFile, store: DeskStore, month: str | None) -> list[dict[
         raise ParameterError(f"--month {named!r} is not allowed: it must be like 2026-11")
     rows = []
     with Ledger.open(owner.ledger.place, create=False) as ledger:
-        for name, analyst in owner.analyst.items():
-            for dataset in sorted({owner.table[table].dataset for table in analyst.tables}):
+        for name in owner.analyst:
+            for dataset in owner.datasets(name):
                 part = part_of(dataset, name)
                 if part not in ledger.show(dataset).parts:
                     continue

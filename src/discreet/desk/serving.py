@@ -16,9 +16,15 @@ from discreet.accounting.accountants import ACCOUNTANTS
 from discreet.desk.admission import Desk, fixed_parts
 from discreet.desk.application import DeskApplication
 from discreet.desk.connections import ARRIVAL, MOST, PER_ADDRESS, STRANGERS, Connection, Places
-from discreet.desk.description import checked
 from discreet.desk.operations import Figures, Journal, MetricsServer
-from discreet.desk.owner_file import Listening, Metrics, OwnerFile, SharedTable, TlsFiles
+from discreet.desk.owner_file import (
+    Listening,
+    Metrics,
+    OwnerFile,
+    SharedTable,
+    TlsFiles,
+    in_url,
+)
 from discreet.errors import DiscreetError, NoBudgetError, ParameterError
 from discreet.guarantees import PureDP
 from discreet.ledger import Ledger
@@ -142,9 +148,10 @@ def _budget_problems(owner: OwnerFile, ledger: Ledger, dataset: str) -> list[str
         budget = ledger.show(dataset)
     except NoBudgetError as error:
         return [f"{error}: discreet budget create {dataset} --epsilon NUMBER"]
-    problem = checked(ledger, dataset)
-    if problem is not None:
-        return [problem]
+    if budget.accountant not in ("epsilon", "epsilon-delta"):
+        return [
+            f"the budget of {dataset!r} adds up {budget.accountant}: a desk divides budgets that add up ε"
+        ]
     # Under another relation a question is refused, or costs twice what the plan says.
     found = [
         f"table.{name}: neighbours = {table.neighbours!r}, and the budget {dataset!r} is for "
@@ -227,7 +234,7 @@ class DeskServer(LocalServer):
             return None
         figures = Figures(self.desk, per_analyst=asked.per_analyst)
         self.desk.observe = figures.asked
-        self.metrics = MetricsServer(self.desk, figures, asked.listen)
+        self.metrics = MetricsServer(self.desk, figures, asked)
         return figures
 
     def run(self) -> None:
@@ -242,9 +249,7 @@ class DeskServer(LocalServer):
     @property
     def url(self) -> str:
         """The desk's address."""
-        host, port = self.owner.desk.address
-        shown = f"[{host}]" if ":" in host else host
-        return f"http{'s' if self.owner.desk.tls else ''}://{shown}:{port}"
+        return f"http{'s' if self.owner.desk.tls else ''}://{in_url(*self.owner.desk.address)}"
 
 
 def _tls(files: TlsFiles) -> ssl.SSLContext:

@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
+from discreet._displays import visible
 from discreet._exact.numbers.exact import Number, echo, positive, refuse
 from discreet._exact.numbers.printing import figure
 from discreet._isolated import FunctionInFile
@@ -196,7 +197,11 @@ def _said(error: Any) -> tuple[str, str]:
         what = "not an option of this question"
     elif error["type"] == "missing":
         what = "missing"
-    return where.replace("⟨", "<"), what.replace("⟨", "<")
+    elif error["type"] == "union_tag_not_found":
+        where, what = "kind", "missing"
+    elif error["type"] == "union_tag_invalid":
+        where, what = "kind", f"{echo(error['ctx']['tag'])} is not one of {', '.join(ASKED)}"
+    return visible(where).replace("⟨", "<"), visible(what).replace("⟨", "<")
 
 
 def schema(*, reference: str) -> dict[str, Any]:

@@ -21,12 +21,14 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, TypeVar
 
 import jwt
 
 from discreet._exact.sampling import SecureBits
+from discreet.desk.client import NoRedirect
 from discreet.desk.owner_file import OwnerFile, SignOn, is_safe_address
 from discreet.errors import DiscreetError
 
@@ -45,16 +47,13 @@ _BY_TYPE = {
     "Ed25519": ("EdDSA",),
 }
 """The algorithms for a key that names none, by the key's type or curve."""
+_TYPES = ("jwt", "at+jwt", "application/at+jwt")
+"""The types of token that sign a person on; providers also sign, for example, notices of a logout."""
 T = TypeVar("T")
 
 
 class SignOnError(DiscreetError):
     """The provider could not be reached, or rejects this person. The owner sees the reason."""
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Follow no redirect: a redirect could let someone else answer in the provider's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +71,13 @@ class Provider:
     def __init__(self, owner: OwnerFile) -> None:
         assert owner.desk.sign_on is not None
         self.terms: SignOn = owner.desk.sign_on
+        self._subjects = {name: analyst.subject for name, analyst in owner.analyst.items()}
         self._analysts = {
-            analyst.subject: name
-            for name, analyst in owner.analyst.items()
-            if analyst.subject is not None
+            subject: name for name, subject in self._subjects.items() if subject is not None
         }
         # No proxy, no redirect: the connection ends at the address in the owner's file.
         self._calls = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), _NoRedirects()
+            urllib.request.ProxyHandler({}), NoRedirect()
         ).open
         self._lock = threading.Lock()
         self._metadata: dict[str, Any] | None = None
@@ -96,6 +94,11 @@ class Provider:
     def close(self) -> None:
         """Stop waiting for the provider."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def person(self, analyst: str) -> str | None:
+        """Return who an analyst is, as issuer and subject; None if the owner's file names no subject."""
+        subject = self._subjects.get(analyst)
+        return None if subject is None else f"{self.terms.issuer}\n{subject}"
 
     # ---- a bearer token ------------------------------------------------------------------------------
 
@@ -114,6 +117,8 @@ class Provider:
         """Return a token's claims, once its signature, issuer, audience and times are checked."""
         try:
             header = jwt.get_unverified_header(token)
+            if str(header.get("typ", "JWT")).lower() not in _TYPES:
+                raise SignOnError("the provider signed this for another purpose")
             claims: dict[str, Any] = jwt.decode(
                 token,
                 self._key(header.get("kid"), header.get("alg")),
@@ -124,7 +129,7 @@ class Provider:
                 leeway=self.terms.skew,
                 options={"require": ["exp", "iat", "iss", "aud", "sub"]},
             )
-        except (jwt.PyJWTError, ValueError, TypeError, KeyError):
+        except (jwt.PyJWTError, ValueError, TypeError, KeyError, RecursionError):
             raise SignOnError("the token is not one of the provider's that is valid now") from None
         if not isinstance(claims["sub"], str) or not claims["sub"]:
             raise SignOnError("the token names nobody")
@@ -152,6 +157,7 @@ class Provider:
 
     def _look_up(self, now: float) -> None:
         """Read the provider's keys; if it does not respond, keep the known keys."""
+        self._metadata = None  # the keys may have moved
         try:
             listed = self._read(self._address("jwks_uri")).get("keys")
         except SignOnError:
@@ -229,12 +235,13 @@ class Provider:
 
     def _address(self, name: str) -> str:
         """Return an address that the provider publishes."""
-        if self._metadata is None:
+        found = self._metadata
+        if found is None:
             found = self._read(f"{self.terms.issuer.rstrip('/')}/.well-known/openid-configuration")
             if found.get("issuer") != self.terms.issuer:
                 raise SignOnError("the provider calls itself otherwise than the owner's file does")
             self._metadata = found
-        address = self._metadata.get(name)
+        address = found.get(name)
         if not isinstance(address, str) or not is_safe_address(address):
             raise SignOnError(f"the provider names no {name} that is reached by https")
         return address
@@ -255,7 +262,7 @@ class Provider:
             with self._calls(request, timeout=_SECONDS) as reply:
                 content = reply.read(_MOST_BYTES + 1)
             found = json.loads(content) if len(content) <= _MOST_BYTES else None
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError, HTTPException):
             found = None
         if not isinstance(found, dict):
             raise SignOnError(f"the provider gives no usable answer at {address}")

@@ -23,7 +23,8 @@ from discreet.errors import DiscreetError
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS tokens (
-    hash BLOB PRIMARY KEY, analyst TEXT NOT NULL, made REAL NOT NULL, expires REAL NOT NULL, revoked REAL);
+    hash BLOB PRIMARY KEY, analyst TEXT NOT NULL, made REAL NOT NULL, expires REAL NOT NULL, revoked REAL,
+    person TEXT);
 CREATE TABLE IF NOT EXISTS questions (
     id TEXT PRIMARY KEY, analyst TEXT NOT NULL, key TEXT, digest TEXT NOT NULL, asked TEXT NOT NULL,
     state TEXT NOT NULL, began REAL NOT NULL, ended REAL, entry INTEGER, answer TEXT,
@@ -31,14 +32,17 @@ CREATE TABLE IF NOT EXISTS questions (
 CREATE INDEX IF NOT EXISTS by_analyst ON questions (analyst, began);
 CREATE TABLE IF NOT EXISTS forgiven (analyst TEXT NOT NULL, time REAL NOT NULL);
 """
-# Columns that stores of discreet 0.2.0 lack.
-_LATER = """
+_LATER = {
+    ("questions", "number"): """
 ALTER TABLE questions ADD COLUMN number INTEGER;
 ALTER TABLE questions ADD COLUMN reason TEXT;
 UPDATE questions SET number = (SELECT count(*) FROM questions AS earlier
     WHERE earlier.analyst = questions.analyst AND earlier.entry IS NOT NULL
     AND earlier.rowid <= questions.rowid) WHERE entry IS NOT NULL;
-"""
+""",
+    ("tokens", "person"): "ALTER TABLE tokens ADD COLUMN person TEXT",
+}
+"""How a store of an earlier version gets the columns that it lacks."""
 ADMITTED, PAID, ANSWERED, FAILED, REFUSED, LOST = (
     "admitted",
     "paid",
@@ -104,10 +108,11 @@ class DeskStore:
                 self._connection.execute(f"PRAGMA {pragma}")
             self._connection.executescript(_SCHEMA)
             with self._changing() as connection:
-                columns = connection.execute("SELECT name FROM pragma_table_info('questions')")
-                if ("number",) not in columns.fetchall():
-                    for statement in _LATER.split(";"):
-                        connection.execute(statement)
+                for (table, column), statements in _LATER.items():
+                    named = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+                    if (column,) not in named.fetchall():
+                        for statement in statements.split(";"):
+                            connection.execute(statement)
         except (OSError, sqlite3.Error):
             raise DiscreetError(f"the desk's store {str(path)!r} cannot be opened") from None
         self._path = place
@@ -165,30 +170,38 @@ class DeskStore:
     # ---- tokens ----------------------------------------------------------------------------------
 
     def new_token(
-        self, analyst: str, *, days: int = 0, seconds: float = 0, session: bool = False
+        self, analyst: str, *, days: int = 0, seconds: float = 0, person: str | None = None
     ) -> str:
-        """Make a 256-bit token for an analyst, valid for this long; it is shown once and kept as a hash."""
-        token = f"{SESSION if session else TOKEN}{SecureBits().integer(256):064x}"
+        """Make a 256-bit token for an analyst, valid for this long; it is shown once and kept as a hash.
+
+        With ``person``, it is the page's session for this person, as the sign-on provider knows them.
+        """
+        token = f"{TOKEN if person is None else SESSION}{SecureBits().integer(256):064x}"
         now = time.time()
         with self._changing() as connection:
             connection.execute(
-                "INSERT INTO tokens VALUES (?, ?, ?, ?, NULL)",
-                (_hashed(token), analyst, now, now + days * _DAY + seconds),
+                "INSERT INTO tokens VALUES (?, ?, ?, ?, NULL, ?)",
+                (_hashed(token), analyst, now, now + days * _DAY + seconds, person),
             )
         return token
 
     def holder(self, token: str) -> str | None:
-        """Return the holder of a token, if it is valid now.
+        """Return the holder of one of the desk's own tokens, if it is valid now."""
+        analyst, person = self.session(token)
+        return analyst if person is None else None
+
+    def session(self, token: str) -> tuple[str | None, str | None]:
+        """Return the analyst of a token that is valid now, and the person for whom it is a session.
 
         The lookup is by the token's hash, so its timing can only reveal something about hashes, and no token
         can be computed from a hash.
         """
         found = self._rows(
-            "SELECT analyst FROM tokens WHERE hash = ? AND revoked IS NULL AND expires > ?",
+            "SELECT analyst, person FROM tokens WHERE hash = ? AND revoked IS NULL AND expires > ?",
             _hashed(token),
             time.time(),
         )
-        return found[0][0] if found else None
+        return found[0] if found else (None, None)
 
     def revoke(self, analyst: str) -> int:
         """End all tokens of an analyst; return how many there were."""

@@ -86,6 +86,7 @@ class Accuracy:
         meaning: the meaning of an error, in words.
         assumed: the data for which ``typical`` is computed, in words.
         errors: computes the distribution of the error on that data; None if that is impossible.
+        most: the largest error that any answer can have, if that is public; a bound as large says nothing.
 
     Example:
         >>> print(Accuracy(7.3, Fraction(19, 20), ("person", "people"), "people fewer than the best", ""))
@@ -98,6 +99,7 @@ class Accuracy:
     meaning: str
     assumed: str
     errors: Callable[[], Errors] | None = field(default=None, repr=False, compare=False)
+    most: int | None = None
 
     @cached_property
     def _law(self) -> Errors | None:
@@ -121,12 +123,21 @@ class Accuracy:
         judged = "" if self.judgement is None else f"{self.judgement}: "
         said = [
             f"{kind} {self.in_units(error)} off"
-            for kind, error in (("typically", self.typical), ("at worst", self.worst))
+            for kind, error in (("typically", self.typical), ("at worst", self.proved_error))
             if error is not None
         ]
-        if not said:
-            return "it depends on the data; no bound is proved"
-        return f"{judged}{', '.join(said)}, {self.how_often}"
+        words = f"{', '.join(said)}, {self.how_often}" if said else "it depends on the data"
+        if self.most is not None and self.worst != self.proved_error:
+            words += f"; no bound below {self.in_units(self.most)} is proved"
+        elif not said:
+            words += "; no bound is proved"
+        return f"{judged}{words}"
+
+    @property
+    def proved_error(self) -> float | None:
+        """The proved bound, if it says anything; None if no answer could be further off."""
+        says_nothing = self.most is not None and math.ceil((self.worst or 0) - 1e-9) >= self.most
+        return None if says_nothing else self.worst
 
     @property
     def how_often(self) -> str:
@@ -150,6 +161,7 @@ class Accuracy:
             "level": float(self.level),
             "unit": list(self.unit),
             "meaning": self.meaning,
+            "most": self.most,
         }
 
     @staticmethod
@@ -157,7 +169,8 @@ class Accuracy:
         """Make the accuracy from the plain data of ``proved``."""
         singular, plural = data["unit"]
         level = Fraction(str(data["level"]))
-        return Accuracy(data["worst"], level, (singular, plural), data["meaning"], "")
+        most = data.get("most")  # absent from answers kept before
+        return Accuracy(data["worst"], level, (singular, plural), data["meaning"], "", most=most)
 
     def as_data(self) -> dict[str, Any]:
         """Return the accuracy as plain data, for JSON."""

@@ -184,6 +184,7 @@ class OfCandidates(Grouped):
             meaning,
             f"{of_people(f'{people:,}')} whose counts fall off as 1, 1/2, 1/3, ...",
             lambda: errors(falling_counts(people, size)),
+            most=asking.setting.people,
         )
 
 

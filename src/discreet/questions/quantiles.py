@@ -245,6 +245,7 @@ class OnGrid(Grouped):
                 + ("" if one else f"; at worst among {asking.everybody:,} people at most"),
                 f"{of_people(f'{asking.people:,}')} spread evenly over the grid",
                 errors,
+                most=asking.setting.people,
             ),
         )
 

@@ -404,6 +404,7 @@ def _accuracy(question: Vote, setting: Setting, number: int, chooser: Mechanism)
         f"how many votes fewer the answer has than the candidate with most of {number:,}",
         f"seven of ten of {counted(number, 'block')} agree and the others vote evenly",
         lambda: exactly(chooser, Scores(like, range_distance=RANGE_DISTANCE), like.max() - like),
+        most=number,
         few=f"; a block has about {counted(each, 'person', 'people')}, too few to vote well"
         if each < FEWEST_PEOPLE
         else "",

@@ -19,13 +19,21 @@ export function inShort(release) {
   return words.length > 60 ? `${words.slice(0, 57)}...` : words;
 }
 
+// A field of a question in words: by its label, unless there is a shorter way to say it.
+const SHORTER = { where: (value) => `where ${value}`, by: (value) => `by ${value}` };
+function inWords({ name, label }, value) {
+  const lower = label.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+  if (typeof value === "boolean") return value ? lower : `not: ${lower}`;
+  return SHORTER[name]?.(value) ?? `${lower}: ${[value].flat().join(", ")}`;
+}
+
 export function described(asked, title) {
+  const kind = shared.desk.questions[asked.kind];
   const about = `${asked.column ?? asked.score ?? asked.function} in ${asked.table}`;
-  const what = title ? `${title} in ${asked.table}` : `${shared.desk.questions[asked.kind]?.label ?? asked.kind}: ${about}`;
-  const said = { k: (k) => `${k} of them`, at: (at) => `at ${[at].flat().join(", ")}`, above: (n) => `above ${n}`, by: (by) => `by ${by}`, where: (where) => `where ${where}` };
-  const told = (name) => ["k", "at", "above"].includes(name) && title?.includes(String(asked[name]));
-  const rest = Object.entries(said).filter(([name]) => (asked[name] ?? null) !== null && !told(name)).map(([name, words]) => words(asked[name]));
-  return [what, ...rest, `ε = ${asked.epsilon}`].join(", ");
+  const what = title ? `${title} in ${asked.table}` : `${kind?.label ?? asked.kind}: ${about}`;
+  const told = (name) => ["column", "score", "function", "epsilon"].includes(name) || (!(name in SHORTER) && typeof asked[name] !== "boolean" && title?.includes(String(asked[name])));
+  const rest = (kind?.fields ?? []).filter(({ name }) => (asked[name] ?? null) !== null && !told(name));
+  return [what, ...rest.map((field) => inWords(field, asked[field.name])), `ε = ${asked.epsilon}`].join(", ");
 }
 
 // A button that shows an answer again.
@@ -58,9 +66,9 @@ export function present(asked, release) {
   }
   if (release.voted !== undefined && release.voted !== null) parts.push(element("p", `Blocks that voted, noisily: ${release.voted}, give or take ${release.voted_within}.`));
   if (release.gap !== undefined && release.gap !== null) parts.push(element("p", `Noisy lead over the runner-up: ${release.gap} or more.`));
-  const { worst, level, unit, meaning } = release.accuracy ?? {};
-  if (worst) {
-    const most = Math.ceil(worst - 1e-9);
+  const { worst, level, unit, meaning, most: possible } = release.accuracy ?? {};
+  const most = Math.ceil(worst - 1e-9);
+  if (worst && most < (possible ?? Infinity)) {
     parts.push(element("p", `Accuracy: at most ${most.toLocaleString("en")} ${unit[most === 1 ? 0 : 1]} off with probability ${level}.`, { title: meaning }));
   }
   parts.push(element("p", release.guarantee.words));

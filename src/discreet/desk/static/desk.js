@@ -6,7 +6,7 @@ import * as study from "./study.js";
 
 let planned = 0;
 let typed = false;  // whether this person has chosen an ε; until then the least useful one is suggested
-let lost = null;  // the question whose reply was lost, and its key: asked again it is not paid again
+let lost = null;  // a question without an answer, and its key: asked again with it, it is not paid twice
 
 // Says what happened; who is not signed in any more is shown the door.
 function trouble(error, { asking = false } = {}) {
@@ -112,7 +112,7 @@ function show() {
     const made = (flags) => own().filter((field) => (field.takes === "FLAG") === flags).map((field) => control(field, before[field.name]));
     at("fields").replaceChildren(...made(false));
     const more = made(true);
-    at("more").hidden = !more.length;
+    at("further").hidden = !more.length;
     at("flags").replaceChildren(...more);
     drawn = now;
   }
@@ -181,6 +181,7 @@ async function plan() {
     box.replaceChildren(
       price, meter(found.meter),
       element("p", `Accuracy: ${accuracy(found)}.`),
+      ...(found.accuracy?.assumed ? [element("p", `Typical: ${found.accuracy.assumed}`, { class: "hint" })] : []),
       element("p", `Privacy: ${found.privacy.words}.`, { title: found.guarantee }),
       ...(found.fits ? [] : [element("p", "Lower ε, or ask the owner of the desk for a larger part of the budget.")]),
       ...found.doubts.map((doubt) => element("p", doubt, { class: "notice" })),
@@ -233,7 +234,7 @@ async function ask(event) {
     lost = null;
     present(reply.asked, reply.release);
   } catch (error) {
-    lost = error.status === undefined ? { words, key } : null;
+    lost = error.status === 410 ? null : { words, key };  // 410: it failed, and asking again is a new question
     at("answer").replaceChildren(element("p", "No answer arrived.", { class: "hint" }));
     trouble(error, { asking: true });
   }
@@ -319,13 +320,15 @@ at("form").addEventListener("submit", ask);
 at("epsilon").addEventListener("input", () => { typed = true; });
 at("epsilon").addEventListener("blur", () => { if (!typed) plan(); });
 at("form").addEventListener("input", () => {
+  complain();  // like the answer, what was said is about the question before
   at("answer").replaceChildren(element("p", "Not asked yet. Planning and rehearsing are free; asking spends.", { class: "hint" }));
   show();
   plan();
 });
 at("rehearse").addEventListener("click", async () => {
   complain();
-  try { present(question(), await call("api/rehearse", { ...question(), epsilon: at("epsilon").value.trim() || shared.desk.epsilon.least })); } catch (error) { trouble(error); }
+  const asked = { ...question(), epsilon: at("epsilon").value.trim() || shared.desk.epsilon.least };
+  try { present(asked, await call("api/rehearse", asked)); } catch (error) { trouble(error); }
 });
 at("invented").addEventListener("click", async () => {
   complain();

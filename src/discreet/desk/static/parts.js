@@ -36,8 +36,9 @@ export function explained(error, { asking = false } = {}) {
       : "The desk does not answer; nothing was paid. Try again in a moment.";
   }
   const said = [error.message.replace(/^[a-z]/, (letter) => letter.toUpperCase()).replace(/\.$/, "")];
+  if (error.status === 410) said.push("Tell the owner of the desk before you ask again: the slot may be too short");
   if (asking && [400, 403, 408, 413, 429].includes(error.status) && !/nothing was (paid|spent)/i.test(error.message)) said.push("Nothing was paid");
-  if (error.wait) said.push(`Try again in ${error.wait} seconds`);
+  if (error.wait) said.push(`Try again in ${error.wait === "1" ? "a second" : `${error.wait} seconds`}`);
   return `${said.join(". ")}.`;
 }
 
