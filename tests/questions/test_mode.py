@@ -77,7 +77,7 @@ def test_candidate_files(tmp_path: Path) -> None:
     ):
         with pytest.raises(ParameterError, match=words):
             labels(name, content)
-    with pytest.raises(ParameterError, match=r"names a file.*write candidates=\['UA', 'AA'\]"):
+    with pytest.raises(ParameterError, match=r"no such file.*write candidates=\['UA', 'AA'\]"):
         public_candidates("UA,AA", column="code", kind="text")
     with pytest.raises(ParameterError, match="no such file"):
         public_candidates(tmp_path / "nothing.txt", column="code", kind="text")

@@ -210,9 +210,13 @@ def read_candidates(path: Path, *, column: str, name: str = "candidates") -> lis
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
         listed = [part.strip() for part in str(path).split(",")]
-        hint = f"; for a list write ⟨{name}⟩{listed!r}" if len(listed) > 1 else ""
+        hint = (
+            f"; for a list write ⟨{name}⟩{listed!r}"
+            if len(listed) > 1
+            else ", and it is not a range such as 1980:1987 or 2024-01:2024-12"
+        )
         raise ParameterError(
-            f"⟨{name}⟩{str(path)!r}: a text names a file, and no such file of UTF-8 text can be read{hint}"
+            f"⟨{name}⟩{str(path) if path.name else ''!r}: no such file of UTF-8 text can be read{hint}"
         ) from None
     if path.suffix.lower() not in (".csv", ".tsv"):
         lines = text.split("\n")
