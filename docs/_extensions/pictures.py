@@ -15,6 +15,7 @@ from discreet import (
     BoundedRange,
     ExponentialRandomizedResponse,
     PermuteAndFlip,
+    PureDP,
     Scores,
     demo,
 )
@@ -24,6 +25,7 @@ from discreet.analysis.charts import comparison_chart, crossover_chart, save_cha
 from discreet.analysis.charts.style import DASHES, SHADES
 from discreet.audit import audit
 from discreet.papers.permute_and_flip.supplement import dynamic_program_in_floats
+from discreet.tuning.table import tuning_chart
 
 FOLDER = Path(__file__).parent.parent / "_static"
 PAPER = TerminalTheme(
@@ -138,6 +140,8 @@ def draw_charts() -> None:
     scores = Scores(demo.CLINIC, sensitivity=1, monotonic=True)
     save_chart(comparison_chart(compare(scores, names, epsilons="0.05:1")), FOLDER / "compare.svg")
     save_chart(crossover_chart(ApproxDP(1, "1e-6"), n=100), FOLDER / "crossover.svg")
+    laws = ("logarithmic", "negative-binomial:0.5", "geometric", "poisson", "fixed")
+    save_chart(tuning_chart(PureDP(1), distributions=laws), FOLDER / "tuning.svg")
 
 
 def draw_split() -> None:

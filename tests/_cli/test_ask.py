@@ -42,6 +42,16 @@ def _run(*arguments: object) -> Any:
     return result
 
 
+def test_a_pipe_warns_that_perhaps_nobody_counted(folder: Path) -> None:
+    """The bare answer has no place for it, so stderr says how far off the numbers may be."""
+    asked = _run(
+        "mode", folder / "visits.parquet", "--no-ledger", "--column", "diagnosis", "--user", "patient_id",
+        "--candidates", "nosuch,neither", "--epsilon", 100, "--with-people",
+    )  # fmt: skip
+    assert "give or take" not in asked.stdout
+    assert "perhaps nobody, and then the answer is noise" in " ".join(asked.stderr.split())
+
+
 def test_the_examples_of_the_documentation(folder: Path) -> None:
     counted = ("--dataset", "clinic", "--ledger", folder / "budget.db")
     mode = _run(
@@ -57,7 +67,7 @@ def test_the_examples_of_the_documentation(folder: Path) -> None:
         "median", folder / "people.csv", *counted, "--column", "age", "--user", "person_id",
         "--bounds", "0:120", "--epsilon", 0.5,
     )  # fmt: skip
-    assert "until now, and this question is about people" in median.stderr
+    assert "about 'visits'; this one is about 'people'" in median.stderr
     assert 35 < int(median.stdout.split("\n")[0]) < 60
     quantiles = _run(
         "quantiles", folder / "pay.parquet", *counted, "--column", "salary", "--user", "person_id",

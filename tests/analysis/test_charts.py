@@ -10,6 +10,7 @@ import pytest
 
 from discreet import ApproxDP, Exponential, PermuteAndFlip, Scores
 from discreet.analysis import compare, disclosure_risk
+from discreet.analysis.charts.style import NEUTRAL, SHADES, altair, look_scale
 from discreet.errors import DiscreetError, MissingExtraError, ParameterError
 
 pytest.importorskip("altair")
@@ -140,3 +141,13 @@ def test_a_label_stays_a_label_in_a_page() -> None:
     assert "<script>alert" not in page
     assert "\\u003c/script>\\u003cscript>alert(1)" in page
     assert "&lt;/script&gt;" in page  # in the table
+
+
+def test_series_without_a_mechanism_are_not_grey() -> None:
+    """Greys stand for bounds beside mechanisms; three greys alone could not be told apart."""
+
+    def shades(*names: str) -> list[str]:
+        return list(look_scale(altair(), names, 0).to_dict()["range"])
+
+    assert shades("wine", "digits", "tumours") == list(SHADES[:3])
+    assert shades("permute-and-flip", "a bound") == [SHADES[0], NEUTRAL]

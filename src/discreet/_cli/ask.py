@@ -253,7 +253,10 @@ def ask(question: str, **given: Any) -> None:
         text = sys.stdin.read() if question == "-" else Path(question).read_text(encoding="utf-8")
         written = json_format.loads(text)
     except OSError as error:
-        problem = ParameterError(f"⟨question⟩{question!r} cannot be read: {error.strerror}")
+        problem = ParameterError(
+            f"⟨question⟩{question!r} cannot be read ({error.strerror}): it must be a file with the question "
+            "as JSON, or - for standard input"
+        )
     except ValueError:
         problem = ParameterError("⟨question⟩ is not JSON")
     else:
@@ -455,6 +458,12 @@ def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None
         deliver(text, file, printed=for_terminal(text, card.answer or ""))
         return
     deliver(card.bare, file)
+    if any(
+        part is not None for part in (release.count, release.people, release.voted, release.gap)
+    ):
+        say(
+            release.in_lines(), err=True
+        )  # how far off those numbers may be, and whether anyone counted
     say(card.in_text(None, explain=explain, answer=False), err=True)
 
 

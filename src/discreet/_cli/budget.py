@@ -303,18 +303,13 @@ def print_budgets(budgets: Sequence[Budget], json: bool) -> None:
 
 
 def _budget_row(found: Budget) -> list[str]:
-    from discreet.accounting.accountants import in_short
+    from discreet.accounting.accountants import cap_in_short, in_short
 
-    cap = [
-        f"{name} {value}"
-        for name, value in sorted(found.cap.items(), reverse=True)
-        if name != "measure"
-    ]
     return [
         found.name,
         in_short(found.spent, up=True),
         "revoked" if found.revoked else in_short(found.left, up=False),
-        ", ".join(cap),
+        cap_in_short(found.cap),
         f"a {found.period}" if found.period else "for good",
         found.neighbours,
         str(found.head.sequence),

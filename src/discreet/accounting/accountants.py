@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -245,6 +246,17 @@ def cap_in_words(cap: Guarantee) -> dict[str, str]:
     return {"measure": type(cap).__name__} | {
         name: shown(number) for name, number in cap.figures.items()
     }
+
+
+def cap_in_short(cap: Mapping[str, str]) -> str:
+    """Return what ``cap_in_words`` stored, for people to read.
+
+    Example:
+        >>> cap_in_short({"measure": "ApproxDP", "epsilon": "1", "delta": "1e-06"})
+        'ε = 1, δ = 1e-06'
+    """
+    symbols = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}
+    return ", ".join(f"{sign} = {cap[name]}" for name, sign in symbols.items() if name in cap)
 
 
 def _concentrated(cap: Guarantee, delta_for_releases: object) -> Amount:

@@ -11,7 +11,13 @@ from sqlalchemy.engine import Connection
 
 import discreet
 from discreet._exact.numbers.exact import refuse, whole
-from discreet.accounting.accountants import accountant_for, amount_as_data, cap_in_words, something
+from discreet.accounting.accountants import (
+    accountant_for,
+    amount_as_data,
+    cap_in_short,
+    cap_in_words,
+    something,
+)
 from discreet.accounting.events import Event, text
 from discreet.errors import LedgerError, NoBudgetError, ParameterError
 from discreet.guarantees import Guarantee
@@ -170,9 +176,9 @@ class Ledger(SharedByAddress):
         }
         for name, value in wanted.items():
             if getattr(budget, name) != value:
+                known = cap_in_short(budget.cap) if name == "cap" else getattr(budget, name)
                 raise ParameterError(
-                    f"the data set {dataset!r} already has a budget with another {name}: "
-                    f"{getattr(budget, name)}"
+                    f"the data set {dataset!r} already has a budget with another {name}: {known}"
                 )
         return budget
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet._displays import counted
 from discreet._exact.distribution.crossings import Block, Panels, sequence_ball
 from discreet._exact.numbers.balls import ball_of, precision
 from discreet._exact.numbers.noise_scales import NoiseScales
@@ -223,11 +224,13 @@ def _holds(number: str, scope: Scope) -> Finding:
         for crossings in ((1,) if scope.quick else (1, 2))
     ]
     established(all(verdict.holds for verdict in verdicts), "the claim survives the search")
-    largest = ", ".join(f"{verdict.measured:.6f}" for verdict in verdicts)
+    largest = ", and ".join(
+        f"{verdict.measured:.6f} with a stop after {counted(stop, 'answer')} “above”"
+        for stop, verdict in enumerate(verdicts, 1)
+    )
     return consistent(
         _covered(verdicts),
-        f"no pair of neighbours and no list of answers exceeds ε; the largest loss found is {largest} with "
-        f"a stop after {' '.join(str(c + 1) for c in range(len(verdicts)))} answers “above”",
+        f"no pair of neighbours and no list of answers exceeds ε; the largest loss found is {largest}",
     )
 
 
@@ -253,10 +256,10 @@ def _grows(number: str, scope: Scope, why: str) -> Finding:
     established(
         all(verdict.status == "refuted" for verdict in verdicts), "every multiple is refuted"
     )
-    tried = ", ".join(f"{'' if multiple == 1 else multiple}ε" for multiple in multiples)
+    tried = " and even ".join(f"{'' if multiple == 1 else multiple}ε" for multiple in multiples)
     return refuted(
         _covered(verdicts[:1]),
-        f"{why}: the loss grows with the list, and the search refutes {tried} alike",
+        f"{why}: the loss grows with the list, and the search refutes {tried}",
         witness=_shown(verdicts[0]),
         loss=f"{verdicts[0].measured:.6g}",
     )

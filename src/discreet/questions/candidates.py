@@ -210,9 +210,13 @@ def read_candidates(path: Path, *, column: str, name: str = "candidates") -> lis
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
         listed = [part.strip() for part in str(path).split(",")]
-        hint = f"; for a list write ⟨{name}⟩{listed!r}" if len(listed) > 1 else ""
+        hint = (
+            f"; for a list write ⟨{name}⟩{listed!r}"
+            if len(listed) > 1
+            else "; nor is it a range such as 1980:1987 or 2024-01:2024-12"
+        )
         raise ParameterError(
-            f"⟨{name}⟩{str(path)!r}: there is no such file, or it is not UTF-8 text{hint}"
+            f"⟨{name}⟩{str(path) if path.name else ''!r}: there is no such file, or it is not UTF-8 text{hint}"
         ) from None
     if path.suffix.lower() not in (".csv", ".tsv"):
         lines = text.split("\n")

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from fractions import Fraction
 from typing import Any
 
-from discreet._exact.numbers.exact import Number, refuse, whole
+from discreet._exact.numbers.exact import Number, probability, refuse, shown, whole
 from discreet._exact.sampling.weighing import UNIT
 from discreet._tables import Rows, Table
 from discreet.errors import ParameterError
@@ -216,7 +216,10 @@ class Grouped(OfRows):
                 f'⟨groups_share⟩ needs ⟨by⟩ without ⟨groups⟩, or ⟨groups_per_person⟩"{CHOOSE}"'
             )
         if not finding and self.delta is not None and not self.names_values:
-            raise refuse("delta", self.delta, "left out unless the groups come from the data")
+            stated = shown(probability("delta", self.delta))
+            raise ParameterError(
+                f"⟨delta⟩{stated} is not used here: it is for candidates or groups from the data"
+            )
 
     @property
     def names_values(self) -> bool:

@@ -144,10 +144,10 @@ class PrivateTable(Setting, ByName):
         known = ledger.tables(self.dataset)
         if not known or self.name in known:
             return ()
-        others = ", ".join(known)
+        others = ", ".join(map(repr, known))
         return (
-            f"The budget {self.dataset!r} was charged for {others} until now, and this question is about "
-            f"{self.name}: a budget protects the people of one data set.",
+            f"Until now the budget {self.dataset!r} has paid for questions about {others}; this one is about "
+            f"{self.name!r}. Share a budget only between tables about the same people.",
         )
 
     # ---- what is public about it ---------------------------------------------------------------

@@ -168,14 +168,14 @@ def tuning_chart(
     chart = line_chart(
         shown,
         x=("epsilon", "ε of the whole search"),
-        y=("chance", "chance that the winner is among the best 5 % of settings"),
+        y=("chance", "chance of a winner in the best 5 %"),
         series="law",
     )
     return styled(
         chart,
         title="The best of several private runs: what it costs, what it finds",
         subtitle=[
-            f"Marks: {', '.join(map(str, means))} runs on average; more expensive ones are left out"
+            f"Marks: {min(means)} to {max(means)} runs on average; more expensive ones are left out"
         ],
     )
 

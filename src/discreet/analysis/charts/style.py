@@ -142,8 +142,12 @@ def line_chart(
     """Draw lines that differ in dash, marker and shade; ``x`` and ``y`` are (field, title) pairs."""
     alt = altair()
     names = ranked(record[series] for record in records)
-    # The legend shows the markers; if there are none, it shows the dashes as strokes.
-    legend = alt.Legend(symbolStrokeWidth=0 if points else 2)
+    # The legend shows the markers; if there are none, it shows strokes long enough for their dashes.
+    legend = (
+        alt.Legend(symbolStrokeWidth=0)
+        if points
+        else alt.Legend(symbolStrokeWidth=2, symbolSize=900)
+    )
     color = alt.Color(f"{series}:N", scale=look_scale(alt, names, 0), sort=names, legend=legend)
     dash = alt.StrokeDash(f"{series}:N", scale=look_scale(alt, names, 1), sort=names, legend=legend)
     shape = alt.Shape(f"{series}:N", scale=look_scale(alt, names, 2), sort=names, legend=legend)
@@ -222,10 +226,15 @@ def _place(name: str) -> int:
 
 
 def look_scale(alt: Any, names: Sequence[str], part: int) -> Any:
-    """Return the scale that maps series names to shades (0), dashes (1) or markers (2); bounds are grey."""
+    """Return the scale that maps series names to shades (0), dashes (1) or markers (2).
+
+    Beside mechanisms, other series are bounds, which are grey. Where there are no mechanisms, the series get
+    their looks, because greys are hard to tell apart.
+    """
     places = [_place(name) for name in names]
-    unused = (look for place, look in enumerate(_OF_MECHANISMS) if place not in places)
-    free = itertools.cycle([*_OF_OTHERS, *unused])
+    unused = [look for place, look in enumerate(_OF_MECHANISMS) if place not in places]
+    alone = min(places, default=0) == len(LOOKS)
+    free = itertools.cycle([*unused, *_OF_OTHERS] if alone else [*_OF_OTHERS, *unused])
     chosen, taken = [], set()
     for place in places:
         # Two series of the same mechanism, such as two ways to count its cost, get different looks.
