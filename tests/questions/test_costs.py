@@ -43,8 +43,13 @@ EPSILON = 12
 SIZES = (2, 3, 4, 6)
 """This many people agree: a large gap becomes certain at one of these sizes, for any share of ε."""
 SLACK = 1e-9
-REPEATED = ("open_table", "people_per_candidate", "people_per_grid_point", "commonest_in_groups")
-REPEATED += ("plan_of",)
+REPEATED = (
+    "open_table",
+    "people_per_candidate",
+    "people_per_grid_point",
+    "commonest_in_groups",
+    "plan_of",
+)
 """What every branch of one law does with the same table and without randomness."""
 
 Law = Mapping[Any, float]

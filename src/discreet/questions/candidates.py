@@ -216,7 +216,8 @@ def read_candidates(path: Path, *, column: str, name: str = "candidates") -> lis
             else "; nor is it a range such as 1980:1987 or 2024-01:2024-12"
         )
         raise ParameterError(
-            f"⟨{name}⟩{str(path) if path.name else ''!r}: there is no such file, or it is not UTF-8 text{hint}"
+            f"⟨{name}⟩{str(path) if path.name else ''!r}: there is no such file, or it is not UTF-8 "
+            f"text{hint}"
         ) from None
     if path.suffix.lower() not in (".csv", ".tsv"):
         lines = text.split("\n")
