@@ -88,7 +88,7 @@ def test_wrong_parameters_spend_nothing() -> None:
         (mode, {**OPTIONS, "mechanism": 3}, "mechanism=3"),
         (mode, {**OPTIONS, "mechanism": Exponential(epsilon=1, optimize="min")}, "optimize"),
         (mode, {**OPTIONS, "by": "age"}, "by= needs groups="),
-        (mode, {**OPTIONS, "groups": ["a"]}, "go with by="),
+        (mode, {**OPTIONS, "groups": ["a"]}, "needs by="),
         (mode, {**OPTIONS, "by": "age", "groups": ["x"]}, "groups has 'x'"),
         (mode, {**OPTIONS, "groups_per_person": 2}, "goes with by"),
         (mode, {**OPTIONS, "where": "age >"}, "where="),
