@@ -11,7 +11,7 @@ From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
 From Discreet Require AboveThreshold Crossings AboveThresholdLaplace JointTopK Lazy Questions Answers UnknownRounds FoundGroups Tuning.
 From Discreet Require Divergences Together Totals LaplacePair Streams Wholes Spending.
 From Discreet Require UnknownAnswers Dealing Runs Mixtures Interleaved Unequal Plans.
-From Discreet Require Proposals Visits Releases Waits Skips.
+From Discreet Require Proposals Visits Releases Waits Skips Clock.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Selections Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -1448,6 +1448,40 @@ Proof.
   - destruct (Plans.rate_exponential p t P S). split; [now apply Coquelicot.Derive.is_derive_Reals | assumption].
   - destruct (Plans.rate_laplace p sigma P S) as [A B].
     split; intros H; apply Coquelicot.Derive.is_derive_Reals; auto.
+Qed.
+
+(** Lemma 17: the clock in floats, for words of 32 to 64 bits, at most 2^16 waits of at most 16, and a time of
+    at most 32. [Clock.begins w word x]: x begins with the bits of the word. [Clock.summed l a]: a is a sum of the
+    floats l, in any order. If the floats decide, they are right: whether the time is over, *)
+Theorem sampling_lemma_17_over (m : machine) w words xs waited rate : (32 <= w <= 64)%nat ->
+  let wait word := fl (fl (INR w * float_log m 2) - float_log m (fl (fl (INR word) + 1 / 2))) in
+  Forall2 (Clock.begins w) words xs -> Forall (fun word => wait word <= 16) words ->
+  INR (length words) <= 2 ^ 16 -> Clock.summed (map wait words) waited -> 1 <= rate ->
+  let t_hat := fl (waited / rate) in
+  let t := sum xs (fun x => - ln x) / rate in
+  let doubt := fl (fl (fl (INR (length words) / rate) * fl (2 ^ 24 / 2 ^ w + / 2 ^ 40)) + / 2 ^ 30) in
+  t_hat <= 32 -> doubt < Rabs (fl (t_hat - 1)) -> (1 < t_hat <-> 1 < t).
+Proof.
+  intros W wait B L N S R t_hat t doubt T. now apply (Clock.over_right m w words xs waited rate W B L N S R T).
+Qed.
+
+(** and whether v < 1/o for the odds o of exponential noise. *)
+Theorem sampling_lemma_17 (m : machine) w words xs waited rate gamma floated word v : (32 <= w <= 64)%nat ->
+  let wait word := fl (fl (INR w * float_log m 2) - float_log m (fl (fl (INR word) + 1 / 2))) in
+  Forall2 (Clock.begins w) words xs -> Forall (fun word => wait word <= 16) words ->
+  INR (length words) <= 2 ^ 16 -> Clock.summed (map wait words) waited -> 1 <= rate ->
+  let t_hat := fl (waited / rate) in
+  let t := sum xs (fun x => - ln x) / rate in
+  let doubt := fl (fl (fl (INR (length words) / rate) * fl (2 ^ 24 / 2 ^ w + / 2 ^ 40)) + / 2 ^ 30) in
+  t_hat <= 32 -> 0 <= gamma -> GapBranches.good_gap floated gamma -> format floated /\ 0 <= floated <= 601 ->
+  let odds := 1 + (1 - exp (- gamma)) * (exp t - 1) in
+  let odds_hat := fl (1 - fl (math_expm1 m (- floated) * math_expm1 m t_hat)) in
+  Clock.begins w word v ->
+  let found := fl (fl (fl (fl (INR word) + 1 / 2) * / 2 ^ w) * odds_hat) in
+  fl (doubt * odds_hat) < Rabs (fl (found - 1)) -> (found < 1 <-> v * odds < 1).
+Proof.
+  intros W wait B L N S R t_hat t doubt T G Go F odds odds_hat V found.
+  now apply (Clock.keeps_right m w words xs waited rate W B L N S R T gamma floated G Go F word v V).
 Qed.
 
 (** Theorem 1, without the plans: flip a coin for everyone, choose uniformly among the heads

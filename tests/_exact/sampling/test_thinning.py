@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet._exact.sampling import Bits, ScriptedBits
+from discreet._exact.sampling import Bits, ScriptedBits, TapeBits
 from discreet._exact.sampling.coins import STANDARD, Tuning, Uniform
 from discreet._exact.sampling.thinning import LARGEST_RANGE, exact_skip, marks
 from tests.tools.sampling.cases import SMALL
@@ -73,6 +73,19 @@ def test_a_skip_is_decided_by_the_powers(word: int) -> None:
             high = Fraction(uniform.known + 1, 1 << uniform.width)
             assert high <= rest**step
             assert step == 50 or low >= rest ** (step + 1)
+
+
+@pytest.mark.parametrize("exponent", [32, 48, 50, 56, 62])
+def test_a_short_skip_ends_at_any_exponent(exponent: int) -> None:
+    """Close to one, log u is tiny. A guess that is off by more than one never found the step."""
+    limit = 1 << min(36, exponent - 2)
+    for place in range(12):
+        skip = (limit >> place) - 5  # (1 − 2^−a)^skip is about 1 − skip·2^−a
+        known = (1 << 128) - (skip << (128 - exponent)) - (1 << (127 - exponent))
+        uniform = Uniform(TapeBits([0] * 256), known=known, width=128, step=64)
+        step = exact_skip(uniform, exponent, limit=limit)
+        bound = skip**2 / 2.0**exponent + 1
+        assert abs(step - skip) <= bound
 
 
 def test_the_vector_path_clips_at_the_end() -> None:
