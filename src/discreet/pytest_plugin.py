@@ -7,7 +7,6 @@ to the fixture.
 from __future__ import annotations
 
 import json
-from argparse import ArgumentTypeError
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,14 +60,14 @@ def _rate(text: str) -> float:
     with suppress(ValueError):
         if 0 < float(text) < 1:
             return float(text)
-    raise ArgumentTypeError(f"{text} is not a probability between 0 and 1")
+    raise pytest.UsageError(f"--audit-false-alarm {text}: give a probability between 0 and 1")
 
 
 def _file(text: str) -> Path:
     """Check the place of the report before any test runs, because it is written after all of them."""
     path = Path(text).absolute()
     if path.is_dir() or not path.parent.is_dir():
-        raise ArgumentTypeError(f"{text} cannot be written: give a file in an existing folder")
+        raise pytest.UsageError(f"--audit-report {text}: give a file in an existing folder")
     return path
 
 

@@ -255,6 +255,25 @@ def test_noise_that_is_not_watched_is_named() -> None:
     assert any("random was drawn" in note for note in recording(coins, AGES).notes)
 
 
+def test_noise_with_a_scale_for_each_entry_may_be_scaled() -> None:
+    def two(rows: Any) -> Any:
+        return len(rows) + 2 * generator().laplace(scale=[0.5, 1.0], size=2)
+
+    assert recording(two, AGES, PureDP(2), effort="quick").holds
+    (finding,) = recording(two, AGES, PureDP("1.9"), effort="quick").findings
+    assert finding.what == "total"
+    assert finding.found == pytest.approx(2)
+
+
+@pytest.mark.parametrize("times", [0.0, -0.0])
+def test_noise_times_zero_is_no_noise(times: float) -> None:
+    def silenced(rows: Any) -> Any:
+        return len(rows) + times * generator().laplace(scale=1.0)
+
+    found = recording(silenced, AGES, PureDP(1), effort="quick").findings
+    assert ("total", math.inf) in [(one.what, one.found) for one in found]
+
+
 def test_no_noise_at_all_is_found() -> None:
     verdict = recording(len, AGES)
     assert [one.what for one in verdict.findings] == ["answer"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial, wraps
 from typing import Any
 
@@ -66,26 +67,27 @@ class WatchedNoise(np.ndarray[Any, Any]):
         others = [part for part in inputs if not isinstance(part, WatchedNoise)]
         if ufunc in (np.add, np.subtract) and len(others) == 1:
             total = np.broadcast_to(np.asarray(others[0], dtype=np.float64), np.shape(value))
-            step = Step(**{**_fields(self.step), "value": total.copy()})
-            return self.seen_by.take(step, lambda: value)
+            return self.seen_by.take(replace(self.step, value=total.copy()), lambda: value)
         if ufunc is np.negative:
-            return self._scaled(value, 1.0)
+            return self._scaled(value, np.float64(1))
         if ufunc in (np.multiply, np.divide) and len(others) == 1 and np.ndim(others[0]) == 0:
-            factor = abs(float(others[0]))
+            factor = np.abs(np.float64(others[0]))
             if isinstance(inputs[0], WatchedNoise) or ufunc is np.multiply:
                 return self._scaled(value, factor if ufunc is np.multiply else 1 / factor)
         return value
 
-    def _scaled(self, value: Any, factor: float) -> WatchedNoise:
+    def _scaled(self, value: Any, factor: Any) -> WatchedNoise:
         assert self.step is not None
+        pure, concentrated, told = self.step.pure, self.step.concentrated, self.step.parameters
         scaled: WatchedNoise = np.asarray(value).view(WatchedNoise)
-        told = {**self.step.parameters, "scale": self.step.parameters["scale"] * factor}
-        fields = _fields(self.step) | {"parameters": told}
-        if factor:
-            for name, power in (("pure", 1), ("concentrated", 2)):
-                cost = fields[name]
-                fields[name] = None if cost is None else cost / factor**power
-        scaled.step, scaled.seen_by = Step(**fields), self.seen_by
+        scaled.seen_by = self.seen_by
+        # Noise times zero protects nothing: its cost is infinite.
+        scaled.step = replace(
+            self.step,
+            pure=None if pure is None else float(pure / factor),
+            concentrated=None if concentrated is None else float(concentrated / factor**2),
+            parameters={**told, "scale": np.multiply(told["scale"], factor).tolist()},
+        )
         return scaled
 
     def __getitem__(self, place: Any) -> Any:
@@ -102,10 +104,6 @@ class WatchedNoise(np.ndarray[Any, Any]):
 
     def __round__(self, digits: int = 0) -> Any:
         return round(float(self), digits)
-
-
-def _fields(step: Step) -> dict[str, Any]:
-    return {name: getattr(step, name) for name in Step.__slots__}
 
 
 def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callable[..., Any]:
@@ -136,7 +134,7 @@ def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callabl
             answer = drawn()
         else:
             around = np.array(centre, dtype=np.float64)
-            answer = trace.take(Step(**(_fields(step) | {"value": around})), drawn)
+            answer = trace.take(replace(step, value=around), drawn)
             if around.any():
                 return answer
         # Noise around zero becomes a step when it is added to a value.
