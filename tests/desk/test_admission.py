@@ -75,6 +75,7 @@ def test_a_worker_that_dies_after_the_spend_is_one_text_at_the_end_of_the_slot(
             if state == "paid":
                 for worker in server.desk._workers:
                     os.kill(worker._process.pid or 0, signal.SIGKILL)
+                    worker._process.join()  # so that the next question is not given to it
 
         monkeypatch.setattr(server.desk.store, "record", kill_when_paid)
         for count, key in enumerate(("a", "b"), 1):

@@ -121,23 +121,18 @@ class Accuracy:
 
     def __str__(self) -> str:
         judged = "" if self.judgement is None else f"{self.judgement}: "
+        worst, missing = self.worst, "no bound is proved"
+        if worst is not None and self.most is not None and math.ceil(worst - 1e-9) >= self.most:
+            worst, missing = None, f"no bound below {self.in_units(self.most)} is proved"
         said = [
             f"{kind} {self.in_units(error)} off"
-            for kind, error in (("typically", self.typical), ("at worst", self.proved_error))
+            for kind, error in (("typically", self.typical), ("at worst", worst))
             if error is not None
         ]
         words = f"{', '.join(said)}, {self.how_often}" if said else "it depends on the data"
-        if self.most is not None and self.worst != self.proved_error:
-            words += f"; no bound below {self.in_units(self.most)} is proved"
-        elif not said:
-            words += "; no bound is proved"
+        if not said or worst != self.worst:
+            words += f"; {missing}"
         return f"{judged}{words}"
-
-    @property
-    def proved_error(self) -> float | None:
-        """The proved bound, if it says anything; None if no answer could be further off."""
-        says_nothing = self.most is not None and math.ceil((self.worst or 0) - 1e-9) >= self.most
-        return None if says_nothing else self.worst
 
     @property
     def how_often(self) -> str:
