@@ -29,7 +29,9 @@ def _fold(app: Sphinx, doctree: nodes.document) -> None:
     for table in list(doctree.findall(nodes.table)) if app.env.docname == "benchmarks" else ():
         heads = [entry.astext() for part in table.findall(nodes.thead) for entry in part[0]]
         rows = sum(len(part) for part in table.findall(nodes.tbody))
-        said = escape(f"Table: {', '.join(filter(None, heads))} ({rows} rows)")
+        named = list(filter(None, heads))
+        columns = ", ".join(named[:4]) + (", …" if len(named) > 4 else "")
+        said = escape(f"Table: {columns} ({rows} rows)")
         opened = nodes.raw("", f"<details><summary>{said}</summary>", format="html")
         place = table.parent.index(table)
         table.parent.insert(place + 1, nodes.raw("", "</details>", format="html"))

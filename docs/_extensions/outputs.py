@@ -13,13 +13,21 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from pygments.lexers.shell import BashSessionLexer
+from pygments.token import Name, Token
 
 DOCS = Path(__file__).parent.parent
 RECORD = Path(__file__).with_name("outputs.json")
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_MOST_LINES = 24
+FILE = re.compile(r"^```(?:python|toml)\n# (\w+\.(?:py|toml))\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_MOST_LINES = 40
 _SKIPPED = ("make ", "export ", "discreet reproduce", "discreet explore", "discreet desk", "psql")
 
 
@@ -29,6 +37,24 @@ def commands(text: str) -> list[str]:
     return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
 
 
+def _printed(words: list[str], folder: str, environment: dict[str, str]) -> str:
+    """What a terminal of 80 columns shows, without its colours and progress bars."""
+    import pty  # not on Windows, where the site is built but not recorded
+
+    screen, end = pty.openpty()
+    with subprocess.Popen(  # noqa: S603
+        words, cwd=folder, env=environment, stdout=end, stderr=subprocess.PIPE, text=True
+    ) as running:
+        os.close(end)
+        shown = b""
+        with suppress(OSError):  # the terminal has no other end any more
+            while part := os.read(screen, 1 << 16):
+                shown += part
+        os.close(screen)
+        warned = running.communicate()[1]
+    return warned + _COLOURS.sub("", shown.decode()).replace("\r\n", "\n")
+
+
 def _run(page: Path) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         scripts = str(Path(sys.executable).parent)
@@ -36,25 +62,26 @@ def _run(page: Path) -> dict[str, str]:
         environment = {**os.environ, **place, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
         environment.pop("DISCREET_LEDGER", None)
         text = page.read_text(encoding="utf-8")
-        for name, program in re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", text, re.M | re.S):
-            Path(folder, name).write_text(program, encoding="utf-8")
-        said = {}
+        for name, written in FILE.findall(text):
+            Path(folder, name).write_text(written, encoding="utf-8")
+        said: dict[str, str] = {}
+        seen: Counter[str] = Counter()
         for line in commands(text):
+            if line.startswith("export DISCREET_LEDGER="):  # a file stands in for the server
+                environment["DISCREET_LEDGER"] = f"{folder}/team.db"
             if line.startswith(_SKIPPED):
                 continue
-            done = subprocess.run(  # noqa: S603
-                shlex.split(re.sub(r"\s+# exit \d$", "", line)),
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=300,
-                check=False,
-            )
-            lines = done.stdout.replace(folder, "~").rstrip().splitlines()
+            words = shlex.split(re.sub(r"\s+# exit \d$", "", line))
+            lines = _printed(words, folder, environment).replace(folder, "~").rstrip().splitlines()
             kept = lines[:_MOST_LINES] + (["…"] if len(lines) > _MOST_LINES else [])
-            said[line] = "\n".join(kept)
+            said[_named(line, seen)] = "\n".join(kept)
         return said
+
+
+def _named(line: str, seen: Counter[str]) -> str:
+    """The command's name in the record: a second run of the same command may print something else."""
+    seen[line] += 1
+    return line if seen[line] == 1 else f"{line}  # run {seen[line]}"
 
 
 def record() -> None:
@@ -72,20 +99,32 @@ def _show(app: Any, name: str, source: list[str]) -> None:
         return
     said = json.loads(RECORD.read_text(encoding="utf-8")).get(str(page.relative_to(DOCS)), {})
 
+    seen: Counter[str] = Counter()
+
     def shown(block: re.Match[str]) -> str:
         lines = []
         for line in block[1].splitlines():
             lines.append(line)
-            output = said.get(line.removeprefix("$ "))
-            if line.startswith("$ ") and output:
+            if line.startswith("$ ") and (output := said.get(_named(line[2:], seen))):
                 lines += [output, ""]
         return "```console\n" + "\n".join(lines).rstrip() + "\n```"
 
     source[0] = BLOCK.sub(shown, source[0])
 
 
+class Terminal(BashSessionLexer):
+    """A terminal whose options are tokens of their own, so that no line of the site ends within one."""
+
+    def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, Any, str]]:
+        """Return the tokens of a session, those of options with a kind of their own."""
+        for place, kind, word in super().get_tokens_unprocessed(text):
+            option = kind is Token.Text and word.startswith("-")
+            yield place, Name.Attribute if option else kind, word
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Complete the pages as they are read."""
+    app.add_lexer("console", Terminal)
     app.connect("source-read", _show)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 

@@ -6,6 +6,7 @@ in this process, which saves time for imports.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -24,6 +25,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^```(?:python|toml)\n# (\w+\.(?:py|toml))\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXIT = re.compile(r"\s+# exit (\d)$")
+STEADY = re.compile(r"^(?:  accuracy|  privacy|error): .*$", re.MULTILINE)
+"""What a command says of its question, which is not drawn at random as its answer is."""
+RECORDED = json.loads((ROOT / "docs/_extensions/outputs.json").read_text(encoding="utf-8"))
 SERVER = re.compile(r"^export DISCREET_LEDGER=postgresql://\S+$")
 
 
@@ -68,6 +72,10 @@ def test_commands_run_as_pasted(
             )
             status, said = done.returncode, done.stderr
         assert status == int(wanted[1] if wanted else 0), f"{line}\n{said[-2000:]}"
+        recorded = RECORDED.get(page.relative_to(ROOT).as_posix().removeprefix("docs/"), {})
+        shown = " ".join(recorded.get(line, said).split())
+        missing = [each for each in STEADY.findall(said) if " ".join(each.split()) not in shown]
+        assert not missing, f"{line}: the site shows other words; run `make pages`: {missing}"
 
 
 def test_make_shows_what_it_can_do() -> None:

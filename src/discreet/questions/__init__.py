@@ -12,7 +12,7 @@ Example:
 
 from __future__ import annotations
 
-from discreet._tables import Grid
+from discreet._tables import Grid, TextFile
 from discreet.questions import functions, kinds
 from discreet.questions.accuracy import Accuracy
 from discreet.questions.answer import TableRelease
@@ -41,6 +41,7 @@ __all__ = [
     "SensitivityCheck",
     "SparseVector",
     "TableRelease",
+    "TextFile",
     "Then",
     "WatchTerms",
     "check_sensitivity",
