@@ -11,7 +11,7 @@ From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
 From Discreet Require AboveThreshold Crossings AboveThresholdLaplace JointTopK Lazy Questions Answers UnknownRounds FoundGroups Tuning.
 From Discreet Require Divergences Together Totals LaplacePair Streams Wholes Spending.
 From Discreet Require UnknownAnswers Dealing Runs Mixtures Interleaved Unequal Plans.
-From Discreet Require Proposals Visits Releases Waits Skips Clock.
+From Discreet Require Proposals Visits Releases Waits Skips Clock Marking.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Selections Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -1390,6 +1390,25 @@ Proof.
   intros W U A L X log log_u distance farthest allowance kappa D C.
   split; [now apply Waits.fl_exact, (Skips.cut_exact w word a limit)|]. now apply (Skips.clear_skip m w word a limit W U A x X).
 Qed.
+
+(** Lemma 7 as a program: [Marking.draw_skip] draws a word; integers or floats decide the distance to the next
+    mark ([guess]), or balls and more bits ([decide]), which stay undecided only near a bound. Marks found so are
+    independent, each with chance m. *)
+Theorem sampling_lemma_7_program m w step (decide : nat -> nat -> nat -> option nat) (guess : nat -> nat -> option nat) l :
+  0 < m < 1 -> (1 <= step)%nat ->
+  (forall n w U k, decide n w U = Some k -> Marking.within (1 - m) n w U k) ->
+  (forall n w U, (U < 2 ^ w)%nat -> decide n w U = None ->
+     exists j, (j <= n)%nat /\ Rabs (2 ^ w * (1 - m) ^ j - INR U) <= 2) ->
+  (forall n U k, guess n U = Some k -> (k <= n)%nat /\
+     forall x, INR U / 2 ^ w <= x < INR (S U) / 2 ^ w -> ((k < n)%nat -> (1 - m) ^ S k <= x) /\ x < (1 - m) ^ k) ->
+  Visits.is_marking (Marking.marks_by (fun n => Marking.draw_skip (decide n) step w (guess n)) (length l) l) m l.
+Proof. apply Marking.marks_from_bits. Qed.
+
+Theorem sampling_lemma_7_satisfiable kappa n : 0 < kappa < 1 -> exists decide : nat -> nat -> option nat,
+  (forall w U k, decide w U = Some k -> Marking.within kappa n w U k) /\
+  (forall w U, (U < 2 ^ w)%nat -> decide w U = None ->
+     exists j, (j <= n)%nat /\ Rabs (2 ^ w * kappa ^ j - INR U) <= 2).
+Proof. apply Marking.decisions_exist. Qed.
 
 (** Lemma 8: mark every candidate with chance m, and flip a coin c/m for the marked candidates that are far.
     *)
