@@ -11,7 +11,7 @@ From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
 From Discreet Require AboveThreshold Crossings AboveThresholdLaplace JointTopK Lazy Questions Answers UnknownRounds FoundGroups Tuning.
 From Discreet Require Divergences Together Totals LaplacePair Streams Wholes Spending.
 From Discreet Require UnknownAnswers Dealing Runs Mixtures Interleaved Unequal Plans.
-From Discreet Require Proposals Visits Releases Waits Skips Clock Marking.
+From Discreet Require Proposals Visits Releases Waits Skips Clock Marking Blocks.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Selections Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -1452,6 +1452,15 @@ Theorem sampling_lemma_16_head l w p r T k : NoDup l -> (forall t, In t l -> 0 <
   0 <= Walk.uniform_head p l r - Proposals.kept_within l w keep T (fun t => Walk.indicator t r) k 0
     <= exp (- T) + (1 - exp (- (sum l w * T))) ^ k.
 Proof. intros N W P R H keep. now apply (Proposals.exponential_kept l w p N W P r T k R H). Qed.
+
+(** Lemma 16, the blocks: a place is drawn among all cells, each of b places, and its offset is halved. Every
+    candidate of a run is at (number of cells) * 2^(number of halvings) places. *)
+Theorem sampling_lemma_16_blocks b runs (phi : nat -> R) : (1 <= b)%nat ->
+  (forall r, In r runs -> exists c, b = (c * 2 ^ Blocks.halvings r)%nat) ->
+  sum (candidates (length (Blocks.all_cells runs) * b)) (fun place => phi (Blocks.candidate_at b runs place))
+  = sum runs (fun r => INR (Blocks.cells r) * 2 ^ Blocks.halvings r *
+      sum (candidates (b / 2 ^ Blocks.halvings r)) (fun o => phi (Blocks.start r + o)%nat)).
+Proof. apply Blocks.places_of_candidates. Qed.
 
 (** Lemma 16, the rates: for both kinds of noise, the slope of the negative logarithm of the chance of not
     being reached. *)
