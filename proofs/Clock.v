@@ -520,7 +520,7 @@ Proof.
   { rewrite Rabs_mult, (Rabs_pos_eq o) by lra. apply Rmult_le_compat_r; [lra|]. apply Rabs_le. lra. }
   assert (uvo : u * Rabs (vh * o) <= / 2 ^ 50 * (101 / 100 * o)) by (apply Rmult_le_compat; try apply Rabs_pos; lra).
   assert (tyo : tiny <= / 2 ^ 50 * o) by lra.
-  assert (fo : - (/ 2 ^ 48 * o) <= f - vh * o <= / 2 ^ 48 * o) by (apply Rabs_le_inv in R1; lra).
+  assert (fv : - (/ 2 ^ 48 * o) <= f - vh * o <= / 2 ^ 48 * o) by (apply Rabs_le_inv in R1; lra).
   assert (vu : vh * o <= (1 + / 2 ^ 32) * o) by (apply Rmult_le_compat_r; lra).
   assert (vl : - / 2 ^ 32 * o <= vh * o) by (apply Rmult_le_compat_r; lra).
   assert (Dm : d <= 101 / 100).

@@ -11,7 +11,7 @@ From Discreet Require NoisyCount ListLaw UnknownDomain LimitedDomain Keeping.
 From Discreet Require AboveThreshold Crossings AboveThresholdLaplace JointTopK Lazy Questions Answers UnknownRounds FoundGroups Tuning.
 From Discreet Require Divergences Together Totals LaplacePair Streams Wholes Spending.
 From Discreet Require UnknownAnswers Dealing Runs Mixtures Interleaved Unequal Plans.
-From Discreet Require Proposals Visits Releases Waits Skips Clock.
+From Discreet Require Proposals Visits Releases Waits Skips Clock Marking Blocks.
 From Discreet Require RandomizedResponse NaiveResponse StartOver ZcdpRefuted.
 From Discreet Require Walk NoisyMax PureDP Exponential Refuted Range Grid Dominance ApproxDP
   ErrorRatio Laplace Selections Composition Measures Concentrated Chains TopK Lead LargeGap Floats Words.
@@ -1391,6 +1391,25 @@ Proof.
   split; [now apply Waits.fl_exact, (Skips.cut_exact w word a limit)|]. now apply (Skips.clear_skip m w word a limit W U A x X).
 Qed.
 
+(** Lemma 7 as a program: [Marking.draw_skip] draws a word; integers or floats decide the distance to the next
+    mark ([guess]), or balls and more bits ([decide]), which stay undecided only near a bound. Marks found so are
+    independent, each with chance m. *)
+Theorem sampling_lemma_7_program m w step (decide : nat -> nat -> nat -> option nat) (guess : nat -> nat -> option nat) l :
+  0 < m < 1 -> (1 <= step)%nat ->
+  (forall n w U k, decide n w U = Some k -> Marking.within (1 - m) n w U k) ->
+  (forall n w U, (U < 2 ^ w)%nat -> decide n w U = None ->
+     exists j, (j <= n)%nat /\ Rabs (2 ^ w * (1 - m) ^ j - INR U) <= 2) ->
+  (forall n U k, guess n U = Some k -> (k <= n)%nat /\
+     forall x, INR U / 2 ^ w <= x < INR (S U) / 2 ^ w -> ((k < n)%nat -> (1 - m) ^ S k <= x) /\ x < (1 - m) ^ k) ->
+  Visits.is_marking (Marking.marks_by (fun n => Marking.draw_skip (decide n) step w (guess n)) (length l) l) m l.
+Proof. apply Marking.marks_from_bits. Qed.
+
+Theorem sampling_lemma_7_satisfiable kappa n : 0 < kappa < 1 -> exists decide : nat -> nat -> option nat,
+  (forall w U k, decide w U = Some k -> Marking.within kappa n w U k) /\
+  (forall w U, (U < 2 ^ w)%nat -> decide w U = None ->
+     exists j, (j <= n)%nat /\ Rabs (2 ^ w * kappa ^ j - INR U) <= 2).
+Proof. apply Marking.decisions_exist. Qed.
+
 (** Lemma 8: mark every candidate with chance m, and flip a coin c/m for the marked candidates that are far.
     *)
 Theorem sampling_lemma_8 mark coin m c far l phi : 0 < m ->
@@ -1433,6 +1452,15 @@ Theorem sampling_lemma_16_head l w p r T k : NoDup l -> (forall t, In t l -> 0 <
   0 <= Walk.uniform_head p l r - Proposals.kept_within l w keep T (fun t => Walk.indicator t r) k 0
     <= exp (- T) + (1 - exp (- (sum l w * T))) ^ k.
 Proof. intros N W P R H keep. now apply (Proposals.exponential_kept l w p N W P r T k R H). Qed.
+
+(** Lemma 16, the blocks: a place is drawn among all cells, each of b places, and its offset is halved. Every
+    candidate of a run is at (number of cells) * 2^(number of halvings) places. *)
+Theorem sampling_lemma_16_blocks b runs (phi : nat -> R) : (1 <= b)%nat ->
+  (forall r, In r runs -> exists c, b = (c * 2 ^ Blocks.halvings r)%nat) ->
+  sum (candidates (length (Blocks.all_cells runs) * b)) (fun place => phi (Blocks.candidate_at b runs place))
+  = sum runs (fun r => INR (Blocks.cells r) * 2 ^ Blocks.halvings r *
+      sum (candidates (b / 2 ^ Blocks.halvings r)) (fun o => phi (Blocks.start r + o)%nat)).
+Proof. apply Blocks.places_of_candidates. Qed.
 
 (** Lemma 16, the rates: for both kinds of noise, the slope of the negative logarithm of the chance of not
     being reached. *)
