@@ -24,6 +24,8 @@ def _visit(browser: Browser, *, width: int, height: int, scheme: str) -> Iterato
     page = patient_page(browser, width=width, height=height, scheme=scheme)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
+    # Chromium intercepts requests from the start: just after the first route, one could still pass it by.
+    page.route("**/nothing", lambda route: route.abort())
     yield page
     assert complaints == []
     assert page.evaluate("document.cookie") == ""

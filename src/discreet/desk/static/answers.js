@@ -23,7 +23,7 @@ export function inShort(release) {
 const SHORTER = { where: (value) => `where ${value}`, by: (value) => `by ${value}` };
 function inWords({ name, label }, value) {
   const lower = label.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-  if (typeof value === "boolean") return value ? lower : `not: ${lower}`;
+  if (typeof value === "boolean") return `${lower}: ${value ? "yes" : "no"}`;
   return SHORTER[name]?.(value) ?? `${lower}: ${[value].flat().join(", ")}`;
 }
 
