@@ -98,7 +98,8 @@ def _show(app: Any, name: str, source: list[str]) -> None:
     if page.suffix != ".md" or DOCS not in page.parents:
         return
     said = json.loads(RECORD.read_text(encoding="utf-8")).get(str(page.relative_to(DOCS)), {})
-
+    if said:
+        app.env.note_dependency(str(RECORD))
     seen: Counter[str] = Counter()
 
     def shown(block: re.Match[str]) -> str:

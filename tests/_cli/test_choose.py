@@ -226,6 +226,9 @@ def test_risk(run: Any) -> None:
     assert "3.57% sure which of the 201" in run("risk", "--worlds", "201", "--epsilon", "1")[1]
     data = json.loads(run("risk", "--worlds", "201", "--epsilon", "1", "--steps", "1", "--json")[1])
     assert data["risk"] == pytest.approx(0.0134, abs=1e-4)
+    said = run("risk", "--epsilon", "10")[1]
+    assert said.startswith("An attacker may become all but certain (above 99.9%) which of the two")
+    assert "more than 99.95% sure" in run("risk", "--tolerated", "0.9995")[1]
 
 
 def test_the_command_and_the_page_about_epsilon_answer_alike(run: Any) -> None:

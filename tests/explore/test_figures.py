@@ -291,6 +291,12 @@ def test_the_verdict_is_a_sentence(state: dict[str, Any], part: dict[str, Any], 
     assert words in found["in_one"]
 
 
+def test_no_sentence_says_at_most_above(state: dict[str, Any]) -> None:
+    _, found = _complete({**state, "epsilon": "1"})
+    assert "can be all but certain (90% tolerated)" in found["text"]["balance"]
+    assert "at most above" not in json.dumps(found, default=str)
+
+
 @pytest.mark.parametrize(
     ("part", "accuracy", "privacy"),
     [
@@ -299,6 +305,7 @@ def test_the_verdict_is_a_sentence(state: dict[str, Any], part: dict[str, Any], 
         ({"epsilon": "0.1"}, "fair", "good"),  # 9.7% miss, 5% are allowed
         ({"epsilon": "0.01"}, "bad", "good"),
         ({"epsilon": "3"}, "good", "bad"),
+        ({"epsilon": "1"}, "good", "bad"),  # 73.2% after one release, but all but certain after ten
         ({"choice": "large-gap"}, "good", "bad"),
     ],
 )

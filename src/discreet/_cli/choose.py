@@ -444,10 +444,12 @@ def risk(
         about |= {"epsilon": epsilon, "risk": bound}
         sure = percent(bound, up=True)
         words = f"No answer lets an attacker be more than {sure} sure {which} is real."
+        if sure.startswith("above"):
+            words = f"An attacker may become all but certain ({sure}) {which} is real."
     else:
         largest = epsilon_for_risk(risk, worlds=worlds, steps=steps)
         about |= {"epsilon": largest, "risk": risk}
-        shown, sure = rounded(largest, up=False), percent(float(probability("risk", risk)))
+        shown, sure = rounded(largest, up=False), f"{100 * float(probability('risk', risk)):g}%"
         words = f"Up to ε = {shown:.4g} no answer lets an attacker be more than {sure} sure {which} is real."
     say_either(words, about, json=json)
 

@@ -13,6 +13,8 @@ from discreet.explore.settings import is_private
 
 MISSES, CERTAINTY = "answers that miss by too much", "how sure an attacker can become"
 """The names of the two lines in the first chart."""
+CERTAIN = 0.999
+"""Above this chance an attacker is called all but certain."""
 
 
 def series(name: str) -> str:
@@ -53,8 +55,9 @@ def verdicts(choices: Choices, result: dict[str, Any]) -> dict[str, dict[str, st
 
     Accuracy is good if answers miss the tolerance no more often than allowed. It is fair if they miss at most
     twice as often, and in no more than half of the releases; else bad. Privacy is good if no attacker can be
-    surer than tolerated after all releases. It is fair if that holds after one release; bad otherwise, or if
-    there is no bound. The colour for accuracy is computed from the scores, and the page says so.
+    surer than tolerated after all releases. It is fair if that holds after one release, and all of them do
+    not leave an attacker all but certain; bad otherwise, or if there is no bound. The colour for accuracy is
+    computed from the scores, and the page says so.
     """
     row = next(row for row in result["now"] if row["mechanism"] == choices.choice)
     return {
@@ -86,7 +89,7 @@ def _kept(choices: Choices, risk: dict[str, Any]) -> str:
         return "bad"
     if risk["all"] <= choices.tolerated:
         return "good"
-    return "fair" if risk["one"] <= choices.tolerated else "bad"
+    return "fair" if risk["one"] <= choices.tolerated and risk["all"] <= CERTAIN else "bad"
 
 
 def _accuracy(choices: Choices, row: dict[str, Any]) -> str:
@@ -124,9 +127,18 @@ def _attacker(choices: Choices, risk: dict[str, Any]) -> str:
         if choices.worlds == 2
         else f"who considered {choices.worlds:,} data sets equally likely"
     )
-    if risk["all"] > 0.999:
-        return f"{after} an attacker {who} may be all but certain."
-    return f"{after} an attacker {who} can be at most {percent(risk['all'], up=True)} sure."
+    # Saved records hold this sentence, and verifying one writes it again: its words stay.
+    return f"{after} an attacker {who} {'may' if risk['all'] > CERTAIN else 'can'} be {sure(risk['all'])}."
+
+
+def sure(chance: float) -> str:
+    """Return how sure an attacker can be, in words.
+
+    Example:
+        >>> sure(0.9241), sure(0.9999)
+        ('at most 92.5% sure', 'all but certain')
+    """
+    return "all but certain" if chance > CERTAIN else f"at most {percent(chance, up=True)} sure"
 
 
 def _limit(choices: Choices, risk: dict[str, Any]) -> str:
@@ -165,7 +177,7 @@ def _balance(choices: Choices, result: dict[str, Any]) -> str:
     if not risk["bounded"]:
         return f"{error}; nothing bounds how sure an attacker can become."
     return (
-        f"{error}, and an attacker can be at most {percent(risk['all'], up=True)} sure "
+        f"{error}, and an attacker can be {sure(risk['all'])} "
         f"({percent(risk['tolerated'])} tolerated). Errors fall as ε grows, and the risk rises."
     )
 
@@ -232,10 +244,10 @@ def _risk(choices: Choices, found: dict[str, Any]) -> str:
         )
     text = (
         f"An attacker who considers {choices.worlds:,} data sets equally likely ({percent(found['before'])} "
-        f"each) is at most {percent(found['one'], up=True)} sure after one release"
+        f"each) is {sure(found['one'])} after one release"
     )
     if choices.releases > 1:
-        text += f", and at most {percent(found['all'], up=True)} after {choices.releases:,}"
+        text += f", and {sure(found['all'])} after {choices.releases:,}"
     text += "."
     if found["epsilon_for_tolerated"] is not None:
         text += (

@@ -59,6 +59,9 @@ class Privacy:
             >>> print(Privacy.of(PureDP(1)))
             strong: an attacker who is 50% sure that a given person is in the data can become at most 73.2%
                 sure
+            >>> print(Privacy.of(PureDP(10)))
+            weak: an attacker who is 50% sure that a given person is in the data can become all but certain
+                (above 99.9%)
         """
         if not isinstance(guarantee, ApproxDP):
             at = Fraction(1, 10**6) if guarantee.symbol == "ρ" else Fraction(0)
@@ -73,9 +76,12 @@ class Privacy:
         )
 
     def __str__(self) -> str:
+        most = f"at most {self.sure} sure"
+        if self.sure.startswith("above"):
+            most = f"all but certain ({self.sure})"
         words = (
             f"{self.judgement}: an attacker who is 50% sure that a given person is in the data can "
-            f"become at most {self.sure} sure"
+            f"become {most}"
         )
         return words + (f", except with probability {figure(self.failing)}" if self.failing else "")
 
