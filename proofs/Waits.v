@@ -25,7 +25,7 @@ Proof.
   - unfold u. field.
 Qed.
 
-(** One rounding, for numbers of at least 2^-30 in total. *)
+(** One rounding, as a bound on its error. *)
 Lemma round_close x : Rabs (fl x - x) <= u * Rabs x + tiny.
 Proof.
   destruct (rounding x) as (e & t & E & T & ->). replace (x * (1 + e) + t - x) with (x * e + t) by ring.
