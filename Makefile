@@ -21,6 +21,7 @@ help:
 	@echo "make demo-desk    set up, then serve the invented clinic to two analysts, and open the page"
 	@echo "make test         set up, then run every test, lint and type check"
 	@echo "make quick        lint, types and the tests of tests/quick.txt, which touch every room: about a minute"
+	@echo "make tests        only the tests of make test"
 	@echo "make quick-tests  only the tests of make quick, as for another Python: make quick-tests PYTHON=python3.13"
 	@echo "make lowest       the tests of tests/quick.txt with the lowest versions that pyproject.toml allows"
 	@echo "make lint types   only the linter and the spelling, only the type checker"
