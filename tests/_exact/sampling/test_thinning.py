@@ -88,6 +88,18 @@ def test_a_short_skip_ends_at_any_exponent(exponent: int) -> None:
         assert abs(step - skip) <= bound
 
 
+@pytest.mark.parametrize("width", [128, 512, 4096])
+def test_a_long_skip_ends_too(width: int) -> None:
+    """Below one half, the logarithm of a long word and that of its length would nearly cancel."""
+    for top in range(3, 40):
+        known = (top << (width - 6)) + 12345
+        uniform = Uniform(TapeBits([0] * 256), known=known, width=width, step=64)
+        step = exact_skip(uniform, 46, limit=LARGEST_RANGE)
+        assert math.isclose(step, -math.log(top / 64) * 2.0**46, rel_tol=1e-9) or (
+            step == LARGEST_RANGE < -math.log(top / 64) * 2.0**46
+        )
+
+
 def test_the_vector_path_clips_at_the_end() -> None:
     tuning = Tuning(sparse=0.0)
     assert marks(ScriptedBits(1), 5, 60, tuning=tuning).tolist() == []

@@ -129,11 +129,13 @@ def exact_skip(uniform: Uniform, exponent: int, *, limit: int) -> int:
 def _guess(uniform: Uniform, exponent: int, limit: int) -> int:
     """Return roughly log u / log(1 − 2^−a), at most ``limit``."""
     middle, whole = 2 * uniform.known + 1, 2 << uniform.width
-    # Close to u = 1, log u is as small as 2^−a. The difference of two logarithms would be too rough.
+    # The exact search looks only at the guess and its neighbours, so no two terms here may cancel.
     if 2 * middle > whole:
         log_uniform = math.log1p(-((whole - middle) / whole))
     else:
-        log_uniform = math.log(middle) - (uniform.width + 1) * _LN2
+        digits = middle.bit_length()
+        halvings = digits - uniform.width - 1
+        log_uniform = math.log(middle / (1 << digits)) + halvings * _LN2
     return int(min(max(log_uniform / math.log1p(-math.ldexp(1.0, -exponent)), 0.0), limit))
 
 
