@@ -90,7 +90,7 @@ def test_wrong_parameters_spend_nothing() -> None:
         (mode, {**OPTIONS, "by": "age"}, "by= needs groups="),
         (mode, {**OPTIONS, "groups": ["a"]}, "needs by="),
         (mode, {**OPTIONS, "by": "age", "groups": ["x"]}, "groups has 'x'"),
-        (mode, {**OPTIONS, "groups_per_person": 2}, "goes with by"),
+        (mode, {**OPTIONS, "groups_per_person": 2}, "needs by= and user="),
         (mode, {**OPTIONS, "where": "age >"}, "where="),
         (mode, {**OPTIONS, "with_count": True, "count_share": 1}, "count_share=1"),
         (mode, {**OPTIONS, "with_gap": True, "mechanism": "exponential"}, "with_gap"),
