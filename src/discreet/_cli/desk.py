@@ -373,10 +373,10 @@ def ask_desk(ctx: Context, kind: type[Question]) -> None:
     own = [each.name for each in fields_of(kind) if each.metadata["analyst"]]
     for name in given:
         if name not in own:
-            raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk: leave it out")
+            raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk, so leave it out")
     if not kind.completed_by:
         known = ", ".join(name for name, each in KINDS.items() if each.completed_by)
-        raise ParameterError(f"a desk does not answer {kind.kind}: {known}")
+        raise ParameterError(f"a desk does not answer {kind.kind}; it answers {known}")
     release = getattr(connect().table(table), kind.kind)(**given)
     show(release, json=as_data, explain=explain, file=file)
 

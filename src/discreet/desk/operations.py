@@ -64,7 +64,7 @@ class Figures:
         )
         for name, words, read in (
             ("waiting", "Questions that wait for a worker, unpaid.", lambda: desk.waiting),
-            ("working", "Questions that are being worked on.", lambda: desk.working),
+            ("working", "Questions that are running.", lambda: desk.working),
         ):
             Gauge(f"discreet_desk_{name}", words, registry=self.registry).set_function(read)
 

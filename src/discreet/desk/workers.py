@@ -290,7 +290,7 @@ class Worker:
         except (TimeoutError, EOFError, OSError) as error:
             late = isinstance(error, TimeoutError)
             self.end()
-            return Outcome(reason="it was not done in its slot" if late else "its worker ended")
+            return Outcome(reason="it did not finish in its slot" if late else "its worker ended")
 
     async def _next(self, until: float | None) -> Any:
         loop = asyncio.get_running_loop()

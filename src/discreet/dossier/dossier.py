@@ -314,7 +314,7 @@ class Dossier:
                 str(entry.details["mechanism"]),
                 _promise(entry.details["guarantee"], entry.details["count"]),
                 str(entry.details["spent"]["cost"]),
-                "failed, stays paid" if entry.sequence in facts.failed else "released",
+                "failed, not refunded" if entry.sequence in facts.failed else "released",
             ]
             for entry in facts.spends
         ]

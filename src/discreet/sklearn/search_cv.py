@@ -266,7 +266,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
 
     @property
     def classes_(self) -> Any:
-        """The classes that the winner knows."""
+        """The classes of the winning estimator."""
         return self._winner().classes_
 
     def _winner(self) -> Any:
