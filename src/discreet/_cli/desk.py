@@ -135,7 +135,7 @@ def allow(file: str, analyst: str, *, json: bool) -> None:
 @command("log")
 @_FILE
 @option("--analyst NAME", "Only the questions of this analyst.")
-@option("--most COUNT", "At most this many questions, the newest.", default=1000)
+@option("--most COUNT", "How many questions to show at most, newest first.", default=1000)
 @shared.JSON
 def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
     """Show who asked what, when, what it cost, and why it failed. Never shows an answer.
@@ -373,7 +373,7 @@ def ask_desk(ctx: Context, kind: type[Question]) -> None:
     own = [each.name for each in fields_of(kind) if each.metadata["analyst"]]
     for name in given:
         if name not in own:
-            raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk, so leave it out")
+            raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk: leave it out")
     if not kind.completed_by:
         known = ", ".join(name for name, each in KINDS.items() if each.completed_by)
         raise ParameterError(f"a desk does not answer {kind.kind}; it answers {known}")

@@ -154,7 +154,7 @@ def locked(file: str, *, shared: bool = False) -> Iterator[None]:
                 if time.monotonic() > until:
                     raise DiscreetError(
                         f"the lock {file} was held for {_PATIENCE} seconds, perhaps by a worker of an "
-                        "earlier desk that hangs: end it"
+                        "earlier desk that hangs: stop it"
                     ) from None
                 time.sleep(0.01)
         yield

@@ -267,8 +267,8 @@ class Dossier:
                 "What is promised to them?": [
                     Fact(
                         "Whether or not somebody is in the data, every published answer would have been "
-                        "almost as likely. So nobody learns much about them that would not be learnt "
-                        "without them.",
+                        "almost as likely. So an answer reveals little about them that it would not "
+                        "reveal if they were left out.",
                         "docs/epsilon.md",
                     ),
                     self._sure,

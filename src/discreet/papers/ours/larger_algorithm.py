@@ -333,7 +333,7 @@ def _interval(ratio: float, low: float, high: float) -> str:
 _SETTING = (
     f"{_BINS} bins, random range queries, {_ROUNDS} rounds; half of the budget selects and half "
     "measures. Neighbours: one person's record replaced. Selecting the worst query outright (grey, not "
-    "private) is a yardstick, not a bound: with much budget some randomness in the choice even helps."
+    "private) is a yardstick, not a bound: with a large budget, some randomness in the choice even helps."
 )
 
 
