@@ -33,7 +33,7 @@ def test_paths_start_at_the_file_and_numbers_are_as_written(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("[ledger]", "[ledgers]", "ledgers is not an entry that is known here"),
+        ("[ledger]", "[ledgers]", "ledgers is not a known entry here"),
         ('user = "patient_id"', "", "either user names the column"),
         ('user = "patient_id"', 'user = "p"\none_row_per_user = true', "either user names"),
         ("bounds = [0, 120]", "bounds = [0]", "bounds"),

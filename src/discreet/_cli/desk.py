@@ -257,7 +257,7 @@ def serve(file: str, *, json: bool) -> None:
     for part in server.allotted:
         say(f"set aside: {part}", err=True)
     say_either(server.url, {"url": server.url}, json=json)
-    say("Stop it with Ctrl-C. Questions that are still running stay paid for.", err=True)
+    say("Stop it with Ctrl-C. Questions that are still running are not refunded.", err=True)
     server.run()
 
 

@@ -242,9 +242,9 @@ def recording(
         )
     if chance:
         kept_back = ", ".join(sorted(chance))
-        notes[
-            f"noise was drawn that cannot be watched: no finding about {kept_back} is reported"
-        ] = None
+        notes[f"some noise could not be watched, so no finding about {kept_back} is reported"] = (
+            None
+        )
     if not seen:
         notes["no noise and no selection was seen"] = None
     believed = [one for one in worst.values() if one.what not in chance]

@@ -551,7 +551,7 @@ def _said(error: Any) -> str:
     where = ".".join(map(str, error["loc"]))
     what = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
-        return f"{where} is not an entry that is known here"
+        return f"{where} is not a known entry here"
     if error["type"] == "missing":
         return f"{where} is missing"
     simple = not isinstance(error["input"], dict | list | BaseModel)

@@ -93,7 +93,7 @@ def weak_points(owner: OwnerFile) -> list[str]:
             found.append(
                 f"table.{name}.slot: {', '.join(short)} below a second: a busy machine will "
                 "miss it, and each "
-                "missed slot tells a bit about the data"
+                "missed slot reveals a little about the data"
             )
     return found
 

@@ -25,7 +25,7 @@ _VARIANTS = {"PureDP": "Pure DP", "ApproxDP": "Approximate DP", "ZCDP": "Zero-co
 _LIBRARIES = ("discreet", "numpy", "duckdb", "python-flint", "cryptography", "sqlalchemy")
 TESTS = {
     "every promise is searched for a counterexample": "tests/laws/test_promises.py",
-    "samplers are followed through every short tape of bits": "tests/laws/sampling/test_decision_trees.py",
+    "samplers are run on every short tape of random bits": "tests/laws/sampling/test_decision_trees.py",
     "no value of one row decides whether a question fails": "tests/laws/test_nasty_values.py",
     "what is planned is what is paid": "tests/questions/test_plan.py",
     "a spend that was acknowledged survives a crash": "tests/laws/test_ledger_crashes.py",

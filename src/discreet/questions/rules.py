@@ -74,8 +74,8 @@ def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
         f"drawn at random: a group's answer is about the people assigned to it, not about all who "
         f"have rows there. "
         f"With groups_per_person={there} everybody would count in all of their groups, and each answer "
-        f"would have ε = {figure(epsilon_each * most / there, up=False)} of {figure(epsilon)} in place "
-        f"of {figure(epsilon_each, up=False)}."
+        f"would have ε = {figure(epsilon_each * most / there, up=False)} of {figure(epsilon)} "
+        f"instead of {figure(epsilon_each, up=False)}."
     )
 
 
@@ -377,8 +377,8 @@ def about_order(ordered: float, unordered: float) -> Sentences:
     """State how much accuracy the order costs, if the answer could be a set without order."""
     with_it, without = (of_people(math.ceil(error)) for error in (ordered, unordered))
     return (
-        f"Releasing the order costs accuracy: with it the answer is off by {with_it} at worst, "
-        f"as a set without order by {without}.",
+        f"Releasing the order costs accuracy: with the order the answer is off by {with_it} at worst, "
+        f"without it by {without}.",
     )
 
 
