@@ -102,7 +102,7 @@ def test_an_outside_project_without_configuration(project: Path) -> None:
     assert "witness    scores (" in said
     assert "has probability" in said
     # The pipeline fails and shows its rows, which are made up.
-    assert "the data decide its parameters: scale" in said
+    assert "its parameters depend on the data: scale" in said
     assert "rows       [" in said
     assert "'age': 0" in said
     assert "suspect test_mine.py::test_suspect: argmax does not seem to be PureDP(1)" in said

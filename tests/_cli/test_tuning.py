@@ -30,11 +30,10 @@ def test_the_table_for_the_law_asked_and_the_usual_ones() -> None:
     )
     assert done.exit_code == 0
     lines = done.output.splitlines()
-    assert lines[0].startswith(
-        "Use a logarithmic number of runs, mean 40, and never publish how many"
-    )
-    assert lines[3].startswith("truncated negative binomial, shape 0.5, mean 40")
-    assert "2.46" in lines[3]
+    assert lines[0].startswith("A truncated negative binomial number of runs (shape 0.5, mean 40)")
+    assert lines[1].startswith("The cheapest in this table is a logarithmic number of runs")
+    assert lines[4].startswith("truncated negative binomial, shape 0.5, mean 40")
+    assert "2.46" in lines[4]
     assert "fixed number of 40 runs" in done.output
 
 

@@ -98,7 +98,7 @@ def test_columns_may_be_named(write: Any) -> None:
         ("a.csv", "name,score\nflu,inf\n", "not a finite number"),
         ("a.csv", "name,score\nflu,1_000\n", "not a finite number"),
         ("a.csv", "name,score\nflu,1e999999\n", "not a finite number"),
-        ("a.csv", "name,score\nflu,1,2\n", "line 2: every line must have as many"),
+        ("a.csv", "name,score\nflu,1,2\n", "line 2: every line must have the same number"),
         ("a.csv", "name,score\nflu,1/0\n", "not a finite number"),
         ("a.csv", "name,score\n ,1\n", "blank"),
         ("a.csv", "a;1\nb;2\n", "line 2: .* commas, not semicolons"),

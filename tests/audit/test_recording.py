@@ -247,7 +247,7 @@ def test_noise_that_is_not_watched_is_named() -> None:
 
     verdict = recording(by_python, AGES)
     assert verdict.holds
-    assert any("cannot be watched" in note for note in verdict.notes)
+    assert any("could not be watched" in note for note in verdict.notes)
 
     def coins(rows: Any) -> Any:
         return generator().random() < (0.75 if len(rows) > 2 else 0.25)

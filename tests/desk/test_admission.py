@@ -321,7 +321,7 @@ def test_one_desk_serves_from_a_store_at_a_time(
 ) -> None:
     """A second desk would record the first one's questions as lost. The owner's commands still work."""
     with desk_in().in_background() as server:
-        with pytest.raises(DiscreetError, match="another desk serves from the store"):
+        with pytest.raises(DiscreetError, match="another desk is using the store"):
             DeskServer(read_owner_file(tmp_path / "clinic.toml"))
         with DeskStore(str(server.owner.desk.store)) as store:
             assert store.unfinished() == []

@@ -91,9 +91,9 @@ def test_no_reply_to_a_paid_question_leaves_before_its_slot_is_over_by_the_clock
         ({"epsilon": [1]}, "epsilon"),
         ({"where": "secret = 'only3'"}, "a condition may use these columns: clinic"),
         ({"where": "1; drop table"}, "where"),
-        ({"by": "age"}, "has no listed values here"),
+        ({"by": "age"}, "has no listed values on this desk"),
         ({"kind": "select_by"}, "score: missing"),
-        ({"kind": "median"}, "has no bounds here"),
+        ({"kind": "median"}, "has no bounds on this desk"),
         ({"kind": "top_k", "k": 0}, "at least 1"),
     ],
 )

@@ -102,7 +102,7 @@ def test_what_cannot_be_sent_is_named(call: Caller) -> None:
         with pytest.raises(ParameterError, match=r"the key .* 1 to 200 printable ASCII characters"):
             desk.call("/api/ask", {}, key=key)
     for token in ("a\nb", "é"):
-        with pytest.raises(ParameterError, match="token= is not one that a desk gave"):
+        with pytest.raises(ParameterError, match="token= is not a token from a desk"):
             connect(call.url, token=token)
     with pytest.raises(DeskUnreachableError, match="no desk answers"):
         connect(f"{call.url}x", token=ANYTHING)
@@ -217,7 +217,7 @@ def test_a_study_is_planned_run_and_run_again(reached: None, tmp_path: Path) -> 
     ("more", "words"),
     [
         ('candidates = "codes.txt"', "candidates.* decided by the owner"),
-        ("error_at_most = 5", "a desk is asked with epsilon"),
+        ("error_at_most = 5", "a desk needs epsilon"),
     ],
 )
 def test_what_the_owner_decides_is_refused_in_a_study(

@@ -142,7 +142,7 @@ def test_a_function_of_the_owners_is_never_rehearsed(call: Caller) -> None:
     assert call("/api/plan", scored).status == 200
     refused = call("/api/rehearse", scored)
     assert refused.status == 400
-    assert "are not rehearsed here" in refused.content["error"]
+    assert "cannot be rehearsed" in refused.content["error"]
 
 
 def test_strangers_do_not_fill_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

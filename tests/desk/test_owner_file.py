@@ -33,7 +33,7 @@ def test_paths_start_at_the_file_and_numbers_are_as_written(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("[ledger]", "[ledgers]", "ledgers is not an entry that is known here"),
+        ("[ledger]", "[ledgers]", "ledgers is not a known entry here"),
         ('user = "patient_id"', "", "either user names the column"),
         ('user = "patient_id"', 'user = "p"\none_row_per_user = true', "either user names"),
         ("bounds = [0, 120]", "bounds = [0]", "bounds"),
@@ -46,7 +46,7 @@ def test_paths_start_at_the_file_and_numbers_are_as_written(tmp_path: Path) -> N
         ("epsilon = 2", "epsilon = 2\nmost_per_question = 3", "least_per_question ≤ most"),
         ('tables = ["visits"]', 'tables = ["people"]', "which is not a table of this file"),
         ("[analyst.planning]", '[analyst."../x"]', "pattern"),
-        ("127.0.0.1:0", "0.0.0.0:8443", "would cross the network in the clear"),
+        ("127.0.0.1:0", "0.0.0.0:8443", "would cross the network unencrypted"),
         ("127.0.0.1:0", "127.0.0.1", "an address and a port"),
         ('listen = "127.0.0.1:0"', 'listen = "0.0.0.0:1"\nbehind_proxy = true', "hosts must list"),
         ("workers = 2", "workers = 0", "desk.workers = 0"),
@@ -84,7 +84,7 @@ def test_other_addresses_need_tls_or_a_proxy_and_their_names(tmp_path: Path) -> 
 
 
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="no such file of UTF-8 text"):
+    with pytest.raises(ParameterError, match="there is no such file, or it is not UTF-8 text"):
         read_owner_file(tmp_path / "absent.toml")
 
 

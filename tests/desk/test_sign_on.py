@@ -497,8 +497,8 @@ def named_issuer(owner: Any) -> str:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"issuer": "http://login.example.org"}, "https, or on this machine"),
-        ({"issuer": "https://["}, "https, or on this machine"),
+        ({"issuer": "http://login.example.org"}, "an https address, or one on this machine"),
+        ({"issuer": "https://["}, "an https address, or one on this machine"),
         ({"algorithms": ["HS256"]}, "algorithms"),
         ({"algorithms": ["none"]}, "algorithms"),
         ({"algorithms": []}, "at least one"),
@@ -523,7 +523,7 @@ def test_a_subject_needs_a_provider_and_is_one_analysts(tmp_path: Path) -> None:
     named = text.replace("tables = [", 'subject = "1"\ntables = [')
     for given, said in (
         (named, "two analysts have the same subject"),
-        (named.replace('subject = "1"', 'subject = "2"', 1), "goes with"),
+        (named.replace('subject = "1"', 'subject = "2"', 1), r"needs \[desk.sign_on\]"),
     ):
         (tmp_path / "clinic.toml").write_text(given)
         with pytest.raises(ParameterError, match=said):

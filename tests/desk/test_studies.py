@@ -77,10 +77,10 @@ def test_a_study_is_planned_for_nothing_and_its_answers_are_kept(
     [
         ('"desk:visits"', '"/etc/passwd"', "here it must be a table of this desk"),
         ('"desk:visits"', '"postgresql://localhost/x"', "here it must be a table of this desk"),
-        ('"desk:visits"', '"desk:people"', "one of yours: visits"),
+        ('"desk:visits"', '"desk:people"', "one of your tables: visits"),
         ('column = "diagnosis"', 'column = "secret"', "column='secret' is not allowed"),
         ("epsilon = 1\n", "epsilon = 0.001\n", "from 0.01 to 20 for one question"),
-        ("epsilon = 1\n", "error_at_most = 5\n", "a desk is asked with epsilon"),
+        ("epsilon = 1\n", "error_at_most = 5\n", "a desk needs epsilon"),
         (
             '"diagnosis"\n\n[[',
             '"diagnosis"\ncandidates = "/etc/passwd"\n[[',

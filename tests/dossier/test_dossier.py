@@ -130,7 +130,7 @@ def test_the_same_every_time_and_without_answers_or_names(ledger: Ledger, tmp_pa
     chain = (tmp_path / "one" / "chain.md").read_text(encoding="utf-8")
     assert "\\# not" in chain
     assert "analyst 1" in chain
-    assert "failed, stays paid" in chain
+    assert "failed, not refunded" in chain
     named = dossier_of(ledger, "clinic", named=True).write(tmp_path / "named")
     assert "alice" in named[-2].read_text(encoding="utf-8")
 

@@ -121,7 +121,7 @@ def test_where_nothing_matches_the_answer_is_called_noise() -> None:
         release = ask(VISITS, epsilon=20, with_people=True, **options)
         assert release.people < 16
         if release.people <= release.people_within:
-            assert "perhaps nobody, and then the answer is noise" in str(release)
+            assert "perhaps no one counted, so the answer may be noise" in str(release)
     assert "people counted" not in str(mode(VISITS, epsilon=1, **CODES))
 
 
@@ -131,7 +131,7 @@ def test_people_of_an_unknown_domain() -> None:
     assert abs(release.people - 300) < 25
     assert release.guarantee == ApproxDP(20, "1e-6")
     assert sorted(release.answer) == ["a", "b", "other"]
-    assert "3 of 5: no further value has enough people" in str(release)
+    assert "Only 3 of 5 are named: no other value has enough people" in str(release)
     assert "no further" not in str(top_k(VISITS, k=3, epsilon=20, **options))
 
 

@@ -172,7 +172,7 @@ def test_the_question(table_in: TableMaker) -> None:
         ({"delta": 1}, "strictly between"),
         ({"delta": "x"}, "delta='x'"),
         ({}, "only values with enough people"),
-        ({"delta": 0.1, "mechanism": "exponential"}, "permute-and-flip only"),
+        ({"delta": 0.1, "mechanism": "exponential"}, "only permute-and-flip"),
         ({"delta": 0.1, "with_gap": True}, "public candidates"),
         ({"delta": 0.1, "candidates": ["a"]}, "is not used here"),
         ({"delta": 0.1, "considered": 0}, "considered"),

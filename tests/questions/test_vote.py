@@ -663,7 +663,7 @@ def test_plain_data_names_a_registered_function_and_never_code() -> None:
         {"kind": "vote", "function": "os:system", "epsilon": 1, "candidates": ["a"]}
     )
     table = discreet.table(pl.DataFrame(DATA), user="person", ledger=None)
-    with pytest.raises(ParameterError, match="only the owner of a desk can register one"):
+    with pytest.raises(ParameterError, match="only the owner of a desk can register a name"):
         table.plan(named)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from discreet import ZCDP, PureDP
@@ -21,19 +23,47 @@ def test_laws_by_name() -> None:
             law_named(wrong, 5)
 
 
+def test_the_conclusion_says_what_the_asked_law_costs_and_what_the_cheapest_gives_up() -> None:
+    names = ["geometric", "logarithmic", "poisson", "fixed"]
+    conclusion, fixed, secret, _ = advice(tuning_table(PureDP(1), mean=40, distributions=names))
+    asked, cheapest = conclusion.splitlines()
+    assert asked.startswith(
+        "A geometric number of runs (mean 40) costs ε = 2.89 if the number stays"
+    )
+    assert asked.endswith("is 81.6%.")
+    assert cheapest == (
+        "The cheapest in this table is a logarithmic number of runs (mean 40), at ε = 1.99, but there the "
+        "chance is 57.9%."
+    )
+    assert "costs ε = 40" in fixed
+    assert secret.startswith("Never publish")
+
+
+def test_a_law_that_is_cheapest_is_compared_with_one_that_finds_better_winners() -> None:
+    offers = tuning_table(PureDP(1), mean=40)
+    assert advice(offers)[0].endswith(
+        "Nothing in this table is cheaper; a geometric number of runs (mean 40) costs ε = 2.89, and there "
+        "the chance is 81.6%."
+    )
+    best = tuning_table(PureDP(1), mean=2, distributions=["geometric", "fixed"])
+    best[1] = replace(best[1], guarantee=PureDP(1))
+    assert advice(best)[0].endswith(", and there the chance is 19%.")
+    assert advice(best[::-1])[0].endswith("is cheaper, and nothing has a better chance.")
+
+
 def test_the_table_says_what_a_fixed_number_costs() -> None:
     offers = tuning_table(PureDP(1), mean=40)
-    use, fixed, _ = advice(offers)
-    assert "costs ε = 1.99" in use
-    assert "costs ε = 40" in fixed
     assert len(advice(offers[:1])) == 1
-    assert advice(offers[-1:]) == ["A fixed number of 40 runs costs ε = 40."]
+    assert advice(offers[-1:])[0].startswith("A fixed number of 40 runs costs ε = 40; the chance")
     for offer in offers:
         assert offer.top_hundredth is not None
         assert offer.top_tenth is not None
         assert 0 < offer.top_hundredth < offer.top_tenth < 1
     with_target = tuning_table(PureDP(1), mean=40, distributions=["geometric"], target=True)
     assert with_target[0].published == "2ε"
+    assert advice(with_target) == [
+        "A geometric number of runs (mean 40) costs ε = 1.95 if the number stays secret."
+    ]
 
 
 def test_sixty_points_of_a_chart() -> None:

@@ -135,7 +135,7 @@ def allow(file: str, analyst: str, *, json: bool) -> None:
 @command("log")
 @_FILE
 @option("--analyst NAME", "Only the questions of this analyst.")
-@option("--most COUNT", "At most this many questions, the newest.", default=1000)
+@option("--most COUNT", "How many questions to show at most, newest first.", default=1000)
 @shared.JSON
 def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
     """Show who asked what, when, what it cost, and why it failed. Never shows an answer.
@@ -257,7 +257,7 @@ def serve(file: str, *, json: bool) -> None:
     for part in server.allotted:
         say(f"set aside: {part}", err=True)
     say_either(server.url, {"url": server.url}, json=json)
-    say("Stop it with Ctrl-C. Questions that are still running stay paid for.", err=True)
+    say("Stop it with Ctrl-C. Questions that are still running are not refunded.", err=True)
     server.run()
 
 
@@ -376,7 +376,7 @@ def ask_desk(ctx: Context, kind: type[Question]) -> None:
             raise ParameterError(f"⟨{name}⟩ is decided by the owner of a desk: leave it out")
     if not kind.completed_by:
         known = ", ".join(name for name, each in KINDS.items() if each.completed_by)
-        raise ParameterError(f"a desk does not answer {kind.kind}: {known}")
+        raise ParameterError(f"a desk does not answer {kind.kind}; it answers {known}")
     release = getattr(connect().table(table), kind.kind)(**given)
     show(release, json=as_data, explain=explain, file=file)
 

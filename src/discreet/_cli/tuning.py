@@ -54,9 +54,10 @@ def tuning(
 ) -> None:
     """Show the cost of trying many settings privately and releasing the best.
 
-    The first line recommends a distribution of the number of runs. For each distribution, the table shows ε
-    of the whole search, the published bound for pure runs, and the chance that the winner is among the best
-    tenth and hundredth of all settings. Nothing is read and nothing is spent.
+    The first lines say what the distribution asked for costs, which one is cheapest, and what the cheapest
+    gives up. For each distribution of the number of runs, the table shows ε of the whole search, the
+    published bound for pure runs, and the chance that the winner is among the best tenth and hundredth of
+    all settings. Nothing is read and nothing is spent.
 
     Example: discreet tuning --epsilon-per-run 1 --runs-mean 40 --distribution negative-binomial:0.5
     """
@@ -75,7 +76,7 @@ def tuning(
     if chart is not None:
         draw(tuning_chart(cost, distributions=shown, delta=delta), chart)
     verdict = None if claim is None else _audited(claim, cost, offers[0].runs, target=target)
-    use, *why = advice(offers)
+    conclusion, *why = advice(offers)
     found = _verdict_in_words(verdict, offers[0].runs.words)
     say_table(
         ["runs", "ε in all", "published", "best 10%", "best 1%", "no run"],
@@ -90,7 +91,7 @@ def tuning(
         ],
         [_record(offer, verdict if place == 0 else None) for place, offer in enumerate(offers)],
         json=json,
-        before="\n".join([*found[:1], use, ""]),
+        before="\n".join([*found[:1], conclusion, ""]),
         after="\n".join(["", *why, *found[1:]]),
     )
     if verdict is not None and not verdict.holds:

@@ -77,8 +77,8 @@ def packed(function: Any) -> bytes:
     """
     if not callable(function):
         raise ParameterError(
-            f"⟨function⟩{function!r:.80} is not allowed: it must be a function of the rows of a block; by "
-            "name only the owner of a desk can register one"
+            f"⟨function⟩{function!r:.80} is not allowed: it must be a function of the rows of a "
+            "block; only the owner of a desk can register a name for one"
         )
     carried = io.BytesIO()
     try:

@@ -163,7 +163,7 @@ def _text(table: Table, column: str, text: Any) -> str:
         raise ParameterError("⟨where⟩ has a text with a lone surrogate, which is not valid Unicode")
     if table.engine.word(text) is None:
         raise ParameterError(
-            f"⟨where⟩ compares column {column!r} with a text that the database's encoding lacks"
+            f"⟨where⟩ compares column {column!r} with a text that the database's encoding cannot represent"
         )
     return table.literal(text)
 

@@ -31,7 +31,7 @@ KEY_BITS = 128
 """The size of a draw's key, in bits. The key is new for each release; the same key gives the same draw.
 
 The quality of an engine's hash affects only how even a draw is; privacy does not rest on it, nor on the key
-being secret (docs/proofs/question-sensitivities.md, "Drawn, not looked at").
+being secret (docs/proofs/question-sensitivities.md, "Drawn at random, independently of the data").
 """
 
 
@@ -327,7 +327,7 @@ class Engine(ABC):
 
     @abstractmethod
     def key_list(self, held: Places) -> str:
-        """Return a SELECT of the words of keys (``word``) and their positions (``place``)."""
+        """Return a SELECT with the columns ``word`` (a key as text) and ``place`` (its position)."""
 
     def indexed(
         self, query: Query, name: str, held: Places, *, like: tuple[str, str], rest: int | None

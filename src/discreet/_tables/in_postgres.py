@@ -167,7 +167,7 @@ def _codec(encoding: str) -> str:
         codecs.lookup(codec)
     except LookupError:
         raise ParameterError(
-            f"the database is encoded in {encoding}, which Python has no codec for: its texts cannot be "
-            "compared"
+            f"the database is encoded in {encoding}, which Python cannot read, so its texts "
+            "cannot be compared"
         ) from None
     return codec

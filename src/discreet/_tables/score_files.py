@@ -223,7 +223,7 @@ def _from_text(
     def take(line: int, cells: list[str]) -> None:
         where = f"line {line}: " if tell_lines else ""
         if len(cells) != len(first):
-            raise ScoresError(f"{where}every line must have as many cells as the first")
+            raise ScoresError(f"{where}every line must have the same number of cells as the first")
         value = _number(cells[score_place])
         if value is None:
             semicolons = len(cells) == 1 and ";" in cells[0]

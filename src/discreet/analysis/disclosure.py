@@ -29,12 +29,12 @@ from discreet.mechanisms.facts import Floats
 from discreet.scores import Scores
 
 _ONLY_DELTA = (
-    "{name} promises (ε, δ) only: in an event of probability δ nothing is promised, so one answer may be "
-    "certain proof of a world, and no bound below 1 holds"
+    "{name} promises only (ε, δ): in an event of probability δ nothing is promised, so one answer may "
+    "prove which world is real, and no bound below 1 holds"
 )
 _NO_PROOF = (
-    "{name} has no privacy guarantee: the risk below is exact for these worlds, but nothing bounds it for "
-    "others, and one more person can raise it to certainty"
+    "{name} has no privacy guarantee: the risk below is exact for these worlds, but there is no bound for "
+    "other worlds, and one more person can make the attacker certain"
 )
 
 

@@ -41,9 +41,9 @@ def figures(verdict: Verdict) -> str:
 def explanation(verdict: Verdict) -> str:
     """Return a sentence that says what the status means and does not mean."""
     if verdict.status == "refuted" and verdict.witness is not None:
-        return f"The witness is certain by {verdict.witness.certainty}."
+        return f"The witness rests on {verdict.witness.certainty}."
     if verdict.status == "suspect" and verdict.witness is not None:
-        return f"By {verdict.witness.certainty}; {verdict.notes[0]}."
+        return f"The suspicion rests on {verdict.witness.certainty}; {verdict.notes[0]}."
     if verdict.status == "proved":
         return f"Proof: {verdict.proof}; the search found nothing against it."
     return "Nothing in what was searched breaks the claim. That is not a proof."

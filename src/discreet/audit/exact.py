@@ -78,7 +78,7 @@ def audit(
     stream = getattr(subject, "rule", subject)
     if isinstance(stream, StreamSubject):
         if isinstance(claim, Regular) or neighbours is not None:
-            raise ParameterError("of a stream PureDP is audited, for all neighbours")
+            raise ParameterError("for a stream only PureDP can be audited; leave ⟨neighbours⟩ out")
         return audit_stream(
             stream, claim, monotonic=monotonic, lengths=n, effort=effort, progress=progress
         )
@@ -155,11 +155,13 @@ def _steps_of(
         return None
     steps = Scores([0] * len(sensitivity), sensitivity=sensitivity).sensitivity
     if isinstance(steps, Fraction):
-        raise ParameterError("equal sensitivities are given as one number, with ⟨n⟩ for how many")
+        raise ParameterError(
+            "equal sensitivities must be given as one number, with ⟨n⟩ as the number of candidates"
+        )
     if neighbours or inputs or isinstance(claim, Regular) or n not in (None, len(sensitivity)):
         raise ParameterError(
-            "a list of sensitivities says how many candidates there are and how they move: leave ⟨n⟩, "
-            "⟨neighbours⟩, ⟨inputs⟩ and Regular() out"
+            "a list of sensitivities already fixes the candidates and how they move: leave out ⟨n⟩, "
+            "⟨neighbours⟩, ⟨inputs⟩ and Regular()"
         )
     if len(sensitivity) > _MOST_STEPS:
         raise refuse("sensitivity", f"{len(sensitivity)} numbers", f"at most {_MOST_STEPS}")

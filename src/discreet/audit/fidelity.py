@@ -91,7 +91,7 @@ def fidelity_test(
     false_alarm = error_rate(false_alarm)
     if probabilities is None:
         if not hasattr(sampler, "probabilities"):
-            raise ParameterError("give the stated probabilities: this sampler does not state any")
+            raise ParameterError("give ⟨probabilities⟩: this sampler does not state its own")
         probabilities = sampler.probabilities(scores)
     stated = np.array([float(part) for part in probabilities], dtype=np.float64)
     if stated.shape != (len(scores),) or (stated < 0).any() or not abs(stated.sum() - 1) <= 1e-6:

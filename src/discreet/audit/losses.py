@@ -357,7 +357,7 @@ def loss_for(claim: Guarantee) -> Loss:
         epsilon, delta = claim.exact
         if epsilon == math.inf:
             raise ParameterError(
-                "a claim of infinite epsilon says nothing: there is nothing to audit"
+                "a claim with infinite epsilon promises nothing, so there is nothing to audit"
             )
         return HockeyStickLoss(delta, epsilon)
     raise ParameterError(

@@ -118,7 +118,7 @@ def _column(name: str, what: Any, blank: tuple[Any, ...]) -> _Column:
         further = _WHOLES if isinstance(low, int) and isinstance(high, int) else _NUMBERS
         return _Column((low, middle, high), (high, low, high + 1, low - 1, *further, *blank))
     if isinstance(what, list) and what:
-        return _Column(tuple(what), ("", "a label that nobody listed", *blank))
+        return _Column(tuple(what), ("", "a label that is not on the list", *blank))
     raise ParameterError(
         f"⟨{name}⟩{what!r} is not allowed: give a type, two numbers as (lowest, highest), or a list of labels"
     )

@@ -122,7 +122,7 @@ def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callabl
         centre, scale, size = told.get("loc"), told.get("scale", 1.0), told.get("size")
         if name in _BLIND or (name == "choice" and told.get("p") is None):
             trace.blind = True
-            trace.notes[f"numpy's {name} was drawn, which answers may depend on in any way"] = None
+            trace.notes[f"numpy's {name} was drawn, and answers may depend on it in any way"] = None
             return function(*given, **named)
         if name == "choice":
             with np.errstate(divide="ignore"):

@@ -242,9 +242,9 @@ def recording(
         )
     if chance:
         kept_back = ", ".join(sorted(chance))
-        notes[
-            f"noise was drawn that cannot be watched: no finding about {kept_back} is reported"
-        ] = None
+        notes[f"some noise could not be watched, so no finding about {kept_back} is reported"] = (
+            None
+        )
     if not seen:
         notes["no noise and no selection was seen"] = None
     believed = [one for one in worst.values() if one.what not in chance]
@@ -291,11 +291,11 @@ def _compared(
             )
             if one.name == two.name and np.size(two.value) < np.size(one.value):
                 what = "the other is narrower"
-            yield finding("steps", name, f"the data decide which step comes next: {what}"), None
+            yield finding("steps", name, f"which step comes next depends on the data: {what}"), None
             return
         differing = sorted(k for k in one.parameters if one.parameters[k] != two.parameters.get(k))
         if differing:
-            words = f"the data decide its parameters: {', '.join(differing)}"
+            words = f"its parameters depend on the data: {', '.join(differing)}"
             told = tuple({k: step.parameters.get(k) for k in differing} for step in (one, two))
             yield finding("parameters", name, words), told
         if one.value is None:
@@ -314,7 +314,7 @@ def _compared(
         total += _loss(one, distance, claim)
     many = len(first.steps), len(second.steps)
     if many[0] != many[1]:
-        words = f"the data decide how many steps there are: {many[0]} and {many[1]}"
+        words = f"the number of steps depends on the data: {many[0]} and {many[1]}"
         yield finding("steps", "the pipeline", words, stated=many[0], found=many[1]), None
         return
     if claim is not None:
@@ -323,7 +323,7 @@ def _compared(
             words = f"the steps add up to {total:.6g}, and {claim!r} is claimed"
             yield finding("total", "the pipeline", words, stated=allowed, found=total), None
     if not (first.blind or second.blind) and not _alike(first.answer, second.answer):
-        words = "the answers differ although all noise is the same: data reach them past the noise"
+        words = "the answers differ although all noise is the same: some data bypasses the noise"
         yield finding("answer", "the pipeline", words), (first.answer, second.answer)
 
 

@@ -329,7 +329,7 @@ def _instance(audited: Any, epsilon: Fraction | None) -> Any:
                 return audited()
             except TypeError:
                 raise ParameterError(
-                    f"{audited.__name__} cannot be built from ⟨epsilon⟩ alone, nor from nothing: "
+                    f"{audited.__name__} cannot be built from ⟨epsilon⟩ alone, nor without arguments: "
                     "give an instance"
                 ) from None
     if hasattr(audited, "probabilities") or callable(audited):

@@ -38,11 +38,16 @@ T = TypeVar("T")
 
 _STRANGERS = 10_000
 _LOG = logging.getLogger("discreet.desk")
-NOT_DONE = "the question was not done in its slot; nothing is released, and it stays paid"
+NOT_DONE = (
+    "the question did not finish in its slot; nothing is released, and its cost is not refunded"
+)
 NOT_BEGUN = (
     "the question's slot ended before it could be paid, so it was not asked; nothing was spent"
 )
-GONE = "the desk or its ledger stopped during this question; nothing is released, and it stays paid"
+GONE = (
+    "the desk or its ledger stopped during this question; nothing is released, and its cost "
+    "is not refunded"
+)
 UNABLE = (
     "the desk cannot do this now; nothing was spent. Its owner finds the reason in the desk's log"
 )
@@ -198,7 +203,7 @@ class Desk:
         if self.store.failures(analyst) >= allowed:
             raise DeskError(
                 403,
-                f"too many of your paid questions ({allowed}) were not done in their slots; each such "
+                f"too many of your paid questions ({allowed}) did not finish in their slots; each such "
                 "failure reveals something about the data, so the owner of the desk must act before you can "
                 "ask again",
             )
@@ -221,9 +226,7 @@ class Desk:
         with self._counting_refusals(analyst, request):
             self.require_trusted(analyst)
             if analyst in self._asking:
-                raise DeskError(
-                    429, "one question at a time: your last one is still being worked on"
-                )
+                raise DeskError(429, "one question at a time: your last one is still running")
             self._asking.add(analyst)
             try:
                 worker = await self._admitted()
@@ -261,12 +264,12 @@ class Desk:
 
     def _again(self, known: AskedQuestion, asked: str) -> AskedQuestion:
         if known.digest != asked:
-            raise DeskError(409, "this key was given with another question: take a new one")
+            raise DeskError(409, "this key was already used for another question: use a new one")
         if known.state == ANSWERED:
             return known
         if known.state in (FAILED, LOST):
             raise _stays_paid(NOT_DONE if known.state == FAILED else GONE, known)
-        raise DeskError(409, "this question is being worked on", retry_after=1)
+        raise DeskError(409, "this question is still running", retry_after=1)
 
     async def _admitted(self) -> Worker:
         """Return an idle worker, waiting in the queue if necessary; nothing is paid yet."""

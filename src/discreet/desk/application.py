@@ -84,7 +84,7 @@ class DoorKeeper:
     def _refusal(self, headers: Headers, method: str, path: str) -> Response | None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            return _problem(421, "the desk is not known by that host name")
+            return _problem(421, "this desk does not answer to that host name")
         origins = headers.getlist("origin")
         own = not origins or (len(origins) == 1 and origins[0].lower() in self._origins)
         # The provider's page sends the browser back with a code that is valid once, for this browser only.
@@ -116,7 +116,7 @@ class DeskApplication:
         given = request.headers.get("authorization", "")
         scheme, _, token = given.partition(" ")
         if given and scheme.lower() != "bearer":
-            raise DeskError(401, "the token is shown as: Authorization: Bearer TOKEN")
+            raise DeskError(401, "send the token in this header: Authorization: Bearer TOKEN")
         if not given:
             token = request.cookies.get(self._cookie(COOKIE), "")
             if request.method != "GET" and request.headers.get("x-discreet-desk") != "page":
@@ -156,7 +156,7 @@ class DeskApplication:
         self._require_calm_stranger(request)
         analyst = await self._holder(token)
         if analyst is None or not token.startswith(TOKEN):
-            raise DeskError(401, "this token is not valid (any more)")
+            raise DeskError(401, "this token is not valid, or has expired")
         connections.keep_place(request.scope)
         response = JSONResponse({"analyst": analyst})
         self._keep(response, COOKIE, token, seconds=12 * 3600, samesite="strict")
@@ -207,7 +207,9 @@ class DeskApplication:
         begun = request.cookies.get(self._cookie(SIGN_ON_COOKIE), "")
         try:
             if not begun or not hmac.compare_digest(begun.encode(), state.encode()):
-                raise SignOnError("the browser that came back is not the one that was sent")
+                raise SignOnError(
+                    "the sign-in was finished in a different browser from the one it was started in"
+                )
             analyst = await provider.aside(provider.finish, state, code, self._back(request))
         except SignOnError as error:
             tell_owner(f"sign-on: {error}")

@@ -25,10 +25,11 @@ T = TypeVar("T")
 
 _FREE = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _PAID = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
-_INSTRUCTIONS = """Private answers about tables that nobody sees. Call describe_tables first: it lists
-tables, columns, what may be asked and what is left of the budget. plan_question says what a question costs
-and how accurate it will be, and spends nothing. ask_question spends the ε that it names for good: ask the
-person you work for before you spend. Cite the guarantee and the rules that come with an answer."""
+_INSTRUCTIONS = """Private answers about tables whose rows are never shown. Call describe_tables first:
+it lists tables, columns, what may be asked and what is left of the budget. plan_question says what a
+question costs and how accurate it will be, and spends nothing. ask_question spends the ε that it names,
+and nothing is refunded: ask the person you work for before you spend. Cite the guarantee and the rules
+that come with an answer."""
 
 
 def assistant_server(desk: RemoteDesk) -> MCPServer[Any]:

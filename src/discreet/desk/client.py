@@ -56,7 +56,7 @@ def connect(url: str | None = None, *, token: str | None = None) -> RemoteDesk:
             "⟨url⟩ and ⟨token⟩ must be given, or $DISCREET_DESK and $DISCREET_DESK_TOKEN set"
         )
     if not shown.strip().isascii() or not shown.strip().isprintable():
-        raise ParameterError("⟨token⟩ is not one that a desk gave: it must be printable ASCII")
+        raise ParameterError("⟨token⟩ is not a token from a desk: it must be printable ASCII")
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise refuse("url", address, "an address such as https://desk.example.org:8443")
@@ -148,7 +148,7 @@ class RemoteDesk:
                 if refusal.status not in (409, 429) or not attempt:  # else the first try goes on
                     raise
             time.sleep(2**attempt)
-        raise DeskUnreachableError("the reply was lost; the answer will stand in answers()")
+        raise DeskUnreachableError("the reply was lost; the answer will be in answers()")
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):

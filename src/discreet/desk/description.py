@@ -217,7 +217,7 @@ def rehearsed(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
     """
     if "column" not in request.fields:
         raise ParameterError(
-            "the owner's own scores and votes are not rehearsed here: they may read the table"
+            "the owner's scores and votes cannot be rehearsed: they may read the table"
         )
     shared, question = permitted(desk.owner, analyst, request)
     with _of_the_question():

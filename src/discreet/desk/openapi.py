@@ -155,14 +155,14 @@ _REPLIES: dict[str, Schema] = {
 
 _PROBLEMS = {
     "400": "What is wrong with the question; nothing was spent.",
-    "401": "No token, or none that is valid.",
-    "403": "Stopped after failures, until the owner acts; or another site's page.",
+    "401": "The token is missing or not valid.",
+    "403": "Blocked after too many failures, until the owner acts; or sent by another site's page.",
     "408": "The request did not arrive in time; nothing was spent.",
-    "409": "The key was used for another question, or its question is being worked on.",
-    "410": "It failed, and stays paid.",
+    "409": "The key was used for another question, or its question is still running.",
+    "410": "The question failed; its cost is not refunded.",
     "413": "The request is too large.",
-    "421": "The desk is not known by that host name.",
-    "429": "Too many requests, or two questions at a time.",
+    "421": "The desk does not answer to that host name.",
+    "429": "Too many requests, or another question of yours is still running.",
     "503": "The desk is full; nothing was spent.",
 }
 
@@ -184,16 +184,18 @@ def openapi() -> Schema:
         "info": {
             "title": "discreet desk",
             "version": __version__,
-            "description": "Private answers about tables that nobody sees.",
+            "description": "Private answers about tables whose rows are never shown.",
         },
         "security": [{"token": []}],
         "paths": {
-            "/api/desk": _get("What may be asked, and what is left.", _named("Desk")),
+            "/api/desk": _get(
+                "What you may ask, and how much of the budget is left.", _named("Desk")
+            ),
             "/api/plan": _post(
                 "What a question will cost; spends nothing.", question, _named("Plan")
             ),
             "/api/ask": _post(
-                "Ask, and pay; the answer leaves at the end of the slot.",
+                "Ask a question and pay for it; the answer is sent at the end of the slot.",
                 question,
                 _named("Asked"),
                 parameters=[key],
@@ -204,23 +206,24 @@ def openapi() -> Schema:
                 _named("Suggestion"),
             ),
             "/api/rehearse": _post(
-                "Ask a question of invented rows; spends nothing.", question, _named("Release")
+                "Ask a question about invented rows; spends nothing.", question, _named("Release")
             ),
             "/api/invented": _post(
-                "Invented rows by the owner's public facts; spends nothing.",
+                "Rows invented from the owner's public facts; spends nothing.",
                 _object(table=TEXT, rows=rows),
                 _named("Invented"),
             ),
             "/api/study": _post(
-                "What a study's file will cost, by question; spends nothing. Ask each under its key.",
+                "What each question of a study file will cost; spends nothing. Ask each "
+                "question with its key.",
                 _object(study=TEXT),
                 _named("Study"),
             ),
             "/api/answers": _get(
-                "One's own questions and answers, at no cost.", _list(_named("Asked"))
+                "Your own questions and answers; spends nothing.", _list(_named("Asked"))
             ),
             "/api/health": _get(
-                "Whether a question could be asked now.", _named("Health"), unready=_named("Health")
+                "Whether a question can be asked now.", _named("Health"), unready=_named("Health")
             ),
             "/api/ways-in": _get("The ways to sign in.", _named("WaysIn")),
         },

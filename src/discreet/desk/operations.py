@@ -41,7 +41,7 @@ class Figures:
         labels = ["kind", "outcome", *(["analyst"] if per_analyst else [])]
         self._questions = Counter(
             "discreet_desk_questions",
-            f"Questions by what became of them. {ON_DATA}",
+            f"Questions by outcome. {ON_DATA}",
             labels,
             registry=self.registry,
         )
@@ -53,7 +53,7 @@ class Figures:
         )
         self._missed = Counter(
             "discreet_desk_slots_missed",
-            f"Paid questions that were not done in their slots. {ON_DATA}",
+            f"Paid questions that did not finish in their slots. {ON_DATA}",
             registry=self.registry,
         )
         self._seconds = Histogram(
@@ -63,8 +63,12 @@ class Figures:
             registry=self.registry,
         )
         for name, words, read in (
-            ("waiting", "Questions that wait for a worker, unpaid.", lambda: desk.waiting),
-            ("working", "Questions that are being worked on.", lambda: desk.working),
+            (
+                "waiting",
+                "Questions waiting for a worker; nothing is paid yet.",
+                lambda: desk.waiting,
+            ),
+            ("working", "Questions that are running.", lambda: desk.working),
         ):
             Gauge(f"discreet_desk_{name}", words, registry=self.registry).set_function(read)
 
@@ -193,7 +197,9 @@ class MetricsServer(LocalServer):
 
     def __init__(self, desk: Desk, figures: Figures, asked: Metrics) -> None:
         host, port = asked.address
-        super().__init__(host, port, taken=f"{asked.listen} cannot be listened on: is it taken?")
+        super().__init__(
+            host, port, taken=f"{asked.listen} cannot be used: is another program listening there?"
+        )
         self.url = f"http://{in_url(host, self.port)}"
 
         async def metrics(request: Request) -> Response:

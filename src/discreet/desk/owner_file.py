@@ -83,7 +83,9 @@ class Column(_Section):
     @model_validator(mode="after")
     def _something_public(self) -> Self:
         if self.candidates is None and self.bounds is None:
-            raise ParameterError("it must have candidates or bounds: what is public of the column")
+            raise ParameterError(
+                "it must have candidates or bounds, the public facts about the column"
+            )
         return self
 
     def listed(self) -> list[Value]:
@@ -288,7 +290,7 @@ class SignOn(_Section):
     @model_validator(mode="after")
     def _safe(self) -> Self:
         if not is_safe_address(self.issuer):
-            raise ParameterError("issuer must be an address by https, or on this machine")
+            raise ParameterError("issuer must be an https address, or one on this machine")
         if not self.algorithms:
             raise ParameterError("algorithms must list at least one")
         return self
@@ -381,12 +383,12 @@ class Listening(_AtAnAddress):
         if self.tls is None and not self.behind_proxy:
             raise ParameterError(
                 f"listen = {self.listen!r} is not on the loopback interface: tokens and answers would cross "
-                "the network in the clear. Add tls = {certificate = ..., key = ...}, or behind_proxy = true "
+                "the network unencrypted. Add tls = {certificate = ..., key = ...}, or behind_proxy = true "
                 "where a proxy in front speaks TLS"
             )
         if not self.hosts:
             raise ParameterError(
-                'beyond the loopback interface hosts must list the names, such as ["desk.example.org"], '
+                'beyond the loopback interface, hosts must list the names, such as ["desk.example.org"], '
                 "under which the desk is reached"
             )
         return self
@@ -424,7 +426,7 @@ class OwnerFile(_Section):
         if len(set(subjects)) < len(subjects):
             raise ParameterError("two analysts have the same subject")
         if subjects and self.desk.sign_on is None:
-            raise ParameterError("subject goes with [desk.sign_on]")
+            raise ParameterError("subject needs [desk.sign_on]")
         return self
 
     def datasets(self, analyst: str) -> list[str]:
@@ -480,7 +482,9 @@ def read_owner_file(path: str | Path) -> OwnerFile:
         given = tomllib.loads(place.read_text(encoding="utf-8"), parse_float=Decimal)
         return _placed(OwnerFile.model_validate(given), place)
     except (OSError, UnicodeDecodeError):
-        raise ParameterError(f"{str(path)!r}: no such file of UTF-8 text can be read") from None
+        raise ParameterError(
+            f"{str(path)!r}: there is no such file, or it is not UTF-8 text"
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise ParameterError(f"{str(path)!r} is not valid TOML: {error}") from None
     except ValidationError as error:
@@ -547,7 +551,7 @@ def _said(error: Any) -> str:
     where = ".".join(map(str, error["loc"]))
     what = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
-        return f"{where} is not an entry that is known here"
+        return f"{where} is not a known entry here"
     if error["type"] == "missing":
         return f"{where} is missing"
     simple = not isinstance(error["input"], dict | list | BaseModel)

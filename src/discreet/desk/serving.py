@@ -42,7 +42,7 @@ def problems(owner: OwnerFile) -> list[str]:
     for name, table in owner.table.items():
         found += [f"table.{name}: {problem}" for problem in _table_problems(table)]
     if not owner.analyst:
-        found.append("no analyst is declared: nobody could ask")
+        found.append("no analyst is declared, so no one can ask a question")
     try:
         with Ledger.open(owner.ledger.place, create=False) as ledger:
             for dataset in sorted({table.dataset for table in owner.table.values()}):
@@ -62,8 +62,8 @@ def short_slots(owner: OwnerFile) -> list[str]:
         slot = owner.table[name].seconds(kind)
         if 2 * seconds > slot:
             found.append(
-                f"table.{name}.slot: {kind} has {slot:g} s, of which {seconds:.2g} s pass before a row is "
-                "read. A question that is not done in its slot stays paid and has no answer: "
+                f"table.{name}.slot: {kind} has {slot:g} s, and {seconds:.2g} s of it pass before a row is "
+                "read. A question that does not finish in its slot gets no answer and no refund. Set "
                 f'{kind} = "{math.ceil(4 * seconds)}s" or more'
             )
     return found
@@ -75,7 +75,7 @@ def weak_points(owner: OwnerFile) -> list[str]:
     listening = owner.desk
     if listening.behind_proxy and listening.tls is None:
         found.append(
-            "desk.behind_proxy: the way from the proxy to the desk is in the clear; keep both on one machine"
+            "desk.behind_proxy: traffic from the proxy to the desk is not encrypted; keep both on one machine"
         )
     if listening.failures_allowed > 10:
         found.append(
@@ -84,15 +84,16 @@ def weak_points(owner: OwnerFile) -> list[str]:
         )
     if listening.sign_on is not None and not listening.sign_on.introspection:
         found.append(
-            "desk.sign_on: a token that the provider revokes stays good until it expires; "
+            "desk.sign_on: a token that the provider revokes stays valid until it expires; "
             "introspection = true asks the provider each time"
         )
     for name, table in owner.table.items():
         short = [kind for kind, seconds in table.slot.items() if seconds < 1]
         if short:
             found.append(
-                f"table.{name}.slot: {', '.join(short)} below a second: a busy machine misses it, and a "
-                "missed slot tells a bit about the data"
+                f"table.{name}.slot: {', '.join(short)} below a second: a busy machine will "
+                "miss it, and each "
+                "missed slot reveals a little about the data"
             )
     return found
 
@@ -150,7 +151,8 @@ def _budget_problems(owner: OwnerFile, ledger: Ledger, dataset: str) -> list[str
         return [f"{error}: discreet budget create {dataset} --epsilon NUMBER"]
     if budget.accountant not in ("epsilon", "epsilon-delta"):
         return [
-            f"the budget of {dataset!r} adds up {budget.accountant}: a desk divides budgets that add up ε"
+            f"the budget of {dataset!r} adds up {budget.accountant}; a desk can only divide "
+            "budgets that add up ε"
         ]
     # Under another relation a question is refused, or costs twice what the plan says.
     found = [
@@ -172,7 +174,7 @@ def _budget_problems(owner: OwnerFile, ledger: Ledger, dataset: str) -> list[str
             elif given.limit != ACCOUNTANTS[given.accountant].limits(PureDP(epsilon)):
                 found.append(
                     f"the part {part!r} has another size in the ledger than ε = {figure(epsilon)}: "
-                    "a part never changes; revoke it and name the analyst otherwise"
+                    "a part never changes; revoke it and use another name for the analyst"
                 )
     if missing and not ledger.plan(dataset, PureDP(sum(missing.values()))).fits:
         total = figure(sum(missing.values()))
@@ -205,7 +207,9 @@ class DeskServer(LocalServer):
         listening = owner.desk
         host, port = listening.address
         super().__init__(
-            host, port, taken=f"{listening.listen} cannot be listened on: is it taken?"
+            host,
+            port,
+            taken=f"{listening.listen} cannot be used: is another program listening there?",
         )
         bound = listening.model_copy(update={"listen": f"{host}:{self.port}"})
         self.owner = owner.model_copy(update={"desk": bound})
@@ -258,7 +262,7 @@ def _tls(files: TlsFiles) -> ssl.SSLContext:
         context.load_cert_chain(files.certificate, files.key)
     except (OSError, ValueError):
         raise ParameterError(
-            f"tls: {files.certificate} and {files.key} are not a certificate and its key that can be read"
+            f"tls: {files.certificate} and {files.key} cannot be read as a certificate and its key"
         ) from None
     return context
 

@@ -223,7 +223,7 @@ def require_own(owner: OwnerFile, analyst: str, name: Any) -> SharedTable:
     """Return a table by name; refuse one that the analyst may not ask about."""
     tables = owner.analyst[analyst].tables
     if name not in tables:
-        raise refuse("table", name, f"one of yours: {', '.join(tables)}")
+        raise refuse("table", name, f"one of your tables: {', '.join(tables)}")
     return owner.table[name]
 
 
@@ -286,11 +286,11 @@ def _facts(table: SharedTable, request: Request) -> dict[str, Any]:
             "listed values" if name != "bounds" else name for name in kind.completed_by
         )
         raise ParameterError(
-            f"⟨column⟩{echo(named)} has no {needed} here, which the question needs"
+            f"⟨column⟩{echo(named)} has no {needed} on this desk, and the question needs them"
         )
     if by is not None:
         if _listed(table, by, "by").candidates is None:
-            raise ParameterError(f"⟨by⟩{echo(by)} has no listed values here")
+            raise ParameterError(f"⟨by⟩{echo(by)} has no listed values on this desk")
         facts = {**facts, "groups": table.column[by].listed()}
     where = request.fields.get("where")
     for comparison in comparisons(parse(where)) if where is not None else ():

@@ -118,7 +118,7 @@ class Provider:
         try:
             header = jwt.get_unverified_header(token)
             if str(header.get("typ", "JWT")).lower() not in _TYPES:
-                raise SignOnError("the provider signed this for another purpose")
+                raise SignOnError("the provider signed this token for another purpose")
             claims: dict[str, Any] = jwt.decode(
                 token,
                 self._key(header.get("kid"), header.get("alg")),
@@ -130,9 +130,9 @@ class Provider:
                 options={"require": ["exp", "iat", "iss", "aud", "sub"]},
             )
         except (jwt.PyJWTError, ValueError, TypeError, KeyError, RecursionError):
-            raise SignOnError("the token is not one of the provider's that is valid now") from None
+            raise SignOnError("the token is not from the provider, or is not valid now") from None
         if not isinstance(claims["sub"], str) or not claims["sub"]:
-            raise SignOnError("the token names nobody")
+            raise SignOnError("the token does not name a person")
         if nonce is not None and claims.get("nonce") != nonce:
             raise SignOnError("the token was made for another sign-in")
         return claims
@@ -210,7 +210,9 @@ class Provider:
         with self._lock:
             login = self._logins.pop(state, None)
         if login is None or login.until < time.monotonic():
-            raise SignOnError("this sign-in was not begun here, is over, or took too long")
+            raise SignOnError(
+                "this sign-in was not started here, is already finished, or took too long"
+            )
         said = self._read(
             self._address("token_endpoint"),
             {
@@ -239,11 +241,11 @@ class Provider:
         if found is None:
             found = self._read(f"{self.terms.issuer.rstrip('/')}/.well-known/openid-configuration")
             if found.get("issuer") != self.terms.issuer:
-                raise SignOnError("the provider calls itself otherwise than the owner's file does")
+                raise SignOnError("the provider's name differs from the issuer in the owner's file")
             self._metadata = found
         address = found.get(name)
         if not isinstance(address, str) or not is_safe_address(address):
-            raise SignOnError(f"the provider names no {name} that is reached by https")
+            raise SignOnError(f"the provider publishes no {name} with an https address")
         return address
 
     def _read(

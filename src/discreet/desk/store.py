@@ -136,7 +136,7 @@ class DeskStore:
         except sqlite3.OperationalError:
             beside.close()
             raise DiscreetError(
-                f"another desk serves from the store {str(self._path)!r}: end it first"
+                f"another desk is using the store {str(self._path)!r}: stop it first"
             ) from None
         self._held = beside
 

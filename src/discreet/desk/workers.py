@@ -154,7 +154,7 @@ def locked(file: str, *, shared: bool = False) -> Iterator[None]:
                 if time.monotonic() > until:
                     raise DiscreetError(
                         f"the lock {file} was held for {_PATIENCE} seconds, perhaps by a worker of an "
-                        "earlier desk that hangs: end it"
+                        "earlier desk that hangs: stop it"
                     ) from None
                 time.sleep(0.01)
         yield
@@ -290,7 +290,7 @@ class Worker:
         except (TimeoutError, EOFError, OSError) as error:
             late = isinstance(error, TimeoutError)
             self.end()
-            return Outcome(reason="it was not done in its slot" if late else "its worker ended")
+            return Outcome(reason="it did not finish in its slot" if late else "its worker ended")
 
     async def _next(self, until: float | None) -> Any:
         loop = asyncio.get_running_loop()

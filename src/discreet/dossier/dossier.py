@@ -25,7 +25,7 @@ _VARIANTS = {"PureDP": "Pure DP", "ApproxDP": "Approximate DP", "ZCDP": "Zero-co
 _LIBRARIES = ("discreet", "numpy", "duckdb", "python-flint", "cryptography", "sqlalchemy")
 TESTS = {
     "every promise is searched for a counterexample": "tests/laws/test_promises.py",
-    "samplers are followed through every short tape of bits": "tests/laws/sampling/test_decision_trees.py",
+    "samplers are run on every short tape of random bits": "tests/laws/sampling/test_decision_trees.py",
     "no value of one row decides whether a question fails": "tests/laws/test_nasty_values.py",
     "what is planned is what is paid": "tests/questions/test_plan.py",
     "a spend that was acknowledged survives a crash": "tests/laws/test_ledger_crashes.py",
@@ -267,8 +267,8 @@ class Dossier:
                 "What is promised to them?": [
                     Fact(
                         "Whether or not somebody is in the data, every published answer would have been "
-                        "almost as likely. So nobody learns much about them that would not be learnt "
-                        "without them.",
+                        "almost as likely. So an answer reveals little about them that it would not "
+                        "reveal if they were left out.",
                         "docs/epsilon.md",
                     ),
                     self._sure,
@@ -314,7 +314,7 @@ class Dossier:
                 str(entry.details["mechanism"]),
                 _promise(entry.details["guarantee"], entry.details["count"]),
                 str(entry.details["spent"]["cost"]),
-                "failed, stays paid" if entry.sequence in facts.failed else "released",
+                "failed, not refunded" if entry.sequence in facts.failed else "released",
             ]
             for entry in facts.spends
         ]

@@ -316,7 +316,7 @@ def _proof_of(mechanism: str, measure: str) -> str:
             proof = None
         if proof is not None:
             return str(proof)
-    return "its proof was not kept; keep answers, or give the study"
+    return "the proof was not recorded; to name it here, keep the answers or give the study"
 
 
 def _numbered(numbers: Sequence[int]) -> str:

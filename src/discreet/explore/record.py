@@ -217,7 +217,7 @@ def problems(record: object, *, scores: ScoreFile | None = None) -> list[tuple[s
         raise ParameterError("the record is damaged: parts of it are missing") from None
     for part in ("guarantee", "figures", "risk", "budget", "command", "verdict", "rejected"):
         same = _same(record.get(part), again[part])
-        checked.append((part, "" if same else f"discreet {__version__} computes something else"))
+        checked.append((part, "" if same else f"discreet {__version__} computes other numbers"))
     return checked
 
 

@@ -251,7 +251,7 @@ def _risk(choices: Choices, found: dict[str, Any]) -> str:
     text += "."
     if found["epsilon_for_tolerated"] is not None:
         text += (
-            f" To keep it at {percent(found['tolerated'])} after all of them, ε of each may be at most "
+            f" To keep it at {percent(found['tolerated'])} after all of them, each may have an ε of at most "
             f"{figure(rounded(found['epsilon_for_tolerated'], up=False, digits=3))}."
         )
     return text

@@ -274,7 +274,7 @@ def _problem(error: Exception, place: Place) -> LedgerError:
     if state in _BUSY_STATES or "database is locked" in said or "database table is locked" in said:
         return _locked(place)
     if state in _FULL_STATES or "is full" in said:
-        return LedgerError(f"there is no room left for the ledger {place}; nothing was spent")
+        return LedgerError(f"there is no disk space left for the ledger {place}; nothing was spent")
     if "readonly" in said or state == "25006":
         return _read_only(place)
     if any(sign in said for sign in _SIGNS_OF_DAMAGE):

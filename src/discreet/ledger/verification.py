@@ -140,6 +140,6 @@ def _against(kept: Head, stored: State, lines: Sequence[tuple[int, str, str]]) -
         ]
     if kept.sequence == 0 or lines[kept.sequence - 1][2] != kept.hash:
         return [
-            f"entry {kept.sequence} is not the one of the head kept elsewhere: the history was rewritten"
+            f"entry {kept.sequence} does not match the head kept elsewhere: the history was rewritten"
         ]
     return []

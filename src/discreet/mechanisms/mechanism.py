@@ -306,8 +306,8 @@ class Mechanism(ABC):
         """
         if self._scale is None:
             raise ParameterError(
-                "privacy_map needs a mechanism built from ⟨scale⟩; built from ⟨epsilon⟩, the noise "
-                "follows the distance and the cost is always that epsilon"
+                "privacy_map needs a mechanism built from ⟨scale⟩; one built from ⟨epsilon⟩ scales its "
+                "noise to the distance, so it always costs that epsilon"
             )
         if not isinstance(monotonic, bool | np.bool_):
             raise refuse("monotonic", monotonic, "True or False")

@@ -208,7 +208,7 @@ class TableRelease(Release):
             where = "" if group is None else f" in {visible(group)}"
             line = f"{self._people(people)} counted{where}, {_give_or_take(self.people_within)}"
             if people <= self.people_within:
-                line += ": perhaps nobody, and then the answer is noise; do the values match?"
+                line += ": perhaps no one counted, so the answer may be noise; do the values match?"
             lines.append("\n" + line)
         return "".join(lines)
 

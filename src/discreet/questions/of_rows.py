@@ -36,7 +36,10 @@ from discreet.questions.rules import (
     about_undeclared,
 )
 
-NO_MATCH = "If no row matches, the answer is {}: --with-people says how many counted, for a share of epsilon."
+NO_MATCH = (
+    "If no row matches, the answer is {}. --with-people shows how many people counted, "
+    "for a share of epsilon."
+)
 """Help text for commands that also answer on an empty table."""
 CHOOSE = "choose"
 """The value of ``groups_per_person`` that requests a privately found bound."""

@@ -74,8 +74,8 @@ def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
         f"drawn at random: a group's answer is about the people assigned to it, not about all who "
         f"have rows there. "
         f"With groups_per_person={there} everybody would count in all of their groups, and each answer "
-        f"would have ε = {figure(epsilon_each * most / there, up=False)} of {figure(epsilon)} in place "
-        f"of {figure(epsilon_each, up=False)}."
+        f"would have ε = {figure(epsilon_each * most / there, up=False)} of {figure(epsilon)} "
+        f"instead of {figure(epsilon_each, up=False)}."
     )
 
 
@@ -307,7 +307,8 @@ def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
         return said
     return (
         *said,
-        f"{named} of {asked}: no further value has enough people to be named safely at this ε and δ.",
+        f"Only {named} of {asked} are named: no other value has enough people to be named "
+        "safely at this ε and δ.",
     )
 
 
@@ -317,15 +318,19 @@ def about_kept(asked: int, named: int) -> Sentences:
         "The candidates are the values with enough people to be named safely at this ε and δ; "
         "missing values are left out.",
     )
-    return said if named == asked else (*said, f"{named} of {asked}: no further value has.")
+    return (
+        said
+        if named == asked
+        else (*said, f"Only {named} of {asked} are named: no other value has enough people.")
+    )
 
 
 def about_values_each(most: int) -> Sentences:
     """Describe values that come from the data, if each person counts with a few values."""
     return (
-        f"A person counts with at most {counted(most, 'value')}, drawn at random from theirs; values are "
-        "kept by weights, 1/√t from each person who counts with t of them: the heaviest first, then, with "
-        "weights divided again, the rest.",
+        f"A person counts with at most {counted(most, 'value')}, drawn at random from theirs. Each "
+        "person who counts with t values adds 1/√t to the weight of each. The heaviest values are named "
+        "first; then everybody's weight is divided again among the values that are left.",
     )
 
 
@@ -372,8 +377,8 @@ def about_order(ordered: float, unordered: float) -> Sentences:
     """State how much accuracy the order costs, if the answer could be a set without order."""
     with_it, without = (of_people(math.ceil(error)) for error in (ordered, unordered))
     return (
-        f"Releasing the order costs accuracy: with it the answer is off by {with_it} at worst, "
-        f"as a set without order by {without}.",
+        f"Releasing the order costs accuracy: with the order the answer is off by {with_it} at worst, "
+        f"without it by {without}.",
     )
 
 

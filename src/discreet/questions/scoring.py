@@ -193,8 +193,8 @@ def require_gap(mechanism: Mechanism, candidates: int) -> None:
     if not mechanism.facts.free_gap:
         free = [name for name, make in MECHANISMS.items() if make(epsilon=1).facts.free_gap]
         raise ParameterError(
-            f"⟨with_gap⟩ is not allowed with {mechanism.name}: the lead is proved free for "
-            f"{' and '.join(free)}"
+            f"⟨with_gap⟩ is not allowed with {mechanism.name}: the lead is proved to be free "
+            f"only for {' and '.join(free)}"
         )
     if candidates < 2:
         raise ParameterError("⟨with_gap⟩ needs at least two candidates")

@@ -151,7 +151,10 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
     def _require(self) -> None:
         super()._require()
         if self.names_values and (self.method not in (None, PEELING) or not self.ordered):
-            raise ParameterError("an unknown domain is peeled, and the order is part of the answer")
+            raise ParameterError(
+                "values from the data are chosen one after the other, so the "
+                "order is part of the answer"
+            )
         if self.method == SET and self.ordered:
             raise ParameterError('⟨method⟩"set" has no order: it needs ⟨ordered⟩False')
         if self.values_per_person is not None and (not self.names_values or self.by is not None):

@@ -299,7 +299,7 @@ def planned_from_the_data(
     most = question.considered if k is None else max(question.considered, k)
     if question.mechanism not in (None, PermuteAndFlip, "permute-and-flip"):
         raise ParameterError(
-            "an unknown domain is proved for permute-and-flip only: leave ⟨mechanism⟩ out"
+            "without a public list only permute-and-flip is proved: leave ⟨mechanism⟩ out"
         )
     require_named(table, column)
     epsilon = asking.epsilon_each * (1 - share)

@@ -195,7 +195,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         cells = numbers(as_array("X", X, dimensions=2))
         labels, whose = as_array("y", y, dimensions=1).ravel(), None
         if len(labels) != len(cells):
-            raise ParameterError("X and y must have as many rows")
+            raise ParameterError("X and y must have the same number of rows")
         if labels.dtype.kind not in "biufU":
             raise ParameterError(
                 f"y: the type {labels.dtype} is not allowed: a type inferred from the rows would "
@@ -206,7 +206,7 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         if groups is not None:
             whose = as_array("groups", groups, dimensions=1)
             if len(whose) != len(cells):
-                raise ParameterError("X and groups must have as many rows")
+                raise ParameterError("X and groups must have the same number of rows")
             columns[_PERSON] = pa.array(_texts(whose))
         return table(
             pa.table(columns),

@@ -52,7 +52,9 @@ def as_array(name: str, data: Any, *, dimensions: int) -> NDArray[Any]:
 def require_table(table: Any, *, dimensions: set[int], sparse: bool) -> None:
     """Raise if ``table`` is not a table of features by its shape and declared type; read no cell."""
     if hasattr(table, "tocsr") and not sparse:
-        raise ParameterError("X: a sparse table is not allowed, because the estimator takes none")
+        raise ParameterError(
+            "X: a sparse table is not allowed, because the estimator does not accept one"
+        )
     shape = table.shape if hasattr(table, "shape") else as_array("X", table, dimensions=2).shape
     if len(shape) not in dimensions:
         raise ParameterError(

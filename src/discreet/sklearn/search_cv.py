@@ -266,7 +266,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
 
     @property
     def classes_(self) -> Any:
-        """The classes that the winner knows."""
+        """The classes of the winning estimator."""
         return self._winner().classes_
 
     def _winner(self) -> Any:
@@ -342,7 +342,7 @@ def _warn_unless_private(estimator: Any) -> None:
     )
     if own:
         warnings.warn(
-            f"{', '.join(own)}: the fit of scikit-learn's own is not private, so that guarantee_ does not "
+            f"{', '.join(own)}: scikit-learn's own fit is not private, so guarantee_ does not "
             "hold; give an estimator whose fit is private at the stated cost",
             NotPrivateWarning,
             stacklevel=3,

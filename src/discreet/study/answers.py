@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 FILES = ("plan.json", "answers.json", "answers.csv", "answers.parquet", "report.md", "report.html")
 """The files that ``write`` writes."""
-_FAILED = (
-    "The question failed while it read the data. Nothing was released, and what it cost stays paid."
-)
+_FAILED = "The question failed while it read the data. Nothing was released, and its cost is not refunded."
 _COLUMNS = ("question", "group", "level", "rank", "answer", "count", "gap", "people")
 
 

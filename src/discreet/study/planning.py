@@ -210,7 +210,7 @@ class _Planner:
         if self.study.at_a_desk:
             if question.error_at_most is not None:
                 raise ParameterError(
-                    "a desk is asked with ⟨epsilon⟩: error_at_most is for tables in hand"
+                    "a desk needs ⟨epsilon⟩: error_at_most works only for your own tables"
                 )
             return question.total
         if question.error_at_most is None:

@@ -146,7 +146,7 @@ class Study:
         at_desk = [str(facts.get("data", "")).startswith(DESK) for facts in self.tables.values()]
         if any(at_desk) and not all(at_desk):
             problems.append(
-                "tables in hand and tables at a desk have different budgets: make two studies"
+                "your own tables and tables at a desk have different budgets: make two studies"
             )
         if not any(at_desk) and self.dataset is None:
             problems.append("dataset is missing: the name of the budget in the ledger")

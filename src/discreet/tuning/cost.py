@@ -80,7 +80,9 @@ def cost_of_tuning(
         return whole.resting_on(CLAIMS["target" if target else law, "PureDP"].assuming(RUNS))
     found = min(bounds_of_tuning(profile, runs, allowed, target=target), key=lambda b: b.epsilon)
     if found.epsilon == math.inf:
-        raise ParameterError("⟨cost⟩ is too large: no finite cost of so many such runs is known")
+        raise ParameterError(
+            "⟨cost⟩ is too large: no finite cost is known for this number of such runs"
+        )
     return ApproxDP(found.epsilon, allowed).resting_on(CLAIMS["tuning", "ApproxDP"].assuming(RUNS))
 
 

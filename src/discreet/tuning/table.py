@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet._exact.numbers.balls import ball_of
 from discreet._exact.numbers.exact import above, float_up, refuse
-from discreet._exact.numbers.printing import rounded
+from discreet._exact.numbers.printing import percent, rounded
 from discreet.analysis.charts.style import line_chart, styled
 from discreet.errors import ParameterError
 from discreet.guarantees import ApproxDP, Guarantee, PureDP
@@ -107,30 +107,71 @@ def _offer(cost: object, runs: RunCount, delta: object, *, target: bool = False)
 
 
 def advice(offers: Sequence[TuningOffer]) -> list[str]:
-    """Return sentences that recommend a distribution, with reasons and the cost of a fixed number of runs.
+    """Return a conclusion about the first distribution, and sentences that explain the costs.
 
     Example:
-        >>> use, *why = advice(tuning_table(PureDP(1), mean=40))
-        >>> print(use)
-        Use a logarithmic number of runs, mean 40, and never publish how many there were: this costs ε = 1.99.
+        >>> from textwrap import fill
+        >>> offers = tuning_table(PureDP(1), mean=40, distributions=["geometric", *OTHERS])
+        >>> conclusion, *why = advice(offers)
+        >>> for sentence in conclusion.splitlines():
+        ...     print(fill(sentence, 90))
+        A geometric number of runs (mean 40) costs ε = 2.89 if the number stays secret; the chance
+        that its winner is among the best 10% of settings is 81.6%.
+        The cheapest in this table is a logarithmic number of runs (mean 40), at ε = 1.99, but
+        there the chance is 57.9%.
     """
-    random = [offer for offer in offers if not isinstance(offer.runs, Fixed)]
-    fixed = [offer for offer in offers if isinstance(offer.runs, Fixed)]
-    if not random:
-        return [f"A {fixed[0].runs.words} costs ε = {_short(fixed[0])}."]
-    least = min(random, key=lambda offer: offer.epsilon)
-    use = (
-        f"Use a {least.runs.words}, and never publish how many there were: this costs "
-        f"ε = {_short(least)}."
+    asked = offers[0]
+    conclusion = f"A {_words(asked)} costs ε = {_short(asked)}"
+    if not isinstance(asked.runs, Fixed):
+        conclusion += " if the number stays secret"
+    if asked.top_tenth is None:
+        return [f"{conclusion}."]
+    conclusion += (
+        "; the chance that its winner is among the best 10% of settings is "
+        f"{percent(asked.top_tenth, up=False)}."
     )
-    if not fixed:
-        return [use]
+    if len(offers) == 1:
+        return [conclusion]
+    why = [
+        f"A {offer.runs.words} costs ε = {_short(offer)}: when the number is known, one person can tip "
+        "every run, and the best of all shows it."
+        for offer in offers
+        if isinstance(offer.runs, Fixed)
+    ]
     return [
-        use,
-        f"A {fixed[0].runs.words} costs ε = {_short(fixed[0])}: when the number is known, one person can tip "
-        "every run, and the best of all shows it.",
+        f"{conclusion}\n{_compared(asked, offers)}",
+        *why,
+        "Never publish a random number of runs: its cost holds only while the number is secret.",
         "The search always costs more than the ε of its winning run.",
     ]
+
+
+def _compared(asked: TuningOffer, offers: Sequence[TuningOffer]) -> str:
+    """Compare an offer with the cheapest, or the cheapest with the next one that finds better winners."""
+
+    def chance(offer: TuningOffer) -> float:
+        return offer.top_tenth or 0.0
+
+    least = min(offers, key=lambda offer: offer.epsilon)
+    if least.epsilon < asked.epsilon:
+        contrast = "but" if chance(least) < chance(asked) else "and"
+        return (
+            f"The cheapest in this table is a {_words(least)}, at ε = {_short(least)}, {contrast} there the "
+            f"chance is {percent(chance(least), up=False)}."
+        )
+    better = [offer for offer in offers if chance(offer) > chance(asked)]
+    if not better:
+        return "Nothing in this table is cheaper, and nothing has a better chance."
+    other = min(better, key=lambda offer: offer.epsilon)
+    return (
+        f"Nothing in this table is cheaper; a {_words(other)} costs ε = {_short(other)}, and there the "
+        f"chance is {percent(chance(other), up=False)}."
+    )
+
+
+def _words(offer: TuningOffer) -> str:
+    name, _, parameters = offer.runs.words.partition(", ")
+    return f"{name} ({parameters})" if parameters else name
 
 
 def _short(offer: TuningOffer) -> str:

@@ -61,7 +61,7 @@ def profile_of_theirs(cost: Any) -> Profile:
 
 def _unknown(cost: object) -> ParameterError:
     return ParameterError(
-        f"⟨cost⟩: the accountants of dp-accounting know no finite cost of {type(cost).__name__}"
+        f"⟨cost⟩: dp-accounting's accountants give no finite cost for {type(cost).__name__}"
     )
 
 

@@ -166,7 +166,7 @@ async function plan() {
   const box = at("plan");
   if (!at("epsilon").value.trim()) {
     box.dataset.state = "bad";
-    box.replaceChildren(element("p", worthless ? "No ε that you may still spend on one question makes this answer useful. You can type one all the same; the plan then says what to expect." : "Say how much ε it may cost."));
+    box.replaceChildren(element("p", worthless ? "No ε that you may still spend on one question makes this answer useful. You can still type one; the plan then says what to expect." : "Enter how much ε it may cost."));
     at("pay").textContent = "Ask";
     at("pay").disabled = true;
     return;
@@ -191,7 +191,7 @@ async function plan() {
   } catch (error) {
     if (turn !== planned) return;
     box.dataset.state = "bad";
-    const words = error.status === undefined ? "The desk does not answer. Planning costs nothing; it is tried again when you change the question." : explained(error);
+    const words = error.status === undefined ? "The desk does not answer. Planning costs nothing; the desk is asked again when you change the question." : explained(error);
     box.replaceChildren(element("p", words));
     at("pay").textContent = "Ask";
     at("pay").disabled = true;
@@ -225,7 +225,7 @@ async function ask(event) {
   const began = performance.now();
   const ticking = setInterval(() => { at("slot").value = Math.min(1, (performance.now() - began) / (1000 * seconds)); }, 100);
   at("pay").disabled = true;
-  at("slot-said").textContent = `Being worked on. The answer arrives ${seconds} s after the question is admitted, whatever it is.`;
+  at("slot-said").textContent = `Running. The answer arrives ${seconds} s after the question is admitted, whatever the answer is.`;
   at("waiting").hidden = false;
   at("answer").replaceChildren();
   reveal();
@@ -300,7 +300,7 @@ at("door").addEventListener("submit", async (event) => {
     await enter();
     at("table").focus();
   } catch (error) {
-    if (error.status === 401) complain("This token is not valid, or not any more. Ask the owner of the desk for a new one.");
+    if (error.status === 401) complain("This token is not valid, or has expired. Ask the owner of the desk for a new one.");
     else trouble(error);
   }
 });

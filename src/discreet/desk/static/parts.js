@@ -4,8 +4,8 @@
 export const at = (id) => document.getElementById(id);
 export const shared = { desk: null };  // what this person may ask, as the desk describes it
 export const STATES = {
-  admitted: "being worked on", paid: "being worked on", refused: "refused, nothing was spent",
-  failed: "not done in its slot, stays paid", lost: "lost when the desk ended, stays paid",
+  admitted: "running", paid: "running", refused: "refused, nothing was spent",
+  failed: "did not finish in its slot, not refunded", lost: "lost when the desk stopped, not refunded",
 };
 
 export function element(name, text, attributes = {}) {
@@ -32,7 +32,7 @@ export function explained(error, { asking = false } = {}) {
   if (error.status === 401) return "Your session has ended, so this was not asked and nothing was paid. Sign in again to ask it.";
   if (error.status === undefined) {
     return asking
-      ? "The desk did not answer. If your question had reached it, it is paid, and its answer will be under “Your answers so far” once the desk is back. Asked again here without a change it is not paid twice."
+      ? "The desk did not answer. If your question reached it, it is paid, and its answer will be under “Your answers so far” once the desk is back. If you ask it again here unchanged, you do not pay twice."
       : "The desk does not answer; nothing was paid. Try again in a moment.";
   }
   const said = [error.message.replace(/^[a-z]/, (letter) => letter.toUpperCase()).replace(/\.$/, "")];

@@ -118,9 +118,9 @@ export function start({ trouble, refresh, question }) {
       for (const [place, each] of open.entries()) {
         at("study-progress").value = place;
         const say = (words) => { each.said = words; show(current); };
-        const ask = () => { say("being worked on"); return call("api/ask", each.asked, { key: each.key }); };
+        const ask = () => { say("running"); return call("api/ask", each.asked, { key: each.key }); };
         try {
-          Object.assign(each, await patiently(ask, (seconds) => say(`too many requests: asked again in ${seconds} s`)));
+          Object.assign(each, await patiently(ask, (seconds) => say(`too many requests: asking again in ${seconds} s`)));
         } catch (error) {
           each.said = error.status === 410 ? STATES.failed : "not answered";
           if (error.status !== 410) throw error;

@@ -179,7 +179,7 @@ export async function show() {
   const { who, what, status, measured, claimed, symbol, coverage, seconds, proof, drawn } = verdict;
   const headline = { refuted: `The claim is false. ${who} is not ${what}.`, proved: `The claim is true. ${who} is ${what}.`, "not refuted": `The claim stands so far: nothing was found against it. ${who} may be ${what}.` }[status];
   const pair = verdict.witness ?? verdict.worst;
-  const why = { refuted: `The witness is certain by ${pair?.certainty}.`, proved: `Proved: ${proof}. The search found nothing against it.`, "not refuted": "Nothing in what was searched breaks it. That is not a proof." }[status];
+  const why = { refuted: `The witness rests on ${pair?.certainty}.`, proved: `Proved: ${proof}. The search found nothing against it.`, "not refuted": "Nothing in what was searched breaks it. That is not a proof." }[status];
   const card = make("div", { class: `verdict ${status.replace(" ", "-")}` },
     make("h3", {}, headline),
     make("p", {}, `${status[0].toUpperCase()}${status.slice(1)}. Largest ${symbol} found ${figure(measured)}; claimed ${figure(claimed)}. ${why}`),

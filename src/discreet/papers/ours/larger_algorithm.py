@@ -167,9 +167,9 @@ _BUDGETS = {
         lambda _, total: total / (2 * _ROUNDS),
         lambda bits, total: laplace(bits, 2 * _ROUNDS / total),
         {"MEDCOST": (0.03, 3.0), "HEPTH": (0.001, 0.1)},
-        "Both run at the same ε, where one selection of permute-and-flip is never worse; but where "
-        "noise matters many queries are nearly as bad as the worst and the two select alike, and "
-        "where they differ either selects well enough.",
+        "Both run at the same ε, where one selection by permute-and-flip is never worse. But where "
+        "the noise matters, many queries are nearly as bad as the worst, so the two select alike; "
+        "where they differ, either one selects well enough.",
     ),
     "zcdp": _Budget(
         "ρ",
@@ -333,7 +333,7 @@ def _interval(ratio: float, low: float, high: float) -> str:
 _SETTING = (
     f"{_BINS} bins, random range queries, {_ROUNDS} rounds; half of the budget selects and half "
     "measures. Neighbours: one person's record replaced. Selecting the worst query outright (grey, not "
-    "private) is a yardstick, not a bound: with much budget some randomness in the choice even helps."
+    "private) is a yardstick, not a bound: with a large budget, some randomness in the choice even helps."
 )
 
 
@@ -349,7 +349,7 @@ def _conclusion(budget: _Budget, ratio: float, low: float, high: float) -> str:
             f"{1 - ratio:.0%} less"
         )
     else:
-        finding = "it makes no difference that shows which of the two selects"
+        finding = "which of the two selects makes no visible difference"
     return (
         f"Conclusion. Under {budget.measure} differential privacy {finding} "
         f"(95% interval of the ratio: {low:.3f} to {high:.3f}). {budget.why}"

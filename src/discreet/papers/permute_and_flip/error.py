@@ -99,8 +99,8 @@ def utility(scope: Scope, *, exponential: bool) -> Finding:
         or (None if worst is None else {"worst-case family, n": worst}),
         f"mean: n ≤ {most}, scores to {depth}Δ behind, ε = 0.1, 1, 5, and the whole worst-case family for "
         f"n up to {counts[-1]}; tail: the same lattice, every ε",
-        "the mean stays below ln n scales and the tail at ln n + t below exp(−t), in ball arithmetic "
-        "and as polynomial inequalities",
+        "the mean error is at most ln n noise scales, and the error reaches ln n + t scales with "
+        "probability at most exp(−t), in ball arithmetic and as polynomial inequalities",
     )
 
 

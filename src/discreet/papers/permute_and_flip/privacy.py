@@ -144,7 +144,7 @@ def _proposition_2(scope: Scope) -> Finding:
                     if bool(law(neighbour)[outcome] > worst):
                         return refuted(
                             f"{name} at ε = 1, n = 3",
-                            "a neighbour is worse than the one named",
+                            "the named neighbour is not the worst one",
                             witness={"scores": list(scores), "neighbour": list(neighbour)},
                         )
     # Regularity is needed: for exponential randomized response this neighbour is not the worst.

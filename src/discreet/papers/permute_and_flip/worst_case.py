@@ -142,8 +142,8 @@ def _figure_1a(drawing: Drawing) -> None:
     drawing.statement(
         "error at the ends p → 0 and p = 1",
         paper="0 for both",
-        ours=f"0 at p = 1; at p = {p[0]:.3g} {shown(float(flip[0]))} and "
-        f"{shown(float(plain[0]))}, falling to 0",
+        ours=f"0 at p = 1; {shown(float(flip[0]))} and {shown(float(plain[0]))} at p = {p[0]:.3g}, "
+        "and tending to 0",
         holds=flip[-1] == plain[-1] == 0,
     )
     drawing.statement(

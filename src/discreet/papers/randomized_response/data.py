@@ -31,7 +31,7 @@ from discreet.scores import Scores
 claim = claims_of("exponential-randomized-response")
 
 _WHOLE_COST = (
-    "The real ε is the largest loss over data with as many bins, not over these five histograms: "
+    "The real ε is the largest loss over all data with this number of bins, not over these five histograms: "
     "differential privacy is a promise about all data. A smaller claimed ε does not help, because one "
     "person can move the coin's whole share π between candidates: no choice of ε makes ERR private."
 )

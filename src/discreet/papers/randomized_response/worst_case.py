@@ -129,7 +129,7 @@ def _figure_7(drawing: Drawing) -> None:
     )
     drawing.remark(
         "Where v < −2Δ no neighbour of these scores changes the top set, and the loss *at* these "
-        "scores stays below 0.1; near v = 0, and for other scores with as many candidates, it "
+        "scores stays below 0.1; near v = 0, and for other scores with the same number of candidates, it "
         "does not. A guarantee has to hold for all of them."
     )
 
