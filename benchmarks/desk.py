@@ -167,7 +167,7 @@ def _analysts(host: str, port: int, tokens: Sequence[str], seconds: float) -> Co
         while time.monotonic() < end:
             key = secrets.token_hex(8)
             status = 0
-            while status in (0, 409, 429):  # no reply, or the question is still being worked on
+            while status in (0, 409, 429):  # no reply, or the question is still running
                 try:
                     status = _status(line, token, QUESTION, key=key)
                 except (ConnectionError, http.client.HTTPException):

@@ -183,7 +183,7 @@ def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser, slots: Sl
         page.on("request", lambda sent: looked.append(sent.url.rpartition("/")[2]))
         with slots.held():
             page.keyboard.press("Enter")
-            expect(page.locator("#study-rows")).to_contain_text("asked again in 5 s")
+            expect(page.locator("#study-rows")).to_contain_text("asking again in 5 s")
             for name in ("#study-add", "#study-file", "#study-text", "#study [type=submit]"):
                 expect(page.locator(name)).to_be_disabled()
         expect(page.locator("#study-said")).to_contain_text("All of it is paid")
@@ -217,7 +217,7 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         for left in ("0.0", "0.", "0", ""):
             epsilon.press("Backspace")
             expect(epsilon).to_have_value(left)
-        expect(plan).to_contain_text("Say how much ε it may cost.")
+        expect(plan).to_contain_text("Enter how much ε it may cost.")
         expect(pay).to_be_disabled()
         # A lost reply: the same question, asked again, is charged once.
         epsilon.fill("1")
@@ -232,7 +232,7 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         page.route("**/api/ask", lose, times=1)
         page.keyboard.press("Enter")
         notices = page.locator("#notices")
-        expect(notices).to_contain_text("If your question had reached it, it is paid")
+        expect(notices).to_contain_text("If your question reached it, it is paid")
         assert "Failed to fetch" not in page.content()
         expect(pay).to_be_enabled()
         pay.click()

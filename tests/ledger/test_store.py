@@ -48,7 +48,7 @@ def test_a_full_disk_refuses_and_loses_nothing(path: Path) -> None:
             for _ in range(400):
                 ledger.spend("visits", PureDP("0.001"), purpose="x" * 900)
 
-        with pytest.raises(LedgerError, match="no room left"):
+        with pytest.raises(LedgerError, match="no disk space left"):
             spend_until_full()
     with Ledger.open(path) as ledger:
         assert ledger.verify("visits").holds

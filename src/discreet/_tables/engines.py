@@ -48,7 +48,7 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
         2
         >>> quietly(lambda: 1 / 0, doing="adding")
         Traceback (most recent call last):
-        discreet.errors.TableError: the engine failed while adding; what it said is withheld, ...
+        discreet.errors.TableError: the engine failed while adding; its message is withheld, ...
     """
     try:
         with warnings.catch_warnings():
