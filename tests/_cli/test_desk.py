@@ -55,7 +55,7 @@ def test_check_warns_of_slots_that_are_over_before_a_row_is_read(
     clinic_at(tmp_path, slot=0.002)
     told = _run(capsys, "check", str(tmp_path / "clinic.toml"))
     assert re.search(
-        r"warning: table\.visits\.slot: mode has 0\.002 s, of which [\d.e+]+ s pass", told
+        r"warning: table\.visits\.slot: mode has 0\.002 s, and [\d.e+]+ s of it pass", told
     )
     assert told.endswith("No problems found.\n")
     (tmp_path / "long").mkdir()

@@ -69,7 +69,7 @@ columns = ["age"]
 rehearse_on = "public.parquet"
 [analyst.epidemiology]
 tables = ["visits"]
-epsilon = 40
+epsilon = {epsilon}
 least_per_question = 0.01
 most_per_question = 20
 [analyst.planning]
@@ -111,7 +111,13 @@ MODE = {"kind": "mode", "table": "visits", "column": "diagnosis", "epsilon": 5}
 
 
 def clinic_at(
-    folder: Path, *, ledger: str = "budget.db", slot: float = SLOT, workers: int = 2, desk: str = ""
+    folder: Path,
+    *,
+    ledger: str = "budget.db",
+    slot: float = SLOT,
+    workers: int = 2,
+    desk: str = "",
+    epsilon: int = 40,
 ) -> OwnerFile:
     """Write an owner's file with its table, candidates and budget, and read it."""
     people = range(400)
@@ -130,7 +136,9 @@ def clinic_at(
     pl.DataFrame({"age": [31, 45]}).write_parquet(folder / "public.parquet")
     file = folder / "clinic.toml"
     slots = "\n".join(f'{kind} = "{slot}s"' for kind in ASKED)
-    file.write_text(OWNER_FILE.format(ledger=ledger, slots=slots, workers=workers, desk=desk))
+    file.write_text(
+        OWNER_FILE.format(ledger=ledger, slots=slots, workers=workers, desk=desk, epsilon=epsilon)
+    )
     owner = read_owner_file(file)
     with Ledger.open(owner.ledger.place) as opened:
         opened.create("clinic", PureDP(100))
@@ -238,8 +246,9 @@ def unhurried_connections() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def desk_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
-    """A running desk that all tests of a process share."""
-    with DeskServer(clinic_at(tmp_path_factory.mktemp("desk"))).in_background() as running:
+    """A running desk that all tests of a process share, with a budget for all of them."""
+    owner = clinic_at(tmp_path_factory.mktemp("desk"), epsilon=98)
+    with DeskServer(owner).in_background() as running:
         yield running
 
 
