@@ -301,6 +301,7 @@ def test_scores_of_ones_own_never_reach_address_history_or_storage(visit: Go) ->
     here.open()
     page.get_by_label("Score of gout", exact=True).fill("76543")  # typed over an example
     here.settled()
+    expect(page).to_have_url(re.compile("page=[0-9a-f]{24}"))  # written a moment after a change
     page.reload()
     here.settled(charts=0)
     expect(page.get_by_label("Score of gout", exact=True)).to_have_value("76543")
