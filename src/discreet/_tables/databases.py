@@ -53,7 +53,7 @@ class Database(Engine):
         return bytes.fromhex(value).decode(self.encoding, errors="replace")
 
     def try_out(self, statement: str) -> None:
-        """Let the database explain the statement."""
+        """Have the database explain the statement: this finds errors and reads no row."""
         self._connection.execute(f"EXPLAIN {statement}").fetchall()
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:

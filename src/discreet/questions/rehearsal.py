@@ -127,7 +127,7 @@ def _example(value: Any) -> Any:
 
 
 def _falling(bits: Bits, size: int, count: int) -> Any:
-    """Draw indices with probabilities proportional to 1, 1/2, 1/3, ..., as typical errors assume."""
+    """Draw indices with probabilities proportional to 1, 1/2, 1/3, ..., as for typical errors."""
     shares = np.cumsum(1 / np.arange(1, size + 1))
     drawn = bits.words(count) / 2.0**64 * shares[-1]
     return np.minimum(np.searchsorted(shares, drawn), size - 1)

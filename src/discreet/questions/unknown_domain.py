@@ -137,7 +137,7 @@ BY_WEIGHTS = "kept by the weights of their people"
 def weighings_for(
     keeping: Keeping, epsilon: Fraction, delta: Fraction, neighbours: str, groups: int
 ) -> Weighings | None:
-    """Return the rule by weights, if it names smaller groups than counting each person in one.
+    """Return the weighting rule, if it names smaller groups than counting each person in one.
 
     No data is read. Both rules are compared by how many people a group needs to be named with probability one
     half, if everybody counts in as many groups as allowed.
@@ -154,7 +154,7 @@ PeopleByShare = list[tuple[tuple[Any, int], int]]
 
 @dataclass(frozen=True, slots=True)
 class GroupShares:
-    """The input of the rule by weights.
+    """The input of the weighting rule.
 
     Attributes:
         all: the number of people of each group or value, by how many groups or values they count in.

@@ -58,9 +58,10 @@ class TuningVerdict:
 
 
 def law_of_best(runs: RunCount, masses: Sequence[Any], *, target: int | None = None) -> list[Any]:
-    """Return the winner's distribution for a run with these outcomes, worst first; the last entry is "none".
+    """Return the probability that each outcome wins, from one run's probabilities, worst outcome first.
 
-    With ``target`` the winner is the first run whose outcome is at least that one (geometric runs only).
+    The last entry is for "none". With ``target``, the index of an outcome, the first run with at least that
+    outcome wins (geometric runs only).
     """
     if target is not None:
         assert isinstance(runs, NegativeBinomial)

@@ -50,7 +50,7 @@ def discrete_laplace(bits: Bits, scale: Fraction) -> int:
 
 
 def common_floor(low: Ball, high: Ball) -> int | None:
-    """Return the floor of every number between two intervals if it is the same, else None."""
+    """Return the floor shared by all numbers from ``low`` to ``high``, or None if floors may differ."""
     below, above = low.floor().unique_fmpz(), high.floor().unique_fmpz()
     return int(below) if below is not None and below == above else None
 

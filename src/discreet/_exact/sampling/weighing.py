@@ -154,7 +154,7 @@ def numbers_to_check(groups: int, variance: Fraction) -> list[int]:
 
 
 class Weighings:
-    """Both rounds of the rule by weights, with their noise and thresholds for an ε and a δ.
+    """Both rounds of the weighting rule, with their noise and thresholds for an ε and a δ.
 
     Attributes:
         first: the rough round, which names the largest groups.
@@ -195,5 +195,5 @@ class Weighings:
 
 @lru_cache(maxsize=64)
 def weighings_at(epsilon: Fraction, delta: Fraction, groups: int, neighbours: str) -> Weighings:
-    """Return the rule by weights for a neighbour relation; cached, because planning uses it several times."""
+    """Return the weighting rule for a neighbour relation; cached, because planning uses it several times."""
     return Weighings(epsilon, delta, groups=groups, replacing=neighbours == "replace")

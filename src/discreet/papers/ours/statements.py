@@ -233,7 +233,7 @@ def _where_it_holds(scope: Scope) -> Finding:
 
 
 def _loss_where_kept() -> dict[str, Any] | None:
-    """Return neighbours on the grid of Δ with the same T and a loss above ε, if any; exp(−ε/2) = ½ or ⅘."""
+    """Search for neighbours with the same T and a loss above ε, for exp(−ε/2) = ½ and ⅘; return the first."""
     for coin in map(rational, ("1/2", "4/5")):
         for scores in lattice(3, 5):
             problem = Problem(scores, unit_coin=coin)
