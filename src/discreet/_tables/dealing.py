@@ -78,7 +78,7 @@ class Dealer:
         ]
 
     def _held(self) -> tuple[NDArray[np.int64], Callable[[Any], bytes]]:
-        """Return the person of each row, numbered from zero, and a function that serialises the rows at given positions."""
+        """Return the person of each row, numbered from zero, and a function that serialises rows."""
         used = _used(self.rows)
         if _in_hand(self.data):
             data = self.data

@@ -144,7 +144,7 @@ TOLERANCE = 60 * 1_000_000
 
 
 def checked_time(moment: int, last: int) -> int:
-    """Return a new entry's timestamp, never before the last entry's; raise an error if the clock went back."""
+    """Return a new entry's timestamp, never before the last one's; raise an error if the clock went back."""
     if moment < last - TOLERANCE:
         raise LedgerError(
             f"the clock has gone back: it says {time_in_words(moment)}, "
