@@ -509,7 +509,7 @@ def test_what_would_weaken_the_check_is_refused(
     change: dict[str, object], said: str, tmp_path: Path
 ) -> None:
     given: dict[str, Any] = {"issuer": "https://login.example.org", **change}
-    text = OWNER_FILE.format(ledger="budget.db", slots="", workers=1, desk="")
+    text = OWNER_FILE.format(ledger="budget.db", slots="", workers=1, epsilon=40, desk="")
     text = text.replace("[table.visits]\n", _desk(**given) + "\n[table.visits]\n", 1)
     (tmp_path / "clinics.txt").write_text("north\n")
     (tmp_path / "clinic.toml").write_text(text)
@@ -518,7 +518,7 @@ def test_what_would_weaken_the_check_is_refused(
 
 
 def test_a_subject_needs_a_provider_and_is_one_analysts(tmp_path: Path) -> None:
-    text = OWNER_FILE.format(ledger="budget.db", slots="", workers=1, desk="")
+    text = OWNER_FILE.format(ledger="budget.db", slots="", workers=1, epsilon=40, desk="")
     (tmp_path / "clinics.txt").write_text("north\n")
     named = text.replace("tables = [", 'subject = "1"\ntables = [')
     for given, said in (
