@@ -106,11 +106,13 @@ pages: $(VENV)/.test
 	$(BIN)/python -m discreet.papers.recorded
 	$(BIN)/python docs/_extensions/pictures.py
 	$(BIN)/python docs/_extensions/benchmark_pictures.py
-	$(BIN)/python docs/_extensions/screenshots.py
+	$(BIN)/python docs/_extensions/screenshots.py explorer desk
 	$(BIN)/python docs/_extensions/outputs.py
 	$(BIN)/python docs/_extensions/proof_picture.py
 	$(BIN)/discreet reproduce --quick --only pf-fig1b --only err-fig8 --out build/report
 	cp build/report/figures/*.svg docs/_static/figures/
+	@$(MAKE) --no-print-directory docs
+	$(BIN)/python docs/_extensions/screenshots.py site
 
 proofs:
 	@$(MAKE) --no-print-directory -C proofs

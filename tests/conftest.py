@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
 from tests.tools.environment import same_surroundings, settle
 
@@ -39,3 +40,15 @@ def pytest_collection() -> Generator[None, Any, Any]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+class _FilesAndSpark(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types here
+    """Give each worker whole files, and all tests of Spark to one worker: its start takes 15 seconds."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "spark" if "spark" in nodeid.lower() else str(super()._split_scope(nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
+    """Return the scheduler of ``--dist loadfile``, the only one that we use."""
+    return _FilesAndSpark(config, log)

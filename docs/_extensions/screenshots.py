@@ -1,4 +1,8 @@
-"""Take the site's screenshots in real Chromium into ``docs/_static``: ``explorer``, ``desk``, or both."""
+"""Take screenshots in real Chromium: of the ``explorer``, of the ``desk``, of the ``site``, or of all three.
+
+Every view is taken at three widths, light and dark, into ``docs/screens``, to look at when a page
+changes. The few that the site shows are PNG files in ``docs/_static``.
+"""
 
 from __future__ import annotations
 
@@ -6,101 +10,146 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Route, sync_playwright
 
-FOLDER = Path(__file__).parent.parent / "_static"
+DOCS = Path(__file__).parent.parent
+SITE = DOCS / "_build" / "html"
 CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 PATIENCE = 60_000.0
 Scheme: TypeAlias = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 SIZES = ((1280, 800, ""), (768, 1024, "-768"), (390, 844, "-390"))
 """Width and height of the window, and how the picture's name ends."""
+SHOWN = {
+    "desk",
+    "desk-study",
+    "explore-decide",
+    "explore-decide-390",
+    "explore-attack",
+    "explore-audit",
+}
+"""The pictures that the site shows, in both colours."""
+WRONG = {
+    "blocked": {"status": 403, "json": {"error": "the owner of the desk must let you ask again"}},
+    "out-of-time": {
+        "status": 410,
+        "json": {"error": "it did not finish in its slot and stays paid"},
+    },
+    "busy": {
+        "status": 429,
+        "headers": {"retry-after": "5"},
+        "json": {"error": "too many requests"},
+    },
+}
+"""Replies of a desk that a calm demonstration does not give."""
+PAGES = (
+    "index",
+    "start",
+    "choose",
+    "epsilon",
+    "officer",
+    "observatory",
+    "claims",
+    "benchmarks",
+    "proofs/permute-and-flip",
+    "tutorials/study",
+    "reference",
+    "search",
+)
 
 
 @contextmanager
 def _served(*words: str, until: str) -> Iterator[str]:
     """What a command that serves a page prints, up to what is looked for; it is stopped at the end."""
     server = subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "discreet", *words, "--no-browser"],
+        [sys.executable, "-u", "-m", *words],
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # where a server writes a line per request
         text=True,
     )
     try:
         said = ""
         while not re.search(until, said):
-            said += server.stdout.readline() if server.stdout else ""
+            line = server.stdout.readline() if server.stdout else ""
+            if not line:
+                raise SystemExit(f"{' '.join(words)} ended early")
+            said += line
         yield said
     finally:
         server.terminate()
         server.wait()
 
 
-def _opened(
-    browser: Browser, url: str, scheme: Scheme, *, width: int = 1400, height: int = 1000
-) -> Page:
-    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-    page.set_default_timeout(PATIENCE)
-    page.goto(url)
-    return page
-
-
-def _keep(page: Page, name: str, scheme: Scheme, *, whole: bool, close: bool = True) -> None:
+def _keep(page: Page, name: str, *, whole: bool = False) -> None:
     page.wait_for_timeout(300)  # for what fades in
-    file = FOLDER / (f"{name}-dark" if scheme == "dark" else name)
-    if "more" in name:  # long, and shown on no page: as JPEG it takes half the room
-        page.screenshot(path=f"{file}.jpg", full_page=whole, type="jpeg", quality=50)
+    width = page.viewport_size["width"] if page.viewport_size else 0
+    name += next(suffix for each, _, suffix in SIZES if each == width)
+    dark = "-dark" if page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") else ""
+    if name in SHOWN:
+        page.screenshot(path=DOCS / "_static" / f"{name}{dark}.png", full_page=whole)
     else:
-        page.screenshot(path=f"{file}.png", full_page=whole)
-    if close:
-        page.close()
+        path = DOCS / "screens" / f"{name}{dark}.jpg"
+        page.screenshot(path=path, full_page=whole, type="jpeg", quality=40)
 
 
-def take_explorer(browser: Browser, scheme: Scheme) -> None:
-    """Every view of the explorer at three widths: as on a desk, a tablet and a phone."""
-    with _served("explore", until=r"http\S+\s") as said:
+def take_explorer(opened: Callable[[str], Page]) -> None:
+    """Every view of the explorer."""
+    with _served("discreet", "explore", "--no-browser", until=r"http\S+\s") as said:
         url = re.findall(r"http\S+", said)[0]
-        for width, height, suffix in SIZES:
-            page = _opened(browser, url, scheme, width=width, height=height)
-            page.locator("#results[aria-busy=false]").wait_for(state="attached")
-            page.locator("#first-chart canvas").wait_for()
-            _keep(page, f"explore-decide{suffix}", scheme, whole=False, close=False)
-            page.locator("#more > summary").click()
-            page.locator("#charts canvas").nth(4).wait_for(state="attached")
-            page.locator("#record-list dt").nth(5).wait_for()
-            page.evaluate("scrollTo(0, 0)")
-            _keep(page, f"explore-more{suffix}", scheme, whole=True)
-            page = _opened(browser, f"{url}#view=attack", scheme, width=width, height=height)
-            page.locator("#game-start").click()
-            for place in range(20):
-                page.locator(".vote").nth(place % 2).click()
-            page.locator("#game-machine").click()
-            page.get_by_text("of 1,000").first.wait_for()
-            page.locator("#chart-break canvas").wait_for()
-            _keep(page, f"explore-attack{suffix}", scheme, whole=True)
-            page = _opened(browser, f"{url}#view=audit", scheme, width=width, height=height)
-            page.get_by_role("button", name="Permute-and-flip has bounded range").click()
-            page.locator("#audit-result canvas").nth(2).wait_for()
-            _keep(page, f"explore-audit{suffix}", scheme, whole=True)
+        page = opened(url)
+        page.locator("#results[aria-busy=false]").wait_for(state="attached")
+        page.locator("#first-chart canvas").wait_for()
+        _keep(page, "explore-decide")
+        page.locator("#more > summary").click()
+        page.locator("#charts canvas").nth(4).wait_for(state="attached")
+        page.locator("#record-list dt").nth(5).wait_for()
+        page.evaluate("scrollTo(0, 0)")
+        _keep(page, "explore-more", whole=True)
+        page = opened(f"{url}#view=attack")
+        page.locator("#game-start").click()
+        for place in range(20):
+            page.locator(".vote").nth(place % 2).click()
+        page.locator("#game-machine").click()
+        page.get_by_text("of 1,000").first.wait_for()
+        page.locator("#chart-break canvas").wait_for()
+        _keep(page, "explore-attack", whole=True)
+        page = opened(f"{url}#view=audit")
+        page.get_by_role("button", name="Permute-and-flip has bounded range").click()
+        page.locator("#audit-result canvas").nth(2).wait_for()
+        _keep(page, "explore-audit", whole=True)
 
 
-def take_desk(browser: Browser, scheme: Scheme) -> None:
-    """An analyst's page after one question, and after a study."""
-    with _served("desk", "demo", until=r"epidemiology\s+\S+\s") as said:
-        url = re.findall(r"http\S+", said)[0]
-        page = _opened(browser, url, scheme, width=1280, height=800)
+def take_desk(opened: Callable[[str], Page]) -> None:
+    """An analyst's page: before and after a question, a study, and everything that can go wrong."""
+    with _served("discreet", "desk", "demo", "--no-browser", until=r"epidemiology\s+\S+\s") as said:
+        page = opened(re.findall(r"http\S+", said)[0])
+        _keep(page, "desk-door")
         page.locator("#token").fill(re.findall(r"epidemiology\s+(\S+)", said)[0])
         page.keyboard.press("Enter")
-        page.locator("#kind").select_option("top_k")
+        ready = page.locator("#pay:not([disabled])")
+        ready.wait_for()
+        _keep(page, "desk-plan")
+        page.locator("#epsilon").fill("0.01")
+        page.get_by_text("ε 0.01 to pay").wait_for()
+        _keep(page, "desk-worthless")
+        page.locator("#epsilon").fill("500")
+        page.get_by_text("is not allowed").wait_for()
+        _keep(page, "desk-refused")
         page.locator("#epsilon").fill("0.5")
-        page.locator("#pay:not([disabled])").click()
+        ready.wait_for()
+        page.locator("#rehearse").click()
+        page.locator("#answer .invented").wait_for()
+        _keep(page, "desk-rehearsed")
+        page.locator("#kind").select_option("top_k")
+        ready.click()
         page.locator("#history button").first.wait_for()
-        page.locator("#pay:not([disabled])").wait_for()
-        _keep(page, "desk", scheme, whole=False, close=False)
+        ready.wait_for()
+        _keep(page, "desk")
         page.locator("[data-view=study]").click()
         page.locator("#study-add").click()
         page.locator("[data-view=form]").click()
@@ -112,17 +161,86 @@ def take_desk(browser: Browser, scheme: Scheme) -> None:
         page.get_by_text("All of it is paid").wait_for()
         page.locator("#study-rows button").first.click()
         page.evaluate("scrollTo(0, 0)")
-        _keep(page, "desk-study", scheme, whole=False)
+        _keep(page, "desk-study")
+        page.locator("[data-view=form]").click()
+        _take_what_goes_wrong(page)
+
+
+def _take_what_goes_wrong(page: Page) -> None:
+    """An analyst's page when the desk refuses, fails, is not reached or does not know the session."""
+    ready = page.locator("#pay:not([disabled])")
+    for name, reply in WRONG.items():
+        page.route("**/api/ask", lambda route, reply=reply: route.fulfill(**reply), times=1)
+        ready.click()
+        page.locator("#notices p").wait_for()
+        ready.wait_for()
+        _keep(page, f"desk-{name}")
+    page.route("**/api/ask", lambda route: route.abort(), times=1)
+    ready.click()
+    page.get_by_text("The desk did not answer").wait_for()
+    ready.wait_for()
+    _keep(page, "desk-offline")
+
+    def short(route: Route) -> None:
+        meter = {"spent": "1.9", "this": "0.5", "left": "-0.4"}
+        found = route.fetch()
+        route.fulfill(response=found, json={**found.json(), "fits": False, "meter": meter})
+
+    page.route("**/api/plan", short)
+    page.locator("#epsilon").fill("0.6")
+    page.get_by_text("over budget").wait_for()
+    _keep(page, "desk-over-budget")
+    page.unroute("**/api/plan")
+    page.locator("#epsilon").fill("0.5")
+    page.route("**/api/ask", lambda _route: None, times=1)  # never answered
+    ready.click()
+    page.locator("#slot").wait_for()
+    page.wait_for_timeout(300)
+    _keep(page, "desk-waiting")
+    page.route("**/api/*", lambda route: route.fulfill(status=401, json={"error": "expired"}))
+    page.goto(f"{page.url.partition('#')[0]}?again#session-ended")
+    page.locator("#notices p").wait_for()
+    _keep(page, "desk-expired")
+
+
+def take_site(opened: Callable[[str], Page]) -> None:
+    """The first screen of the site's pages, which ``make docs`` has built."""
+    with _served(
+        *("http.server", "--bind", "127.0.0.1", "--directory", str(SITE), "0"), until=r"http\S+"
+    ) as said:
+        url = re.findall(r"http://[^/]+/", said)[0]
+        for name in PAGES:
+            page = opened(f"{url}{name}.html{'?q=epsilon' if name == 'search' else ''}")
+            if name == "search":
+                page.locator("ul.search li").first.wait_for()
+            _keep(page, f"site-{name.replace('/', '-')}")
+
+
+TAKEN = {"explorer": take_explorer, "desk": take_desk, "site": take_site}
+
+
+def take(browser: Browser, chosen: str, scheme: Scheme, *, width: int, height: int) -> None:
+    """Take all screenshots of one program at one width, in one of the colours."""
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    context.set_default_timeout(PATIENCE)
+
+    def opened(url: str) -> Page:
+        page = context.new_page()
+        page.goto(url)
+        return page
+
+    TAKEN[chosen](opened)
+    context.close()
 
 
 if __name__ == "__main__":
+    (DOCS / "screens").mkdir(exist_ok=True)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=list(CHROMIUM)
         )
-        chosen = sys.argv[1:] or ("explorer", "desk")
-        for colours in SCHEMES:
-            for name, take in (("explorer", take_explorer), ("desk", take_desk)):
-                if name in chosen:
-                    take(running, colours)
+        for program in sys.argv[1:] or TAKEN:
+            for colours in SCHEMES:
+                for across, down, _ in SIZES:
+                    take(running, program, colours, width=across, height=down)
         running.close()

@@ -370,30 +370,42 @@ def test_one_question_of_an_analyst_at_a_time(call: Caller, slots: Slots) -> Non
 def test_the_plans_of_one_analyst_keep_nobody_waiting(
     desk_in: Callable[..., DeskServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """More plans of one analyst wait than there are threads."""
+    """More plans of one analyst wait than there are threads, and only one of them has a thread."""
     may_end = threading.Event()
+    begun: list[str] = []
 
     def slowly(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
+        begun.append(analyst)
         assert analyst == "planning" or may_end.wait(PATIENCE)
         return planned(desk, analyst, request)
 
     monkeypatch.setattr(application, "planned", slowly)
     with desk_in().in_background() as server:
         greedy, other = (Caller.of(server, name) for name in ("epidemiology", "planning"))
-        statuses: list[int] = []
-        waiting = [
-            threading.Thread(target=lambda: statuses.append(greedy("/api/plan", MODE).status))
-            for _ in range(40)
-        ]
-        for each in waiting:
-            each.start()
+        question = {**MODE, "epsilon": 1}
+        statuses: dict[str, list[int]] = {"greedy": [], "other": []}
+
+        def plan(who: str, call: Caller) -> threading.Thread:
+            made = threading.Thread(
+                target=lambda: statuses[who].append(call("/api/plan", question).status)
+            )
+            made.start()
+            return made
+
+        plans = [plan("greedy", greedy) for _ in range(40)]
         until(lambda: len(server.desk._requests["epidemiology"]) == 40, "all plans to arrive")
-        assert other("/api/plan", {**MODE, "epsilon": 1}).status == 200
-        assert statuses == []
+        plans.append(plan("other", other))
+        until(lambda: statuses["other"] or begun.count("epidemiology") > 1, "the other's plan")
+        seen, at_once = (
+            {who: list(each) for who, each in statuses.items()},
+            begun.count("epidemiology"),
+        )
         may_end.set()
-        for each in waiting:
+        for each in plans:
             each.join()
-        assert statuses == [200] * 40
+        assert at_once == 1
+        assert seen == {"greedy": [], "other": [200]}
+        assert statuses["greedy"] == [200] * 40
 
 
 def test_the_form_is_told_in_labels_of_people(call: Caller) -> None:

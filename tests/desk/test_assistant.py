@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 from typing import Any
 
@@ -31,9 +32,11 @@ def test_an_assistant_describes_plans_asks_and_cites(call: Caller) -> None:
             refused = await client.call_tool("ask_question", {"question": without})
             answer = await client.call_tool("ask_question", {"question": MODE, "key": "k1"})
             again = await client.call_tool("ask_question", {"question": MODE, "key": "k1"})
-            return [tools, free, plan, refused, answer, again]
+            many = {**MODE, "epsilon": 1000}
+            costly = await client.call_tool("ask_question", {"question": many})
+            return [tools, free, plan, refused, answer, again, costly]
 
-    tools, free, plan, refused, answer, again = asyncio.run(talk())
+    tools, free, plan, refused, answer, again, costly = asyncio.run(talk())
     assert set(tools) == {"describe_tables", "plan_question", "ask_question", "earlier_answers"}
     assert tools["plan_question"].annotations.read_only_hint
     assert not tools["ask_question"].annotations.read_only_hint
@@ -46,3 +49,4 @@ def test_an_assistant_describes_plans_asks_and_cites(call: Caller) -> None:
     assert told["release"]["answer"] == "flu"
     assert "ε = 5" in told["in_words"]
     assert again.structured_content == told
+    assert re.search("asked with the key [0-9a-f]{32}", str(costly.content))

@@ -109,6 +109,7 @@ def test_an_analyst_comes_in_plans_asks_and_reads(call: Caller, browser: Browser
         epsilon.fill("1")
         expect(plan).to_contain_text("ε 1 to pay, ")
         expect(plan).to_contain_text("19 times out of 20")
+        expect(plan).to_contain_text("Typical: ")
         expect(pay).to_be_enabled()
         page.keyboard.press("Enter")
         expect(page.locator("#answer .big")).to_have_text("flu")
@@ -262,6 +263,22 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         pay.click()
         expect(notices).to_contain_text("The owner of the desk must act. Nothing was paid.")
         expect(page.locator("#answer")).to_contain_text("No answer arrived.")
+        # Another question is not shown with what was said about the one before.
+        page.locator("#field-where").fill("clinic = 'north'")
+        expect(notices).to_be_empty()
+        expect(page.locator("#answer")).to_contain_text("Not asked yet")
+        # After a question that ran out of time, asking again is a new question with a new key.
+        expect(pay).to_be_enabled()
+        keys.clear()
+        late: dict[str, Any] = {"status": 410, "json": {"error": "it did not finish"}}
+        page.route("**/api/ask", lambda route: route.fulfill(**late), times=1)
+        pay.click()
+        expect(notices).to_contain_text("Tell the owner of the desk before you ask again")
+        expect(pay).to_be_enabled()
+        pay.click()
+        expect(page.locator("#answer .big")).to_have_text("flu")
+        first, second = filter(None, keys)
+        assert first != second
         # A session that has ended.
         page.locator("[data-view=study]").click()
         page.locator("#study-add").click()
@@ -275,7 +292,7 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         page.keyboard.press("Enter")
         expect(notices).to_contain_text("was not asked and nothing was paid")
         expect(page.locator("#door")).to_be_visible()
-        assert len(store.asked("epidemiology")) == asked + 2
+        assert len(store.asked("epidemiology")) == asked + 3
         # The next analyst sees none of this, and gets no suggested ε if none is useful.
         page.route("**/api/suggest", lambda route: route.fulfill(json={"epsilon": None}), times=1)
         _come_in(page, store.new_token("planning", days=1))

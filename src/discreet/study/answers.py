@@ -203,11 +203,14 @@ class StudyAnswers:
     def __repr__(self) -> str:
         lines = []
         for each in self.answered:
-            answer = (
-                "failed" if each.release is None else each.release.in_lines().replace("\n", ", ")
+            answer = ["failed"] if each.release is None else each.release.in_lines().split("\n")
+            name = visible(each.name)
+            lines += (
+                [f"{name}: {answer[0]}"]
+                if len(answer) == 1
+                else [f"{name}:", *(f"  {line}" for line in answer)]
             )
-            lines.append(f"{each.name}: {answer}")
-        return "\n".join(map(visible, lines))
+        return "\n".join(lines)
 
 
 def _json(data: Mapping[str, Any]) -> str:
