@@ -159,8 +159,8 @@ def speed_sentence() -> str:
 
     times, slower = ends("× `argmax`"), ends("OpenDP × ours")
     return (
-        f"{times[0]:.1f} to {times[1]:.1f} times as long as `np.argmax`, where OpenDP 0.16's selection takes "
-        f"{slower[0]:,.0f} to {slower[1]:,.0f} times longer than ours"
+        f"{times[0]:.1f} to {times[1]:.1f} times as long as `np.argmax`; OpenDP 0.16's selection takes "
+        f"{slower[0]:,.0f} to {slower[1]:,.0f} times as long as ours"
     )
 
 
