@@ -39,7 +39,7 @@ class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):
 
     @property
     def looked(self) -> bool:
-        """Whether the subject has read ``monotonic`` or the distance, which describe the neighbours."""
+        """Whether the subject has read ``monotonic`` or the range distance, which describe the neighbours."""
         return getattr(self, "_looked", False)
 
     def with_values(self, row: Floats) -> AuditedScores:

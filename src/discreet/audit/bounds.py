@@ -21,14 +21,17 @@ from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, Laplace
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """A set of answers that is more likely on the first input; for bounded range, a pair of answers."""
+    """An event to test: a set of answers.
+
+    For bounded range, it is a pair of answers: one in ``members``, the second in ``other``.
+    """
 
     members: tuple[int, ...]
     other: int | None = None
 
 
 class LossBound(Protocol):
-    """A lower confidence bound, from counts, on the loss that a claim limits."""
+    """A lower confidence bound on the loss, computed from counts of answers."""
 
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         """Return an estimate of the loss from the counts, and its approximate standard deviation."""
@@ -54,13 +57,13 @@ def _chosen(counts: Counts, event: AnswerSet) -> int:
 
 
 def _ends(first: Counts, second: Counts, event: AnswerSet, error: float) -> tuple[float, float]:
-    """Return a lower bound on P(S) and an upper bound on Q(S); they fail with probability ``error``."""
+    """Return a lower bound on P(S) and an upper bound on Q(S); both hold with probability 1 − ``error``."""
     low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
     return low, upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
 
 
 def _ranking(first: Counts, second: Counts) -> list[int]:
-    """Return the answers that occurred, and always the first two, the most informative first."""
+    """Return the first two answers and all that occurred, by descending ratio of their counts."""
     seen = np.flatnonzero((first + second > 0) | (np.arange(len(first)) < 2))
     ratios = (first[seen] + 0.5) / (second[seen] + 0.5)
     return list(seen[np.argsort(-ratios, kind="stable")].tolist())
@@ -71,7 +74,7 @@ _MOST_SETS = 64
 
 
 class _OfSets:
-    """A bound on sets of answers: single answers, and the k most informative answers for several k."""
+    """A bound that tests sets: single answers, and the k answers with the largest ratios for several k."""
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
         ranking = _ranking(first, second)
@@ -147,7 +150,7 @@ class _Divergence(_OfSets):
 
     def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
         low, high = _ends(first, second, event, error)
-        # If low > high, the divergence is least at these two ends.
+        # If low > high, no p ≥ low and q ≤ high have a smaller divergence than these.
         return _bernoulli(low, high) if low > high else 0.0
 
 

@@ -47,8 +47,8 @@ def audit(
     The subject is a mechanism, a class (built with the claim's ε), an object with ``probabilities(scores)``,
     or a function of scores that returns probabilities: one per candidate, or a mapping from answers of any
     kind to their probabilities. It receives :class:`~discreet.Scores` that also behave as a NumPy array. An
-    exception or a NaN is an answer like any other. For a watch or its rule, which answers a stream, the audit
-    tries all lists of answers to ``n`` values, with the rule's own sensitivity. ``docs/proofs/auditing.md``
+    exception or a NaN is an answer like any other. If the subject is a watch or its rule, the audit tries all
+    lists of answers to a stream of ``n`` values, with the rule's own sensitivity. ``docs/proofs/auditing.md``
     explains the three statuses, which inputs are searched, and how a witness is certified.
 
     Args:
@@ -56,7 +56,7 @@ def audit(
         claim: ``PureDP``, ``BoundedRange``, ``ZCDP``, ``ApproxDP``, ``LaplaceDominated`` or ``Regular()``.
         sensitivity: Δ, the most that one person changes any score; or a list with one Δ for each candidate,
             which also sets the number of candidates.
-        monotonic: whether all scores move in one direction; None tries both.
+        monotonic: whether one person moves all scores in the same direction; None tries both cases.
         n: the number of candidates, or several; None tries 2 to 5, and up to 10,000 with few distinct scores.
         neighbours: your own neighbour relation: a function from a score vector to the neighbours to try.
         inputs: the tables to try, if the subject is a function of tables instead of scores.

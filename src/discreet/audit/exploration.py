@@ -1,6 +1,6 @@
-"""Score vectors for an audit that can only draw: the evidence in a few draws stands for the loss.
+"""Explore score vectors for an audit that can only sample: a few draws estimate the loss of each pair.
 
-The few most informative pairs become suspects. These are judged on new draws.
+The few most informative pairs become suspects, which are judged on new draws.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FEW = 16
 """A vector with more candidates than this is a crowd."""
 
 _FAR = 4
-"""Pairs with very large scores get a quarter of the draws, and four times as many are tried."""
+"""Pairs with very large scores get a quarter of the draws, so that four times as many pairs can be tried."""
 
 _PAIRS = 96
 _PAIRS_OF_CROWD = 8
@@ -46,10 +46,10 @@ class Suspect(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Drawn(ScoreVectors):
-    """Score vectors for a sampler; a pair's loss is how far an event exceeds the claim, in deviations.
+    """Score vectors for a sampler; losses are measured in standard deviations above the claim.
 
-    ``draws`` is the number of draws for each vector; ``until`` are the times at which the stages end: small
-    vectors and crowds, then very large scores.
+    ``draws`` is the number of draws for each vector. ``until`` holds the times at which the two stages end:
+    small vectors and crowds, then very large scores.
     """
 
     sampler: Sampler
@@ -57,7 +57,7 @@ class Drawn(ScoreVectors):
     claimed: float
     draws: int
     until: tuple[float, float]
-    kept = 12  # a rank among so few draws is partly chance
+    kept = 12  # with few draws, a rank is partly chance
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
         """Yield small vectors and crowds, then very large scores for the fewest candidates."""
@@ -80,7 +80,7 @@ class Drawn(ScoreVectors):
     def batch(
         self, here: Floats, there: Floats, counts: Counts = (), *, plainly: bool = False
     ) -> Batch:
-        """Compare some of these pairs; if time runs out, those compared by then."""
+        """Compare some of these pairs; if time runs out, return those compared so far."""
         most = _PAIRS_OF_CROWD if counts else _PAIRS * (_FAR if plainly else 1)
         # With an odd stride, neighbours of every kind are included.
         stride = len(here) // most | 1
@@ -97,7 +97,7 @@ class Drawn(ScoreVectors):
         return Batch(values, lambda place: found[place][1], len(found), magnitude)
 
     def changes(self, here: Floats, there: Floats) -> Floats:
-        """Return by how many standard deviations the answers differ, beyond what is followed up."""
+        """Return by how many standard deviations the answers differ, minus the threshold ``_STANDS_OUT``."""
         ends = zip(here.tolist(), there.tolist(), strict=True)
         ways = [self.both_ways(*pair, self.draws // _FAR, 0.0) for pair in ends]
         return np.array([max(map(_value, both)) for both in ways]) - _STANDS_OUT
@@ -105,7 +105,7 @@ class Drawn(ScoreVectors):
     def both_ways(
         self, scores: list[float], neighbour: list[float], draws: int, claimed: float
     ) -> list[tuple[float, Suspect]]:
-        """Return, for each direction, by how many deviations an event exceeds the claim, and the event."""
+        """Find, for each direction, the event that exceeds the claim by the most standard deviations."""
         one, two = self.sampler.both(scores, neighbour, draws, monotonic=self.among.monotonic)
         found = list[tuple[float, Suspect]]()
         for first, second, pair in (

@@ -28,7 +28,7 @@ from discreet.mechanisms import Exponential, PermuteAndFlip
 from discreet.scores import Scores
 
 _CHECKED: dict[str, Any] = {"n": (2, 3, 100), "effort": "quick"}
-"""Options for slow libraries such as diffprivlib, which checks every utility: few sizes, little effort."""
+"""Options for slow libraries: few sizes, little effort. For example, diffprivlib checks every utility."""
 
 # ---- diffprivlib ---------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ def _diffprivlib_exponential(scores: Any, cost: Fraction) -> list[Any]:
     from flint import arb
 
     mechanism = _diffprivlib_on(scores, "Exponential", cost)
-    # The library draws by comparing with cumulative sums, which are each rounded.
+    # The library compares a random number with cumulative sums, each of which is rounded.
     return [arb(float(part), 2.0**-48) for part in np.diff(mechanism._probabilities, prepend=0.0)]
 
 
@@ -130,7 +130,7 @@ def _diffprivlib_histogram(table: Any, cost: Fraction) -> Any:
     return tools.histogram(table, epsilon=float(cost), bins=5, range=(0.0, 10.0))[0].tolist()
 
 
-# ---- the others ----------------------------------------------------------------------------------
+# ---- other libraries -----------------------------------------------------------------------------
 
 
 @adapter(
@@ -333,7 +333,7 @@ def _reported_by_dp_accounting(cost: Fraction) -> ApproxDP:
 )
 def _dp_accounting_rdp(scores: Any, cost: Fraction) -> dict[int, Any]:
     """Run the exponential mechanism a hundred times on two candidates; return the distribution of wins."""
-    # Large leads are clipped: neighbours stay neighbours, and no loss found is a float artefact.
+    # Clip large leads: neighbours stay neighbours, and float artefacts cannot look like losses.
     lead = min(max(float(scores[0]) - float(scores[1]), -50.0), 50.0)
     first, second = Exponential(epsilon=cost).ball_probabilities(
         Scores([lead, 0.0], sensitivity=scores.sensitivity)

@@ -60,7 +60,7 @@ class Loss(ABC):
 
     @abstractmethod
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """Return an interval with the loss in ``detail``, or None if infinite. Its lower end is proved.
+        """Return an interval that contains the loss in ``detail``; None if the loss is infinite.
 
         The caller has already swapped the two sides if ``detail`` requires it.
         """

@@ -1,7 +1,7 @@
 """Neighbouring tables with unusual values for testing pipelines, generated from a schema or a table.
 
-Neighbours add, remove or replace a person. An unusual value is allowed in a column, but the pipeline's author
-may not have considered it: at or beyond the bounds, NaN, infinite, enormous, empty.
+Neighbours add, remove or replace a person. Unusual values are allowed in a column, but the pipeline's author
+may not have considered them: values at or beyond the bounds, NaN, infinite, enormous or empty values.
 """
 
 from __future__ import annotations

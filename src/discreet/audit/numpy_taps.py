@@ -37,7 +37,8 @@ _BLIND = (
 )
 """Draws that a pipeline may use in any way; a recording cannot see what they are compared with.
 
-They are not steps: how many of them there are, as in drawing a sample of each person's rows, is not visible.
+They are not recorded as steps. Their number may depend on the data, for example if the pipeline samples each
+person's rows, but the answers do not show that number.
 """
 
 
@@ -149,8 +150,8 @@ def _noise(name: str, scale: Any, size: Any) -> Step:
     width = float(np.min(scale)) if np.size(scale) else 0.0
     pure = concentrated = None
     if width > 0 and name in ("laplace", "gumbel", "exponential"):
-        # Gumbel and exponential noise are used to choose one of several scores, and two scores can move
-        # apart.
+        # Gumbel and exponential noise are used to choose one of several scores. One person can move two
+        # scores apart, so the loss is twice as large.
         pure = (1.0 if name == "laplace" else 2.0) / width
     if width > 0 and name == "normal":
         concentrated = 1 / (2 * width**2)

@@ -54,7 +54,7 @@ class Regular:
 class _Change:
     """A change of scores, after which answer ``images[i]`` must be as likely as answer i was before.
 
-    ``signs`` are 0 for that, 1 if the probability may also rise, and −1 if it may also fall.
+    A sign is 0 if the probability must not change, 1 if it may also rise, and −1 if it may also fall.
     """
 
     rule: str
@@ -68,7 +68,7 @@ class _Change:
 class Changes(Kind):
     """Changes of scores that test whether a mechanism is regular.
 
-    The loss is the largest log-ratio of two probabilities that the rule forbids. A rule is either broken or
+    The loss is the largest log-ratio that a rule forbids. A rule is either broken or
     not, so there is no worse pair to climb to.
     """
 

@@ -63,7 +63,7 @@ class Kind(Protocol):
     part: int = 1
     """A divisor of the number of climbs, such as 3 if evaluating a pair is slow."""
     kept: int = 4
-    """The number of pairs kept from each stage; fewer than are certified, so that no stage crowds out all."""
+    """The number of pairs kept from each stage; fewer than are certified, so that all stages have a chance."""
 
     @property
     def relation(self) -> str:
@@ -192,7 +192,7 @@ def verdict_on(
     """Search all kinds of input and return the verdict.
 
     ``proof`` is called only if no loss above the claim was found. An excess of up to ``dust`` is ignored,
-    because a loss of zero may be computed as that.
+    because rounding can turn a loss of zero into such a value.
     """
     began = time.perf_counter()
     search = Search(effort, progress or silent)

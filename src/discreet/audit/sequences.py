@@ -30,7 +30,7 @@ Answer: TypeAlias = bool | Fraction
 
 LENGTHS = (1, 2, 3, 4, 5, 6)
 BLOCKS = (10, 30, 100, 300)
-"""The numbers of equal values in a block of a longer list."""
+"""The sizes of the blocks of equal values in longer lists."""
 
 _BITS = 100
 _DIGITS = 9
@@ -42,7 +42,7 @@ _STEPS = (-2, -1, 0, 1, 2, 3)
 
 @runtime_checkable
 class StreamSubject(Protocol):
-    """The distribution of a stream's answers, in floats for the search and in intervals to certify.
+    """The distribution of a stream's answers, in floats for the search and in intervals for certification.
 
     Example:
         >>> from discreet.mechanisms import CrossingRule
@@ -63,7 +63,7 @@ class StreamSubject(Protocol):
         """The number of "above" answers that end the stream; None if it never ends."""
 
     def sequence_logs(self, rows: Floats, answers: Sequence[Any], times: Sequence[int]) -> Floats:
-        """Return log-probabilities of these answers for each row; value i is asked ``times[i]`` times."""
+        """Return log-probabilities of these answers for each row; value i occurs ``times[i]`` times."""
 
     def sequence_ball(
         self, values: Any, answers: Sequence[Any], times: Sequence[int] | None = None, *, bits: int
@@ -79,7 +79,7 @@ class StreamWitness(Witness):
         scores: the values of one stream.
         neighbour: the values of the other.
         answers: the answers, in order.
-        times: the number of times in a row that each value was asked.
+        times: the number of times in a row that each value occurs.
         outcome: always 0, because the list of answers is the only outcome considered.
 
     Example:
@@ -273,7 +273,7 @@ class Streams(Kind):
             least, taken = _least_nearby(logs, moves)
             with np.errstate(invalid="ignore"):
                 found = np.where(logs < _FAINTEST, -np.inf, logs - least)
-            best = int(np.argmax(found.round(_DIGITS)))  # the choice is the same on every machine
+            best = int(np.argmax(found.round(_DIGITS)))  # rounded, so that every machine chooses the same
             place = np.unravel_index(best, logs.shape)
             moved = tuple(taken[(slice(None), *place)].tolist())
             losses.append(float(found[place]))

@@ -1,8 +1,8 @@
 """The score vectors that an audit starts from.
 
-Ties, two blocks, staircases, and staircases with one step changed; crowds of equal scores; very large scores.
-All scores but the very large ones are multiples of the grid's step, with the best candidate first; the search
-also tries the reverse order.
+They are ties, two blocks, staircases, staircases with one step changed, crowds of equal scores, and very
+large scores. All scores except the very large ones are multiples of the grid's step. The best candidate comes
+first; the search also tries the reverse order.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _places(size: int) -> list[int]:
 
 
 def _staircases(size: int, step: float, extras: list[float]) -> list[Floats]:
-    """Return a staircase, and copies with one step lengthened or removed, which breaks the chain."""
+    """Return a staircase, and copies with one step lengthened or removed."""
     stairs = step * np.arange(size - 1, -1, -1, dtype=np.float64)
     rows = [stairs]
     for link in _places(size):
@@ -103,7 +103,8 @@ def crowds(total: int, gap: float) -> Iterator[Levels]:
 
     A crowd has many candidates but few distinct scores. A property that holds for a few candidates can fail
     for many: as a crowd grows, the probability of choosing any one member falls, but the advantage that a
-    mechanism gives the leader does not. One member of each level is listed apart, so that it can move alone.
+    mechanism gives the leader does not. One member of each level is listed separately, so that it can move
+    alone.
     """
     half, third, (rungs, rest) = total // 2, total // 3, divmod(total, 5)
     shapes = [

@@ -137,7 +137,7 @@ class Subject:
         return list(self._columns(size))
 
     def log_masses(self, rows: Floats, *, monotonic: bool, plainly: bool = False) -> Floats:
-        """Return log-probabilities, one row per row of scores; ``plainly`` skips the shortcut."""
+        """Return log-probabilities, one row per row of scores; ``plainly`` does not sort the scores first."""
         if plainly or not self.canonical or rows.shape[1] > _TOGETHER:
             return stacked(self._each(rows, monotonic))
         signed = rows if self.largest_is_best else -rows

@@ -87,7 +87,7 @@ class Tables:
                         yield table, self._with(rest, other)
 
     def around(self, couple: Couple) -> Iterator[Couple]:
-        """Yield both tables with the same person added, removed or changed, or with everyone doubled."""
+        """Yield both tables with the same person added, removed or changed, or with a person repeated."""
         first, second = couple
         both = [one for one in dict.fromkeys(first) if one in second]
         changed: list[Couple] = [

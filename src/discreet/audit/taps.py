@@ -25,7 +25,7 @@ from discreet.errors import ParameterError
 
 Watching = AbstractContextManager[Any]
 Read = Callable[..., Step]
-"""A function from the arguments of a call to a step."""
+"""A function that converts the arguments of a call into a step."""
 
 
 def _tapped(function: Callable[..., Any], read: Read) -> Callable[..., Any]:
@@ -158,7 +158,7 @@ def _map_of(measurement: Any) -> Any:
     for one in (1, 1.0):
         try:
             return measurement.map(one)
-        except Exception:  # noqa: S112  # it takes another type, or another metric
+        except Exception:  # noqa: S112  # the map takes another type
             continue
     return None
 

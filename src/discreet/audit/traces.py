@@ -57,7 +57,7 @@ class Trace:
         if first is not None and place < len(first.steps):
             known, output = first.steps[place], first._outputs[place]
             alike = known.name == step.name and np.shape(known.value) == np.shape(step.value)
-            # An answer that is asked further questions has a state, so each run needs its own.
+            # An answer that can be queried further has a state, so each run needs its own copy.
             if alike and not callable(output):
                 self._outputs.append(output)
                 return copy.copy(output)

@@ -31,7 +31,7 @@ from discreet.audit.subjects import Subject
 from discreet.audit.verdicts import Witness, in_blocks, plain
 
 Counts = tuple[int, ...]
-"""The number of candidates with each score; empty for one each."""
+"""The number of candidates with each score; empty if there is one candidate per score."""
 
 TOTALS = (7, 30, 300, LARGEST)
 _FEW_TOTALS = (30, LARGEST)
@@ -69,11 +69,11 @@ class ScoreVectors(Kind):
     def batch(
         self, here: Floats, there: Floats, counts: Counts = (), *, plainly: bool = False
     ) -> Batch:
-        """Compare each row with the other; ``plainly`` means that the scores may be enormous."""
+        """Compare each row of ``here`` with that of ``there``; ``plainly``: the scores may be enormous."""
 
     @abstractmethod
     def changes(self, here: Floats, there: Floats) -> Floats:
-        """Return how clearly the answers to enormous scores differ, above zero if they do."""
+        """Return how clearly the answers to enormous scores differ; positive if they do."""
 
     def near(self, rows: Floats, counts: Counts = (), *, plainly: bool = False) -> Batch:
         """Compare rows with the neighbours that the relation proposes."""
@@ -88,7 +88,7 @@ class ScoreVectors(Kind):
         return self.batch(found[:, 0], found[:, 1], counts, plainly=plainly)
 
     def far_out(self, size: int, every: int = 1) -> Iterator[Batch]:
-        """Yield common offsets, enormous scores, and the boundaries between offsets where answers change."""
+        """Yield pairs at common offsets, pairs with enormous scores, and pairs where the answers change."""
         yield self.near(far_rows(size, self.grid, self.noise_scale)[::every], plainly=True)
         if self.among.custom is None:
             for base in far_bases(size, self.grid):
@@ -193,7 +193,7 @@ class Vectors(ScoreVectors):
     def batch(
         self, here: Floats, there: Floats, counts: Counts = (), *, plainly: bool = False
     ) -> Batch:
-        """Compare each row with the other."""
+        """Compare each row of ``here`` with the same row of ``there``."""
         if not len(here):
             return _listed(np.empty(0), here, there)
         masses = self._masses(np.concatenate([here, there]), counts, plainly=plainly)

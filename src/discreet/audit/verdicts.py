@@ -40,7 +40,7 @@ class Witness:
         certainty: the reason why the value is certain.
         probabilities: the probabilities of all answers under ``scores``.
         neighbour_probabilities: the probabilities of all answers under ``neighbour``.
-        other: for bounded range, the answer at the other end.
+        other: for bounded range, the second of the two answers.
         order: for zCDP, the order α (1 stands for the limit, the Kullback–Leibler divergence).
         event: for (ε, δ), the set of answers.
         answers: the answer of each probability; empty if answers are positions.
@@ -181,7 +181,7 @@ class Verdict:
         seconds: the running time.
         notes: further remarks.
         counted: the unit of the stages' sizes, such as candidates.
-        covered: a description of the search, if it was not among candidates.
+        covered: a description of the search, if the inputs were not score vectors.
 
     Example:
         >>> from discreet import BoundedRange, PermuteAndFlip

@@ -235,7 +235,7 @@ class CrossingRule:
         *,
         bits: int = 100,
     ) -> Any:
-        """Return an interval with the probability of these answers, each value asked ``times`` in a row."""
+        """Return an interval with the probability of these answers; value i occurs ``times[i]`` times."""
         exact = [Fraction(value) - self.middle for value in vector_of(values).tolist()]
         repeats = [1] * len(exact) if times is None else list(times)
         blocks = [

@@ -21,7 +21,7 @@ class Exponential(Mechanism):
     Distribution: Pr[r] = p_r / Σ_t p_t, the same as noisy max with Gumbel noise.
 
     Guarantee, with s = d/ε: ε-bounded range, hence ε-DP and ρ-zCDP with ρ = t − 1 − ln t at
-    t = ε/(1 − e^−ε). This ρ is at most ε²/8, for small ε about a quarter of permute-and-flip's.
+    t = ε/(1 − e^−ε). This ρ is at most ε²/8; for small ε it is about a quarter of permute-and-flip's.
 
     Proof: ``docs/proofs/exponential.md``; the sampler: ``docs/proofs/sampling.md``.
 

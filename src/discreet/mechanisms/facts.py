@@ -31,15 +31,15 @@ class Facts:
         symmetric: exchanging candidates, or adding a constant to all scores, changes nothing but the labels.
         regular: proved regular (``docs/proofs/auditing.md``): symmetric, and raising a candidate or lowering
             another never makes it less likely.
-        missed: the chance of missing a single best candidate in closed form, from n and the gap of all
-            others; None if there is no closed form.
+        missed: the chance of missing a single best candidate if all others have the same gap, as a
+            function of n and that gap; None if there is no closed form.
         hardest_known: whether it is proved that no scores have a larger expected error than one best
             candidate with all others tied (``docs/proofs/worst-case-error.md``).
         free_gap: whether it is proved that releasing the noisy lead of the winner costs nothing extra
             (``docs/proofs/noisy-count-and-gap.md``).
         merges: whether parts drawn with keyed noise can be merged into one draw
             (``docs/proofs/distributed-selection.md``).
-        compared: whether comparisons show it by default.
+        compared: whether comparisons show this mechanism by default.
     """
 
     title: str

@@ -160,11 +160,11 @@ class Mechanism(ABC):
     # ---- release -------------------------------------------------------------------------------
 
     def select(self, scores: Scores) -> Any:
-        """Choose one candidate and return its label. It is one release, exact, with secure random bits."""
+        """Choose one candidate and return its label: one exact release, with secure random bits."""
         return _scores(scores).candidates[self.select_index(scores)]
 
     def select_index(self, scores: Scores) -> int:
-        """Choose one candidate and return its position. It is one release, exact, with secure random bits."""
+        """Choose one candidate and return its position: one exact release, with secure random bits."""
         return self._choose(scores, SecureBits())
 
     def release(
@@ -241,7 +241,7 @@ class Mechanism(ABC):
     def sample_each(
         self, values: Any, size: int = 1, *, randomness: Bits | None = None, **stated: Any
     ) -> Indices:
-        """Make ``size`` independent draws for every row; return a table with a row for each. **Not private**.
+        """Make ``size`` independent draws for each row of scores; return a table of them. **Not private**.
 
         ``values`` and the ``stated`` arguments are those of ``select_each``.
         """
@@ -330,7 +330,7 @@ class Mechanism(ABC):
             # A subclass may behave differently, and the proofs do not cover it.
             return promise
         proofs = {to: proof for (of, to), proof in CLAIMS.items() if of == facts.checked_as}
-        # The theorem for its own measure covers only this guarantee's numbers; the other theorems cover any.
+        # The theorem for the guarantee's own measure covers only these numbers; the others cover any numbers.
         own = proofs.pop(type(promise).__name__, None) or Proof(facts.proof)
         return promise.resting_on(own.assuming(SCORES), proofs)
 

@@ -36,8 +36,8 @@ class UnequalWays:
 
     Example:
         >>> print(ways_for([Fraction(1)] * 199 + [Fraction(100)], epsilon=Fraction(1), monotonic=False))
-        ratios: 33.6 to 3360 points off at worst, by the sensitivity of the best candidate; largest: 848.4; \
-ratios have the lower bound if that sensitivity is below 25.25. By default: ratios.
+        ratios: 33.6 to 3360 points off at worst, depending on the sensitivity of the best candidate; \
+largest: 848.4; ratios have the lower bound if that sensitivity is below 25.25. By default: ratios.
     """
 
     recommended: str
@@ -48,8 +48,8 @@ ratios have the lower bound if that sensitivity is below 25.25. By default: rati
     def __str__(self) -> str:
         least, most, largest = (figure(each, up=True) for each in (*self.ratios, self.largest))
         return (
-            f"{RATIOS}: {least} to {most} points off at worst, by the sensitivity of the best candidate; "
-            f"{LARGEST}: {largest}; {RATIOS} have the lower bound if that sensitivity is below "
+            f"{RATIOS}: {least} to {most} points off at worst, depending on the sensitivity of the best "
+            f"candidate; {LARGEST}: {largest}; {RATIOS} have the lower bound if that sensitivity is below "
             f"{figure(self.better_below, up=False)}. By default: {self.recommended}."
         )
 
@@ -87,7 +87,7 @@ def reach_of(count: int) -> Fraction:
 
 
 def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) -> float:
-    """Return how far below the best *ratios* can choose, if noise moves the ratios by at most ``noise``."""
+    """Return how far below the best a choice by *ratios* can be, if noise moves them by at most ``noise``."""
     assert isinstance(form.sensitivity, tuple)
     assert epsilon is not None
     shift = RATIO_DISTANCE / epsilon * reach_of(len(form))

@@ -3,7 +3,7 @@
 A claim is a small function from :class:`Scope` to :class:`Finding`. Its docstring is the paper's statement.
 :func:`claims_of` returns a paper's decorator, which registers a claim under its number. A figure is a
 function that fills a :class:`Drawing`; :func:`figure` registers it. If a figure is also a claim, its
-docstring is the statement. A paper's words about a figure are compared only in that figure. A claim about
+docstring is the statement. A paper's statement about a figure is checked only in that figure. A claim about
 figures takes its verdict from them through :func:`judged`.
 """
 

@@ -173,7 +173,7 @@ class Ruler:
 
 
 def log_ticks(low: float, high: float, *, most: int) -> list[float]:
-    """Return round numbers for a logarithmic axis: all over a short range, else 1, 2, 5 or powers of ten.
+    """Return round numbers for a logarithmic axis: fewer per power of ten if the range is long.
 
     Example:
         >>> log_ticks(1.0, 60.0, most=6)

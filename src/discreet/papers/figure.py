@@ -53,7 +53,7 @@ class Line:
         xs, ys: its points; those that are not finite, or not positive on a logarithmic axis, are left out.
         look: its dash, shade and marker (see ``drawing.LOOKS``).
         low, high: the ends of error bars.
-        at: the x position of the label, instead of the end.
+        at: the x position of the label; None for the end of the line.
         shift: an offset of the label to the right and down, in pixels.
         markers: the number of markers along the line.
         quiet: whether the label appears only in the table, not on the figure.

@@ -40,7 +40,7 @@ claim = claims_of(PAPER)
 
 
 def shuffle(choices: Sequence[int]) -> tuple[int, ...]:
-    """Shuffle by Fisher and Yates: from the last position down, swap each with a chosen position up to it."""
+    """Shuffle as Fisher and Yates do: from the last position down, swap each with one at or before it."""
     order = list(range(len(choices) + 1))
     for last, other in zip(range(len(choices), 0, -1), choices, strict=True):
         order[last], order[other] = order[other], order[last]
@@ -92,7 +92,7 @@ def bernoulli_exponential_bounds(gamma: Fraction, rounds: int) -> tuple[Fraction
 
 
 def draw_permute_and_flip(problem: Problem, bits: Bits) -> int:
-    """Run the proof's ``function``: shuffle, then return the first with Bernoulli(exp(−γ)) heads."""
+    """Run the proof's ``function``: shuffle, then return the first whose Bernoulli(exp(−γ)) coin is heads."""
     choices = [uniform_below(bits, below) for below in range(len(problem.scores), 1, -1)]
     for candidate in shuffle(choices):
         if bernoulli_exponential(problem.gap(candidate), bits):

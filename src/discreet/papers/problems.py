@@ -7,7 +7,7 @@ gives the coins in the exact form that a check needs:
   flipped;
 * ``unit_coin`` is a rational: the coin of a candidate one sensitivity behind the best. Scores on the grid of
   the sensitivity then have rational coins, and every distribution is exact;
-* ``unit_coin`` is the polynomial x: the same for *every* ε at once, where x stands for exp(−ε/2).
+* ``unit_coin`` is the polynomial x, which stands for exp(−ε/2): a check then covers *every* ε at once.
 
 Finite families are chosen so that checking them implies something about all problems. Permute-and-flip's
 probabilities are polynomials of degree one in each coin. Two such polynomials that agree when every coin
@@ -90,7 +90,7 @@ class Problem:
         return [self.unit_coin ** int(step) for step in steps]
 
     def flip(self, candidate: int, bits: Bits, *, thinned: Fraction = Fraction(1)) -> bool:
-        """Flip Bernoulli(thinned · p_r) exactly."""
+        """Flip the candidate's coin, with chance thinned · p_r of heads, exactly."""
         gamma = self.gap(candidate)
         return Uniform(bits).is_below(lambda: ball_of(thinned) * ball_of(-gamma).exp())
 
@@ -101,7 +101,7 @@ def uniform_choice(members: Sequence[int], bits: Bits) -> int:
 
 
 def rational_coin(chance: Fraction, bits: Bits) -> bool:
-    """Flip Bernoulli(chance) exactly."""
+    """Flip a coin with this chance of heads, exactly."""
     return bool(biased_coins(bits, chance, count=1)[0])
 
 
@@ -129,7 +129,7 @@ Law: TypeAlias = Callable[[Problem], list[Number]]
 def first_heads(
     coins: Sequence[Number], orders: Iterable[tuple[Sequence[int], Number]]
 ) -> list[Number]:
-    """Return the distribution of the first candidate with heads, over orders with their chances."""
+    """Return the distribution of the first candidate with heads, given each order with its chance."""
     result: list[Number] = [rational(0)] * len(coins)
     for order, chance in orders:
         all_tails = chance
@@ -188,7 +188,7 @@ def affine_families(most: int) -> Iterator[Problem]:
 
 
 def moved(scores: Sequence[Score], moves: Sequence[Score]) -> tuple[Score, ...]:
-    """Return each score moved by its move.
+    """Add each move to its score.
 
     Example:
         >>> moved((0, -1), (1, 0))

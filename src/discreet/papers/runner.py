@@ -129,7 +129,7 @@ class DrawnFigure:
 
 
 Report = Callable[[str, DrawnFigure | None], None]
-"""Called for a figure when it starts (None) and when it is done."""
+"""A function that is called with None when a figure starts, and with the figure when it is done."""
 
 
 def draw(

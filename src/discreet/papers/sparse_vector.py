@@ -1,4 +1,4 @@
-"""Variants of the sparse vector technique (Lyu, Su and Li, 2017), and which are private as claimed.
+"""Check which variants of the sparse vector technique (Lyu, Su and Li, 2017) are private as claimed.
 
 A variant is defined by the scale of the threshold's noise, whether that noise is redrawn after an answer
 "above", the scale of a query's noise (if any), the number of answers "above" after which it stops (if any),

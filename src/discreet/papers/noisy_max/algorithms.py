@@ -63,12 +63,12 @@ def largest_noisy(offsets: Sequence[Fraction], bits: Bits) -> int:
 
 
 def draw_noisy_max(problem: Problem, bits: Bits) -> int:
-    """Algorithm 1: add exponential noise of scale 2Δ/ε to every score; return the largest."""
+    """Draw by Algorithm 1: add exponential noise of scale 2Δ/ε to every score; choose the largest sum."""
     return largest_noisy([-problem.gap(r) for r in range(len(problem.scores))], bits)
 
 
 def distribution_noisy_max(problem: Problem) -> list[Number]:
-    """Algorithm 1's distribution: Pr[r] = ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy.
+    """Return Algorithm 1's distribution: Pr[r] = ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy.
 
     F(y − q*) is zero below q*. Above it, the substitution x = exp(−(y − q*)ε/(2Δ)) turns each F into 1 −
     p_t·x and f(y − q_r) dy into −p_r dx. The result is the integral of a polynomial.
@@ -80,7 +80,7 @@ def distribution_noisy_max(problem: Problem) -> list[Number]:
 
 
 def draw_uniform_above(problem: Problem, bits: Bits) -> int:
-    """Algorithm 3 (intermediate A): a uniform choice among the noisy scores at or above q*.
+    """Draw by Algorithm 3 (intermediate A): choose uniformly among the noisy scores at or above q*.
 
     A noisy score reaches q* exactly when Exponential(1) ≥ γ_r, which has probability p_r.
     """
@@ -106,12 +106,15 @@ def _over_sets(problem: Problem, share: Callable[[int], Fraction]) -> list[Numbe
 
 
 def distribution_uniform_above(problem: Problem) -> list[Number]:
-    """Algorithm 3's distribution: a uniform member of S, summed over every set S that may reach q*."""
+    """Return Algorithm 3's distribution. S is the random set of scores that reach q*.
+
+    Each member of S is equally likely; the probabilities are summed over all possible S.
+    """
     return _over_sets(problem, lambda size: Fraction(1, size))
 
 
 def draw_capped(problem: Problem, bits: Bits) -> int:
-    """Algorithm 4 (intermediate B): cap at q*, add fresh noise at the cap, return the largest."""
+    """Draw by Algorithm 4 (intermediate B): cap at q*, add fresh noise at the cap, choose the largest."""
     capped = [r for r in range(len(problem.scores)) if problem.flip(r, bits)]
     return capped[largest_noisy([Fraction(0)] * len(capped), bits)]
 
@@ -131,7 +134,10 @@ def chance_of_largest(count: int) -> Fraction:
 
 
 def distribution_capped(problem: Problem) -> list[Number]:
-    """Algorithm 4's distribution: the largest fresh noise in S', over every set S' at the cap."""
+    """Return Algorithm 4's distribution. S' is the random set of scores at the cap.
+
+    The member of S' with the largest fresh noise wins; the probabilities are summed over all possible S'.
+    """
     return _over_sets(problem, chance_of_largest)
 
 
@@ -186,7 +192,7 @@ def _theorem_5(scope: Scope) -> Finding:
 def _equation_3(scope: Scope) -> Finding:
     """Noisy max with Gumbel noise of scale 2Δ/ε is the exponential mechanism: its probabilities are
     exp(εq/(2Δ)), normalised."""
-    # Rigorous integration of f(y − γ) Π F over a bounded range. Above the range the density is at most
+    # Integrate f(y − γ) Π F rigorously over a bounded range. Above the range the density is at most
     # exp(γ − y); below −L it is at most exp(L + γ)·exp(−exp(L)), decreasing downwards.
     vectors = (
         ((0, -1), (0, -3, -3), (0, -2, -5))
@@ -230,7 +236,7 @@ def _gumbel_wins(gammas: list[Fraction], outcome: int) -> Any:
 
 @claim("Footnote 1")
 def _footnote_1(scope: Scope) -> Finding:
-    """Noisy max with exponential noise is not the exponential mechanism, although some sources said so."""
+    """Noisy max with exponential noise is not the exponential mechanism, although some sources say it is."""
     broken, vectors = None, 0
     for scores in lattice(3, scope.size(full=6, quick=3)):
         problem = Problem(scores, unit_coin=rational("1/2"))

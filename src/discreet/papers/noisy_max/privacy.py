@@ -211,7 +211,7 @@ def _proposition_11(scope: Scope) -> Finding:
     x, broken = unknown(), None
     most, depth = scope.size(full=5, quick=3), 4
     for scores in lattices(most, depth):
-        # Strictly more than ln(k/β) behind means a coin below β/k; these chances add up to at most β.
+        # Candidates more than ln(k/β) behind have coins below β/k; their chances add up to at most β.
         for score, chance in zip(scores, permute_and_flip_polynomials(scores), strict=True):
             if negative_point(x ** (-score) - chance) is not None:
                 broken = {"scores": list(scores)}

@@ -1,1 +1,1 @@
-"""Our own statements where the papers are wrong, and figures that are in no paper."""
+"""Our own statements where the papers are wrong, and our own figures."""

@@ -1,8 +1,8 @@
-"""Permute-and-flip inside a larger algorithm, MWEM: the second open question of its paper.
+"""Permute-and-flip inside a larger algorithm, MWEM: an open question of the permute-and-flip paper.
 
 MWEM (Hardt, Ligett and McSherry, 2012) answers many linear queries. Each round selects the query on which
 the estimate is worst, measures it with noise, and reweights the estimate. The selection step is an argument,
-so mechanisms can be exchanged. For study only: it uses scripted randomness and spends nothing, so it is
+so mechanisms can be exchanged. For study only: it uses scripted randomness and spends no budget, so it is
 **not private**. Neighbours differ in one person's record, so the number of people is public and a counting
 query changes by at most one. The score |q(x) − q(x̂)| also changes by at most one, in either direction:
 Δ = 1, d = 2.
@@ -216,7 +216,7 @@ class _Study:
             )
             self.means[name][place] = ends.mean()
             self.spreads[name][place] = ends.std(ddof=1) / math.sqrt(len(ends))
-        # A sample of the score vectors that occurred during the run, with either mechanism.
+        # Sample from the score vectors that occurred during the runs with either mechanism.
         sample = met[:: max(1, len(met) // 60)]
         for name, step in steps.items():
             self.shortfalls[name][place] = np.mean(
@@ -253,7 +253,7 @@ class _Study:
         return np.asarray(self.shortfalls["EM"] / self.shortfalls["PF"])
 
     def panels(self) -> list[Lines]:
-        """Return panels of the whole algorithm's error and of the EM/PF ratio, also for one selection."""
+        """Return two panels: the whole algorithm's error; and the EM/PF ratio, also for one selection."""
         x = Axis(f"total {self.budget.symbol}", log=True)
         lines = [
             self._with_interval(
@@ -289,7 +289,8 @@ class _Study:
 def _pooled(studies: list[_Study]) -> tuple[float, float, float]:
     """Return the geometric mean of the ratio EM/PF over all totals and workloads, with its 95% interval.
 
-    All have equal weight. Weights by precision would favour large budgets, where there is nothing to gain.
+    All ratios have equal weight. Weights by precision would favour large budgets, where there is nothing to
+    gain.
     """
     logs, errors = (
         np.concatenate(parts) for parts in zip(*(s.log_ratios() for s in studies), strict=True)

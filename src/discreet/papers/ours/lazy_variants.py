@@ -53,7 +53,7 @@ class StartOver:
         coins = np.exp(-np.array([float(gap * rate) for gap in gaps]))
         nodes, weights = np.polynomial.legendre.leggauss(64)
         nodes, weights = (nodes + 1) / 2, weights / 2
-        # A round ends with r with probability p_r ∫ Π_{t≠r} (1 − u·p_t) du. The integrand has degree n − 1,
+        # A round returns r with probability p_r ∫ Π_{t≠r} (1 − u·p_t) du. The integrand has degree n − 1,
         # and 64 nodes integrate it exactly up to degree 127.
         tails = 1 - nodes[:, None] * coins
         heads = coins * (weights @ (tails.prod(axis=1, keepdims=True) / tails))

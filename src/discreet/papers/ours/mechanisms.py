@@ -1,4 +1,4 @@
-"""Figures that are in no paper: all private mechanisms, tails, finer bins, and where the recurrence fails.
+"""Our own figures: all private mechanisms, tails, finer bins, and where the recurrence fails.
 
 The scores get exactly the noise that they need: counts are monotonic (range distance Δ), medians are not.
 """
@@ -41,7 +41,7 @@ CONTENDERS = (
     Contender("NM", NoisyMax(epsilon=1, noise="laplace"), "laplace"),
     Contender("gap", LargeGap(epsilon=1, delta=_DELTA), "gap"),
 )
-"""The private mechanisms, without those that share a distribution."""
+"""The private mechanisms, one for each distribution."""
 
 _KEY = (
     "PF: permute-and-flip, which is noisy max with exponential noise. EM: exponential mechanism, "

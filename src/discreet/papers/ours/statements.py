@@ -33,9 +33,9 @@ def _range(scope: Scope) -> str:
 
 
 def _pairs(scope: Scope) -> Iterator[tuple[list[Number], list[Number], Number]]:
-    """Yield the distributions of two neighbours on the grid of Δ/2, and exp(−ε/2); exp(−ε/4) is rational.
+    """Yield the distributions of two neighbours on the grid of Δ/2, and the value of exp(−ε/2).
 
-    Each score moves by up to two half-steps, so the range distance is four half-steps.
+    Each score moves by up to two half-steps, so the range distance is four half-steps. exp(−ε/4) is rational.
     """
     shapes = _QUICK_SHAPES if scope.quick else _SHAPES
     for coin in map(rational, _HALF_COINS[: scope.size(full=3, quick=2)]):
@@ -187,8 +187,9 @@ def _good(name: str, monotonic: bool, size: int, gap: Fraction, spread: Fraction
 @claim("Where randomized response holds")
 def _where_it_holds(scope: Scope) -> Finding:
     """The loss of exponential randomized response at a score vector is at most ε if no neighbour changes
-    T: for the chain exactly when T = {best} and the next is more than 3Δ behind (monotonic scores: T all
-    tied, the next more than 2Δ behind); naive: a unique best leading by more than 2Δ (Δ)."""
+    T. For the chain, none does exactly when T = {best} and the next score is more than 3Δ behind (for
+    monotonic scores: all of T ties and the next score is more than 2Δ behind). For the naive variant, none
+    does exactly when a single best score leads by more than 2Δ (for monotonic scores: Δ)."""
     readings: dict[str, Reading] = {"naive": naive, "chain": chain, "interval": interval}
     depth = scope.size(full=12, quick=8)
     broken, vectors, good = None, 0, dict.fromkeys(readings, 0)

@@ -29,7 +29,7 @@ claim = claims_of(PAPER)
 
 
 def draw_by_permutation(problem: Problem, bits: Bits) -> int:
-    """Algorithm 1: visit the candidates in random order; return the first whose coin is heads."""
+    """Draw by Algorithm 1: visit the candidates in random order; return the first whose coin is heads."""
     remaining = list(range(len(problem.scores)))
     while remaining:
         candidate = uniform_choice(remaining, bits)
@@ -40,7 +40,7 @@ def draw_by_permutation(problem: Problem, bits: Bits) -> int:
 
 
 def distribution_by_permutation(problem: Problem) -> list[Number]:
-    """Algorithm 1's distribution, by following every order; all orders are equally likely.
+    """Return Algorithm 1's distribution by following every order; all orders are equally likely.
 
     Example:
         >>> distribution_by_permutation(Problem((1, 0), unit_coin=rational("1/2")))
@@ -52,7 +52,7 @@ def distribution_by_permutation(problem: Problem) -> list[Number]:
 
 
 def draw_with_replacement(problem: Problem, bits: Bits) -> int:
-    """Algorithm 2, the exponential mechanism: try uniform candidates until a coin is heads."""
+    """Draw by Algorithm 2, the exponential mechanism: try uniform candidates until a coin is heads."""
     everyone = range(len(problem.scores))
     while True:
         candidate = uniform_choice(everyone, bits)
@@ -61,7 +61,7 @@ def draw_with_replacement(problem: Problem, bits: Bits) -> int:
 
 
 def distribution_with_replacement(problem: Problem) -> list[Number]:
-    """Algorithm 2's distribution: a round ends with r with probability p_r/n, else the next round starts.
+    """Return Algorithm 2's distribution: a round returns r with probability p_r/n, else a new one starts.
 
     This gives x_r = p_r/n + (1 − Σp/n)·x_r, which is solved for x_r.
 
@@ -77,7 +77,7 @@ def distribution_with_replacement(problem: Problem) -> list[Number]:
 
 
 def distribution_without_replacement(problem: Problem) -> list[Number]:
-    """Algorithm 3's distribution, from the chance of every set of remaining candidates."""
+    """Return Algorithm 3's distribution, from the chance of every set of remaining candidates."""
     coins = problem.coins()
     result: list[Number] = [rational(0)] * len(coins)
     states: dict[frozenset[int], Number] = {frozenset(range(len(coins))): rational(1)}
@@ -104,7 +104,7 @@ ALGORITHMS = (
 
 
 def softmax(problem: Problem) -> list[Number]:
-    """The exponential mechanism by its formula: exp(εq/(2Δ)), normalised."""
+    """Return the exponential mechanism's distribution by its formula: exp(εq/(2Δ)), normalised."""
     coins = problem.coins()
     total = sum(coins, rational(0))
     return [coin / total for coin in coins]
@@ -112,7 +112,7 @@ def softmax(problem: Problem) -> list[Number]:
 
 @claim("Algorithm 2")
 def _algorithm_2(scope: Scope) -> Finding:
-    """Drawing candidates uniformly, with replacement, until one's coin is heads gives the exponential
+    """Drawing candidates uniformly, with replacement, until a coin is heads gives the exponential
     mechanism's distribution."""
     depth = scope.size(full=4, quick=2)
     problems = [Problem(scores, unit_coin=rational("1/3")) for scores in lattices(5, depth)]

@@ -144,11 +144,11 @@ def _theorem_2(scope: Scope) -> Finding:
 
 @claim("Open question (section 4.1)")
 def _open_question(scope: Scope) -> Finding:
-    """The exponential mechanism's expected error was never observed above twice permute-and-flip's, for any
-    scores; the paper leaves open whether it can be."""
+    """The paper never observed an expected error of the exponential mechanism above twice
+    permute-and-flip's, for any scores, and leaves open whether it can be larger."""
     # It cannot. Pr_PF[r] = p_r E[1/(1 + N)], where N counts the other heads, and a best candidate's coin
     # is always heads; so by Jensen Pr_PF[r] ≥ p_r/(2 + Σ_{t≠r,*} p_t) = p_r/(1 + Σp − p_r) ≥ p_r/(2Σp),
-    # as Σp ≥ 1. So no candidate behind the best is more than twice as likely under the exponential mechanism.
+    # because Σp ≥ 1. So no candidate behind the best is over twice as likely under the other mechanism.
     most, depth = scope.size(full=5, quick=3), scope.size(full=4, quick=3)
     x, looked, broken = unknown(), 0, None
     for scores in lattices(most, depth):

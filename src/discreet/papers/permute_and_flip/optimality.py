@@ -1,9 +1,9 @@
 """Permute-and-flip, section 5 and appendix D: optimality on the 2Δ-lattice, by exact duality.
 
 A regular ε-DP mechanism x satisfies x_r(q) ≥ β^t·x_r(q raised at r by t steps to the best), β = exp(−ε),
-and its best candidates share the remaining probability. If all prices y of the first kind of constraint are
+and its best candidates share the remaining probability. If all dual prices y of these inequalities are
 non-negative, the prices give a lower bound on the weighted sum of all expected errors. Permute-and-flip meets
-every constraint with equality, so it attains the bound. The prices follow a recurrence on rationals, so
+every constraint with equality, so it attains the bound. The prices follow a recurrence in rationals, so
 feasibility is decided exactly. (Appendix D prints the dual constraint for a best candidate with a minus sign
 before its sum; its recurrence, and the one here, have the plus sign that duality gives.)
 """
@@ -294,7 +294,7 @@ def _figure_2b(drawing: Drawing) -> None:
 @claim("Figure 2(a, b)")
 def _figure_2ab(scope: Scope) -> Finding:
     """Above the threshold, permute-and-flip's sum of errors is optimal. Below it, the largest ratio measured
-    is about 1.01; it grows slowly with k and hardly depends on n."""
+    is about 1.01; it grows slowly with k and barely depends on n."""
     evidence = "by linear programming in floats: one above the threshold, and nearly one as ε falls"
     return judged(scope, "pf-fig2a", "pf-fig2b", evidence=evidence)
 

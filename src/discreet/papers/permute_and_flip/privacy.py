@@ -207,8 +207,8 @@ def _equation_5(scope: Scope) -> Finding:
 
 @claim("Proposition 3")
 def _proposition_3(scope: Scope) -> Finding:
-    """Permute-and-flip solves recurrence (6): a candidate behind the best has its coin times the
-    probability it would have as a best one, and the best share the rest equally."""
+    """Permute-and-flip solves recurrence (6): a candidate behind the best has probability p_r times
+    the probability it would have as a best one, and the best candidates share the rest equally."""
     most = scope.size(full=6, quick=5)
     broken: Witness = None
     for problem in affine_families(most):

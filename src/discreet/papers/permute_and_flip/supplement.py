@@ -51,7 +51,7 @@ def _checked(coins: Iterable[Number]) -> list[Number]:
 
 
 def sum_over_permutations(coins: Sequence[Number]) -> list[Number]:
-    """Lemma 1: r's coin is heads, and every coin before it in a uniform permutation is tails.
+    """Compute Lemma 1's sum: r's coin is heads, and every coin before it in a uniform permutation is tails.
 
     Exactly the set S comes before r in |S|!·(n − 1 − |S|)! of the n! orders.
     """
@@ -62,7 +62,7 @@ def sum_over_permutations(coins: Sequence[Number]) -> list[Number]:
 
 
 def sum_over_subsets(coins: Sequence[Number]) -> list[Number]:
-    """Lemma 2: p_r Σ_S (−1)^|S|/(|S|+1) Π_S p_s, by inclusion and exclusion over the candidates before r."""
+    """Compute Lemma 2's sum: p_r Σ_S (−1)^|S|/(|S|+1) Π_S p_s over all sets S of other candidates."""
     coins = _checked(coins)
     return _over_sets(coins, coins, [((-1) ** size, size + 1) for size in range(len(coins))])
 
@@ -70,7 +70,7 @@ def sum_over_subsets(coins: Sequence[Number]) -> list[Number]:
 def _over_sets(
     coins: list[Number], factors: list[Number], shares: list[tuple[int, int]]
 ) -> list[Number]:
-    """Return p_r Σ_S share(|S|) Π_S factor for every r, over sets S of the others; shares are quotients."""
+    """Return p_r Σ_S share(|S|) Π_S factor for every r, over all sets S of other candidates."""
     return [
         sum(
             math.prod(members, start=coin) * over / under
@@ -82,7 +82,7 @@ def _over_sets(
 
 
 def recurrence(coins: Sequence[Number]) -> list[Number]:
-    """Recurrence (6); by Proposition 3, permute-and-flip solves it.
+    """Solve recurrence (6); by Proposition 3, its solution is permute-and-flip.
 
     A candidate behind the best has p_r times the probability it would have if raised to the best. The best
     share the remaining probability equally.
@@ -103,7 +103,7 @@ def recurrence(coins: Sequence[Number]) -> list[Number]:
 
 
 def dynamic_program(coins: Sequence[Number]) -> list[Number]:
-    """Appendix E's dynamic program over subset sizes, in O(n²) operations. It is exact if the coins are.
+    """Run Appendix E's dynamic program over subset sizes, in O(n²) operations; exact for exact coins.
 
     S(k) is the sum of the products over all subsets of size k, and T(k) the same without r.
     """
@@ -125,7 +125,7 @@ def dynamic_program(coins: Sequence[Number]) -> list[Number]:
 
 
 def dynamic_program_in_floats(coins: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Appendix E's dynamic program in float64. It is never used, and is here to show that it fails.
+    """Run Appendix E's dynamic program in float64. The library never uses it; it only shows that floats fail.
 
     Its sums alternate in sign, with terms as large as the number of subsets. With sixty candidates ten digits
     are lost; with a hundred, all of them: the "probabilities" do not even sum to one.

@@ -41,7 +41,7 @@ Reading: TypeAlias = Callable[[Problem], tuple[int, ...]]
 
 
 def _walk(problem: Problem, linked: Callable[[Fraction], bool]) -> tuple[int, ...]:
-    """Walk from the best down while each step to the next score is linked."""
+    """Walk down from the best while ``linked`` accepts the step to the next score; return the candidates."""
     order = sorted(range(len(problem.scores)), key=lambda r: (-problem.scores[r], r))
     kept = 1
     while kept < len(order) and linked(
@@ -52,12 +52,12 @@ def _walk(problem: Problem, linked: Callable[[Fraction], bool]) -> tuple[int, ..
 
 
 def naive(problem: Problem) -> tuple[int, ...]:
-    """Algorithm 2: the best candidates."""
+    """Return Algorithm 2's T: the best candidates."""
     return tuple(r for r, score in enumerate(problem.scores) if score == problem.best)
 
 
 def chain(problem: Problem) -> tuple[int, ...]:
-    """Algorithm 3 as written: continue down while consecutive scores are at most Δ apart.
+    """Return Algorithm 3's T as written: continue down while consecutive scores are at most Δ apart.
 
     Example:
         >>> chain(Problem((5, 4, 1), epsilon=Fraction(1)))
@@ -67,12 +67,12 @@ def chain(problem: Problem) -> tuple[int, ...]:
 
 
 def prose(problem: Problem) -> tuple[int, ...]:
-    """Section III-B taken literally: continue down while consecutive scores are *at least* Δ apart."""
+    """Return Section III-B's T, taken literally: continue down while scores are *at least* Δ apart."""
     return _walk(problem, lambda step: step >= 1)
 
 
 def interval(problem: Problem) -> tuple[int, ...]:
-    """Lemma 1: scores of at least q* − cΔ, for the least whole c ≥ 1 such that c + 1 adds no score.
+    """Return Lemma 1's T: scores of at least q* − cΔ, for the least whole c ≥ 1 such that c + 1 adds none.
 
     Example:
         >>> interval(Problem((5, 3, 1), epsilon=Fraction(1)))
@@ -122,19 +122,19 @@ def _draw_thinned(problem: Problem, bits: Bits, truth: Fraction) -> int:
 
 
 def draw_naive(problem: Problem, bits: Bits, *, truth: Fraction) -> int:
-    """Algorithm 2: with probability π a best candidate, else rejection sampling."""
+    """Draw by Algorithm 2: with probability π a best candidate, else by rejection sampling."""
     if rational_coin(truth, bits):
         return uniform_choice(naive(problem), bits)
     return _draw_thinned(problem, bits, truth)
 
 
 def distribution_naive(problem: Problem, *, truth: Fraction) -> list[Number]:
-    """Algorithm 2's distribution; the factor 1 − π cancels in the loop, and ties are broken uniformly."""
+    """Return Algorithm 2's distribution; the factor 1 − π cancels in the loop, and ties break uniformly."""
     return mixture(problem, naive(problem), rational(truth))
 
 
 def draw_complete(problem: Problem, bits: Bits, *, truth: Fraction) -> int:
-    """Algorithm 3: visit T in random order, stop at each with chance π/m; else rejection sampling."""
+    """Draw by Algorithm 3: visit T in random order, stop at each with chance π/m; else rejection sampling."""
     top = list(chain(problem))
     size = len(top)
     while top:
@@ -146,7 +146,7 @@ def draw_complete(problem: Problem, bits: Bits, *, truth: Fraction) -> int:
 
 
 def distribution_complete(problem: Problem, *, truth: Fraction) -> list[Number]:
-    """Algorithm 3's distribution: phase one stops with probability κ = 1 − (1 − π/m)^m, not π.
+    """Return Algorithm 3's distribution: phase one stops with probability κ = 1 − (1 − π/m)^m, not π.
 
     Example:
         >>> distribution_complete(Problem((1, 0), unit_coin=rational("1/2")), truth=Fraction(1, 2))
@@ -195,7 +195,7 @@ def _algorithm_1(scope: Scope) -> Finding:
 def _algorithm_2(scope: Scope) -> Finding:
     """The naive mechanism answers with a best candidate with probability π and otherwise with the
     exponential mechanism."""
-    # The loop's coins have a factor 1 − π, which must cancel: one round ends with r with chance
+    # The loop's coins have a factor 1 − π, which must cancel: one round returns r with chance
     # (1 − π)p_r/n.
     broken, vectors = None, 0
     for scores in lattice(4, scope.size(full=4, quick=2)):

@@ -120,8 +120,8 @@ def _lemma_3(_scope: Scope) -> Finding:
 
 @claim("Section IV-B")
 def _section_4b(scope: Scope) -> Finding:
-    """Solved for ε, the bound allows up to ln((|Ω| − 1)ϱ/(1 − ϱ)); with 100 candidates, |Ω| = 201 worlds
-    and a tolerated risk of 20% that is about 4."""
+    """For a tolerated risk ϱ, the bound allows an ε of up to ln((|Ω| − 1)ϱ/(1 − ϱ)). With 100 candidates,
+    |Ω| = 201 worlds and a tolerated risk of 20%, this is about 4."""
     broken, step = None, scope.size(full=1, quick=7)
     with balls():
         for worlds in (2, 3, 21, 201, 2001):

@@ -1,8 +1,8 @@
 """Exponential randomized response, section III: its algorithms, its regularity, its privacy.
 
 π is the chance of answering from the set T of near-best candidates (p in the paper). A witness is a pair of
-counts that differ by one person, so it is valid under every reading of "neighbour"; a few witnesses are
-medians instead, and say so. All witnesses are certified by interval arithmetic.
+counts that differ by one person, so it is valid under every reading of "neighbour"; a few witnesses
+use medians instead, and say so. All witnesses are certified by interval arithmetic.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def stairs(count: int, first: int) -> tuple[int, ...]:
 
 
 def growing(name: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return two lists of counts that differ by one person; the last candidate is in T for only one."""
+    """Return two lists of counts that differ by one person; only one has the last candidate in T."""
     if name == "prose":
         return stairs(count, 1), (count, count, *range(count - 2, 0, -1))
     first = 2 if name == "chain" else 3
@@ -209,7 +209,7 @@ def _theorem_1(scope: Scope) -> Finding:
 
 @claim("Section III-C")
 def _section_3c(_scope: Scope) -> Finding:
-    """For monotonic scores exp(εq/Δ) may be used in place of exp(εq/(2Δ)), and exponential randomized
+    """For monotonic scores exp(εq/Δ) may be used instead of exp(εq/(2Δ)), and exponential randomized
     response is still ε-differentially private."""
     # The distribution is the same with ε doubled: adding one person moves all scores in the same direction.
     law = partial(lemma_1, truth=_TRUTH, reading=chain)
@@ -268,10 +268,10 @@ def loss_at(mechanism: Mechanism, scores: Scores) -> float:
 def real_epsilon(epsilon: float, *, truth: float, n: int) -> float:
     """Return the largest loss over a family of data with n candidates: a lower bound on the real ε.
 
-    The counts are (m, m−2, m−3, …, 0) and n − m more at −2. One person more or less in the first bin makes
-    the first m a chain with steps of Δ, so the last of them rises from (1−π)·EM to π/m + (1−π)·EM. The result
-    is the largest loss over all m, with noise scale 2Δ/ε. (Adding the same number to all counts makes them
-    all positive.)
+    The counts are (m, m−2, m−3, …, 0), followed by n − m counts of −2. Removing one person from the first bin
+    makes the first m a chain with steps of Δ, so the probability of the last of them rises from (1−π)·EM to
+    π/m + (1−π)·EM. The result is the largest loss over all m, with noise scale 2Δ/ε. (Adding the same number
+    to all counts makes them all positive.)
 
     Example:
         >>> [round(real_epsilon(e, truth=0.75, n=1024), 1) for e in (0.001, 0.01, 0.1)]
@@ -293,10 +293,10 @@ def _log_stairs(count: Floats, x: float) -> Floats:
 
 
 def top_set_is_safe(scores: Scores) -> bool:
-    """Return whether every neighbour of these scores has the same top set; the loss *here* is then at most ε.
+    """Return whether all neighbours of these scores have the same top set T. **Not private**.
 
-    This is true exactly if a single best candidate leads by more than 3Δ (Proposition 2 of the proof page).
-    **Not private**.
+    They do exactly if a single best candidate leads by more than 3Δ (Proposition 2 of the proof page). The
+    loss between these scores and a neighbour is then at most ε; other scores may lose more.
 
     Example:
         >>> top_set_is_safe(Scores([9, 5, 5], sensitivity=1)), top_set_is_safe(Scores([9, 6], sensitivity=1))
