@@ -26,11 +26,11 @@ __all__ = ["Exponential", "PermuteAndFlip"]
 
 
 class UndefinedFigureError(DiscreetError, NotImplementedError):
-    """A figure that is undefined for a choice; diffprivlib raises the built-in ``NotImplementedError``."""
+    """Raised for a figure that is undefined for a choice; diffprivlib raises ``NotImplementedError``."""
 
 
 class _Selection:
-    """The common part of the two mechanisms: everything but the law of the draw.
+    """The common part of the two mechanisms: everything except the distribution of the draw.
 
     Attributes:
         epsilon: ε of one release, as a float64 rounded up.

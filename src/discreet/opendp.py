@@ -33,7 +33,7 @@ from discreet.scores import Scores
 _FEATURES = ("contrib", "honest-but-curious")
 _NUMBERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "usize", "f32", "f64")
 _TO_BE_FOUND: Any = inspect.Parameter.empty
-"""Default that means "no scale given"; with it the signature shows the parameter as having no default."""
+"""Default that means "no scale given"; the signature shows a parameter with this default as required."""
 
 __all__ = [
     "make_exponential",
@@ -54,8 +54,8 @@ _Made: TypeAlias = tuple[Callable[[Scores], Any], Callable[[Fraction], Any]]
 def _with_scale_first(make: _Make) -> _Make:
     """Put the scale before the measure: OpenDP's context searches for a parameter without a default.
 
-    The context passes the value that it finds as the first argument. Callers may give the two in either
-    order, because a scale and a measure have different types.
+    The context passes the value that it finds as the first argument. Callers may give scale and measure in
+    either order, because they have different types.
     """
 
     @functools.wraps(make)
@@ -120,7 +120,7 @@ def make_exponential(
 ) -> Any:
     """The exponential mechanism as an OpenDP measurement; arguments as for ``make_permute_and_flip``.
 
-    Under zero-concentrated divergence it costs about a quarter of permute-and-flip
+    Under zero-concentrated divergence it costs about a quarter as much as permute-and-flip
     (``docs/proofs/exponential.md``).
 
     Example:
@@ -171,9 +171,9 @@ def make_top_k(
     """The ``k`` best scores as an OpenDP measurement that returns their indices, the best first.
 
     This is like OpenDP's ``make_noisy_top_k``, but the draw is exact (``docs/proofs/top-k.md``). For max
-    divergence each score gets exponential noise once, which costs k·2·d_in/scale, half of it when monotonic.
-    For zero-concentrated divergence the exponential mechanism chooses k times among the remaining scores. The
-    other arguments are those of ``make_permute_and_flip``.
+    divergence each score gets exponential noise once, which costs k·2·d_in/scale, or half of that when
+    monotonic. For zero-concentrated divergence the exponential mechanism chooses k times among the remaining
+    scores. The other arguments are those of ``make_permute_and_flip``.
 
     Args:
         k: how many scores are chosen; at most the number of scores.

@@ -64,7 +64,7 @@ def _rate(text: str) -> float:
 
 
 def _file(text: str) -> Path:
-    """Check the place of the report before any test runs, because it is written after all of them."""
+    """Check the path of the report before any test runs, because the report is written at the end."""
     path = Path(text).absolute()
     if path.is_dir() or not path.parent.is_dir():
         raise pytest.UsageError(f"--audit-report {text}: give a file in an existing folder")

@@ -63,7 +63,7 @@ class Kind(Protocol):
     part: int = 1
     """A divisor of the number of climbs, such as 3 if evaluating a pair is slow."""
     kept: int = 4
-    """The number of pairs kept from each stage; fewer than are certified, so that all stages have a chance."""
+    """The number of pairs kept from each stage; fewer than are certified, so that every stage gets a turn."""
 
     @property
     def relation(self) -> str:

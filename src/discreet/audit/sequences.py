@@ -273,7 +273,7 @@ class Streams(Kind):
             least, taken = _least_nearby(logs, moves)
             with np.errstate(invalid="ignore"):
                 found = np.where(logs < _FAINTEST, -np.inf, logs - least)
-            best = int(np.argmax(found.round(_DIGITS)))  # rounded, so that every machine chooses the same
+            best = int(np.argmax(found.round(_DIGITS)))  # the same choice on every machine
             place = np.unravel_index(best, logs.shape)
             moved = tuple(taken[(slice(None), *place)].tolist())
             losses.append(float(found[place]))

@@ -1,8 +1,8 @@
-"""Read a table of features and a target row by row, so no value in a row can raise an error.
+"""Read a table of features, and a target, row by row, so no value in a row can raise an error.
 
-The rules for a row's cells and label look only at that row, so neighbouring tables stay neighbours. A cell
-becomes the number that it is or spells, else NaN. A row is dropped if its label is missing, or is neither
-text nor a whole number. Tables are refused only for their declared types and shapes.
+The rules for a row's cells and label look only at that row, so neighbouring tables stay neighbours. A number,
+or text that spells one, becomes that number; any other cell becomes NaN. A row is dropped if its label is
+missing, or is neither text nor a whole number. Tables are refused only for their declared types and shapes.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _number(cell: object) -> float:
 
 
 def is_continuous(target: Any) -> bool:
-    """Return whether a target is declared as numbers with fractions; a list declares nothing."""
+    """Return whether a target is declared as numbers with fractions; a list declares no type."""
     if isinstance(target, list | tuple):
         return False
     return any(_CONTINUOUS.match(str(declared)) for declared in _declared(target))

@@ -61,8 +61,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
     Use it where you would use ``RandomizedSearchCV``, with an estimator whose ``fit`` is itself private.
     People are split once into a training part and a held-out part, by an independent coin for each person.
     There are no folds. Every run draws parameters, fits on the training part, and counts with exact noise how
-    many held-out people it predicts correctly. Each person is in only one part, so a run costs the more
-    expensive of the two, not both. The best of a random number of runs is kept, at the cost of
+    many held-out people it predicts correctly. Each person is in only one part, so a run costs the larger of
+    its two costs (fit and count), not their sum. The best of a random number of runs is kept, at the cost of
     ``discreet.tuning.cost_of_tuning``. Nothing is refitted, because that would cost more.
 
     One person changes a count of people by at most one, so ``scoring`` must be "accuracy", or a function of
@@ -74,7 +74,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
     predicted counts as wrong. ``X`` and ``y`` are refused only by shape and declared type, before anything is
     spent.
 
-    It is a classifier if the estimator is one. It works in pipelines, ensembles, calibration and
+    The search is a classifier if the estimator is one. It works in pipelines, ensembles, calibration and
     cross-validation, but each of their fits is a separate search and costs again: five folds on one data set
     cost five searches. Copies and other processes find the ledger by its address.
 
@@ -85,7 +85,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         runs: the distribution of the number of runs.
         scoring: "accuracy", or a function of a label and a prediction.
         score_epsilon: ε of the noisy count of each run.
-        held_out: the chance that a person is held out; None to score on the training people and pay for both.
+        held_out: the chance that a person is held out; None to score on the training people, so that the
+            costs of fit and count add up.
         delta: the δ allowed, for fits that are not purely private.
         neighbours: ``"add-remove"`` one row, or ``"replace"`` one.
         ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
@@ -318,7 +319,7 @@ def _column(name: str, values: Any) -> Callable[[Bits], Any]:
 
 
 def _further_dimensions(estimator: Any) -> set[int]:
-    """Return the other dimensions that X may have: 1, if the estimator or its first step takes texts."""
+    """Return the dimensions besides 2 that X may have, such as 1 for an estimator that takes texts."""
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[0][1]
     tags = get_tags(estimator).input_tags

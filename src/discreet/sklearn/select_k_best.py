@@ -59,7 +59,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
     provides the scores as ``score_func(X, y)``, one for each feature. ``sensitivity`` and ``monotonic`` then
     describe how one row changes them.
 
-    The noise is fresh for every fit and takes no seed, so two fits may differ (the tag
+    The noise is drawn afresh for every fit, without a seed, so two fits may differ (the tag
     ``non_deterministic``). Only the choice of features is stored, not the scores or anything else about the
     rows.
 
@@ -67,8 +67,8 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
     not spell one counts as NaN, which is "no"; ±∞ are numbers. A row does not count if its label is missing
     (None, NaN) or is neither text nor a whole number. A table without rows gives an answer like any other.
     ``score_func`` gets only rows with a label, and 0 for every cell that is not a finite number. The user
-    promises that it never raises and that one row changes it by at most ``sensitivity``. A sparse table stays
-    sparse and costs the same ε.
+    promises that it never raises and that one row changes a score by at most ``sensitivity``. A sparse table
+    stays sparse and costs the same ε.
 
     A target declared as floats is refused, unless ``target_edges`` cut it into classes at public numbers. A
     list declares no type, so a number with a fraction in a list is a missing label.

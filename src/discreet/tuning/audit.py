@@ -41,7 +41,7 @@ class TuningVerdict:
         run: the probabilities of one run's outcomes, ordered from worst to best quality.
         neighbour: the same on the neighbouring data; each probability is within a factor e^ε of that in
             ``run``.
-        outcome: the index of the outcome with this loss; the number of outcomes means "none".
+        outcome: the index of the outcome with this loss; an index after the last outcome stands for "none".
 
     Example:
         >>> from discreet.tuning import Fixed

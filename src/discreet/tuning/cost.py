@@ -179,7 +179,7 @@ def _by_ratio(
 
 
 def _least(excess: object, reach: Fraction) -> Fraction | None:
-    """Return the least ε ≥ 0 found where a decreasing function, rounded up, is at most 0."""
+    """Search for the least ε ≥ 0 at which a decreasing function, rounded up, is at most 0."""
     high = min(float_up(reach), _FARTHEST)
     found = root_between(lambda x: excess(Fraction(x)), 0.0, high, precision=_PRECISION)  # type: ignore[operator]
     return None if found is None else Fraction(found)

@@ -142,7 +142,7 @@ def _of_list(events: Sequence[Event]) -> Profile:
     return _with_lost(losses.delta_at, pure, 1 - kept)
 
 
-@lru_cache(maxsize=16)  # a chart asks dozens of times about the same run
+@lru_cache(maxsize=16)  # a chart needs the same run dozens of times
 def _of_guarantee(promise: Guarantee) -> Profile:
     if isinstance(promise, ZCDP):
         return _of_zcdp(promise)

@@ -1,4 +1,4 @@
-"""The cost of each distribution of the number of runs, and the quality of its winner. Data-free."""
+"""Compare distributions of the number of runs by cost and by the quality of the winner. Data-free."""
 
 from __future__ import annotations
 

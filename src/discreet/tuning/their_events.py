@@ -1,7 +1,7 @@
 """The cost of a run from Google's dp-accounting: an event, or a loss distribution.
 
-Its numbers are floats without an error bound, and are used unchanged. The result for the best of several
-runs is only as reliable as these numbers.
+dp-accounting's numbers are floats without an error bound, and are used unchanged. The result for the best of
+several runs is only as reliable as these numbers.
 """
 
 from __future__ import annotations

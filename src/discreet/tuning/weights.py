@@ -2,8 +2,8 @@
 
 Among sets with probability u under one data set, r(u) is the largest probability under a neighbour. The best
 of K runs turns a likelihood ratio L into at most g(L) = max over u of f′(r(u))·L − τ·f′(u). Here r is
-replaced by a polygon above it, and g by a polygon above that. The latter is stored as its corners, with the
-rise of the slope at each.
+replaced by a polygon above it, and the resulting g by a polygon above g. The second polygon is stored as its
+corners, with the rise of the slope at each.
 """
 
 from __future__ import annotations
