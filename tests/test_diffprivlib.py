@@ -71,7 +71,7 @@ def test_a_seed_is_refused_and_told_what_to_write(adapted: type[Any], seed: obje
     ids=lambda generator: type(generator).__name__,
 )
 def test_a_generator_is_accepted_and_never_drawn_from(adapted: type[Any], generator: Any) -> None:
-    """diffprivlib's own models pass one. Two series of 99 draws agree with probability 2⁻⁹⁹."""
+    """diffprivlib's own models pass a generator. Two series of 99 draws agree with probability 2⁻⁹⁹."""
     has_state = type(generator) is not random.SystemRandom
     before = pickle.dumps(generator) if has_state else b""
     even: dict[str, Any] = {"epsilon": 1, "sensitivity": 1, "utility": [7, 7]}

@@ -118,7 +118,7 @@ def test_starting_over_is_not_private(epsilon: float, monotonic: bool) -> None:
 
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_the_auditor_finds_that_starting_over_is_not_private(monotonic: bool) -> None:
-    """It must search below the public bound, from where a neighbour reaches it."""
+    """The auditor must search below the public bound, where a neighbour's score reaches the bound."""
     found = audit(
         StartOver(epsilon=1, bound=0), PureDP(1), monotonic=monotonic, n=2, effort="quick"
     )

@@ -336,7 +336,7 @@ def test_measurements_compose(make: Maker) -> None:
 
 @pytest.fixture
 def query() -> Iterator[Callable[..., Any]]:
-    """A query about three scores in a context with half of a privacy loss and our constructors registered."""
+    """A query about three scores, with half of a context's privacy loss and our constructors registered."""
     from opendp.context import constructors
 
     names = [make.__name__.removeprefix("make_") for make in (*MAKERS, make_top_k)]
@@ -465,7 +465,7 @@ def test_the_k_best_of_fewer_and_other_refusals() -> None:
 
 DRAWS = 3000
 FALSE_ALARM = 1e-9
-"""Of each of the four comparisons below."""
+"""The false-alarm rate of each of the four comparisons below."""
 
 
 @pytest.mark.parametrize("optimize", ["max", "min"])

@@ -43,7 +43,7 @@ def _run(*arguments: object) -> Any:
 
 
 def test_a_pipe_warns_that_perhaps_nobody_counted(folder: Path) -> None:
-    """The bare answer has no place for it, so stderr says how far off the numbers may be."""
+    """The bare answer has no room for a warning, so stderr has it, with the margins of the numbers."""
     asked = _run(
         "mode", folder / "visits.parquet", "--no-ledger", "--column", "diagnosis", "--user", "patient_id",
         "--candidates", "nosuch,neither", "--epsilon", 100, "--with-people",
@@ -414,7 +414,7 @@ def test_a_plan_is_shown_and_nothing_is_paid_or_read(folder: Path) -> None:
 
 
 def test_on_a_terminal_there_is_a_card(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It shows the answer first, the question in words and the remaining budget, as wide as the screen."""
+    """The card shows the answer, the question in words and the remaining budget, in the screen's width."""
     monkeypatch.setattr("discreet._cli.ask.screen_width", lambda **_: 60)
     shown = _run(
         "mode", folder / "visits.parquet", "--dataset", "clinic", "--ledger", folder / "budget.db",
@@ -452,7 +452,7 @@ def test_the_usual_help_is_short_and_the_rest_is_a_step_away(command: str) -> No
 
 
 def test_a_question_as_json(folder: Path) -> None:
-    """It may come from ``--plan --json`` or ``to_dict``, in a file or on standard input."""
+    """The question may come from ``--plan --json`` or ``to_dict``, in a file or on standard input."""
     visits = (folder / "visits.parquet", "--no-ledger", "--user", "patient_id")
     asked = ("--column", "diagnosis", "--candidates", "J00,I10", "--epsilon", 5)
     written = folder / "question.json"

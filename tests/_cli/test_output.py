@@ -30,7 +30,7 @@ UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A ledger, and scores with awkward candidates only (Ж is in no Western encoding)."""
+    """A folder with a ledger, and files of scores with awkward candidates (Western encodings lack Ж)."""
     monkeypatch.setenv("DISCREET_LEDGER", str(tmp_path / "ledger.db"))
     monkeypatch.chdir(tmp_path)
     with Ledger.open() as ledger:

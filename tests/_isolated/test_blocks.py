@@ -33,7 +33,7 @@ from tests.tools.waiting import until
 
 LIMITS = BlockLimits(seconds=1, gigabytes=4)
 ROWS = [[1, 2, 3], [13], [4, 5], [], [6]]
-"""Five blocks; 13 is the person on whom functions misbehave."""
+"""The rows of five blocks; functions misbehave in the block with row 13."""
 
 
 def piece(rows: object) -> Callable[[], bytes]:
@@ -50,7 +50,7 @@ def honest(rows: list[int]) -> str:
 
 
 WITHOUT = [0, None, 0, 1, 1]
-"""What all other blocks vote while block 13 misbehaves."""
+"""The votes of all other blocks while the block with row 13 misbehaves."""
 
 
 def test_a_function_votes_in_every_block_the_empty_one_too() -> None:
@@ -118,7 +118,7 @@ def stuffing(rows: list[int]) -> str:
 
 
 def claiming(rows: list[int]) -> str:
-    """Write a vote for an invalid candidate, and end."""
+    """Write a vote for an invalid candidate, and exit."""
     if 13 in rows:
         for descriptor in range(3, 64):
             try:
@@ -197,7 +197,7 @@ def napping(rows: list[int]) -> str:
 
 
 def test_a_block_that_sleeps_costs_nobody_a_vote() -> None:
-    """It sleeps longer than the limit of processor time, but sleeping does not use any."""
+    """The block sleeps longer than the limit of processor time, but sleeping uses none."""
     assert votes_of(napping) == [0, 1, 0, 1, 1]
 
 
@@ -394,7 +394,7 @@ def test_a_function_that_cannot_be_made_is_told_before_anything_is_read(
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of modules that blocks can read; ``tmp_path`` may be in shared memory, hidden from them."""
+    """A folder of modules that blocks can read; ``tmp_path`` may be in shared memory, out of their sight."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as made:
         monkeypatch.syspath_prepend(made)
         yield Path(made)
@@ -417,7 +417,7 @@ def with_module(folder: Path, text: str) -> Callable[[Any], str]:
 
 @pytest.fixture
 def library(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The same, as if the modules belonged to an installed library."""
+    """The same folder as ``folder``, treated as part of an installed library."""
     monkeypatch.setattr(captured, "_INSTALLED", (*captured._INSTALLED, folder))
     captured.is_of_a_library.cache_clear()
     yield folder
@@ -452,7 +452,7 @@ def test_a_module_that_starts_a_thread_is_imported_by_each_block(
 
 @linux_only
 def test_a_module_of_ones_own_is_imported_by_each_block(folder: Path) -> None:
-    """It must not be imported in the process that blocks are forked from."""
+    """A user's module must not be imported in the process that blocks are forked from."""
     function = with_module(folder, "seen = []")
     with BlockRunner(packed(function), candidates=["yes", "no"], limits=LIMITS) as running:
         assert running.rehearse(piece([])()) == 1

@@ -1,4 +1,4 @@
-"""A list declares no type, an array its own; no value changes how another is read."""
+"""A list declares no type, and an array declares its own; no value changes how another is read."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ READ: dict[str, dict[Any, Any]] = {
         np.timedelta64(-3, "s"): datetime.timedelta(seconds=-3),
     },
 }
-"""What is read as what, by the type that was stated."""
+"""For each stated type: values, and how they are read."""
 
 NASTY: list[Any] = [
     None, b"a", 1j, [1], {"a": 1}, object(), _Raises(3), 2**63, 10**400, -(10**400), 0.5, float("nan"),
@@ -151,7 +151,7 @@ def test_medians_of_lists(kind: str, value: Any, bounds: str, step: str) -> None
 
 
 def test_texts_are_the_same_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without it, DuckDB reads an array of Python strings; with it, of Arrow strings."""
+    """Without PyArrow, DuckDB reads an array of Python strings; with PyArrow, one of Arrow strings."""
     values = ["a", "c\0", "größe", "\ud800", None, 3, np.str_("b"), float("nan"), ""]
     expected = ["a", "c\0", "größe", None, None, None, "b", None, ""]
     frame = pd.DataFrame({"value": pd.Series(values, dtype=object), "n": range(9)})

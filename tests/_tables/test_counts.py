@@ -101,7 +101,7 @@ def _expected(
 
 
 def _assigned(table: Any, rows: Rows) -> dict[Any, set[str]]:
-    """Return everyone's groups as the engine drew them; check that they are their own, as many as allowed."""
+    """Return the groups that the engine drew for each person; check whose they are, and their number."""
     found = people_per_candidate(table, rows, column="name", keys=NAMES)
     assigned = {
         name: {clinic for place, clinic in enumerate(CLINICS) if found[place, index]}

@@ -74,7 +74,7 @@ def test_an_address_and_a_table(visits: tuple[str, str], file: Path) -> None:
 
 
 def test_three_slashes_begin_a_relative_path(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This is as for the ledger. If there is no file, none is created."""
+    """Addresses of ledgers work the same way. A missing file is not created."""
     monkeypatch.chdir(file.parent)
     assert mode(f"sqlite:///{file.name}", "code", table="visits", **ASKED).answer == "flu"
     for scheme in ("sqlite", "duckdb"):

@@ -41,7 +41,7 @@ TYPES: dict[str, tuple[str, str]] = {
     "bits": ("bit(3)", "other"),
     "place": ("point", "other"),
 }
-"""A column of each type, and the kind that it is."""
+"""For each column: its type in PostgreSQL, and the kind of type that it counts as."""
 
 VALUES: dict[str, tuple[str, str]] = {
     "feeling": ("ok", "bad"),
@@ -59,7 +59,7 @@ VALUES: dict[str, tuple[str, str]] = {
     "coarse": ("1200", "300"),
     "fine": ("0.00123", "0.00321"),
 }
-"""What two thirds of the people have in it, and what the others have."""
+"""For each column: the value of two thirds of the people, and the value of the rest."""
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +185,7 @@ ENCODINGS: dict[str, tuple[str, bytes, str]] = {
     "SQL_ASCII": ("Müller", b"M\xfcller", "日本"),
     "UTF8": ("Müller", "e\u0301".encode(), "日本"),
 }
-"""A text of the encoding, bytes in it that stand for no character, and a text that nobody has."""
+"""For each encoding: a valid text, bytes that encode no character, and a text that nobody has."""
 
 
 @pytest.fixture(params=ENCODINGS)

@@ -60,7 +60,7 @@ def by_value() -> Iterator[None]:
 
 
 class FailsOnce(ReportFirst):
-    """The first attempt at each partition does all its work, records its report, and dies."""
+    """A report whose first attempt at each partition does all its work, records the result, and dies."""
 
     folder = ""
 

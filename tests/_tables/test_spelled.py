@@ -173,7 +173,7 @@ KINDS = ("date", "moment", "time", "span")
 
 
 def test_texts_are_read_as_the_rule_says(engine: str | None, tmp_path: Path) -> None:
-    """Tries awkward texts and random changes of them, in both engines that read text files."""
+    """Try awkward texts and random changes of them, in both engines that read text files."""
     path = tmp_path / "texts.jsonl"
     rows = ({"row": row} | dict.fromkeys(KINDS, text) for row, text in enumerate(TEXTS))
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")

@@ -57,7 +57,7 @@ def test_python_objects_in_pandas_are_one_kind_whatever_they_are() -> None:
     ],
 )
 def test_objects_are_asked_for_texts_only(values: list[Any], asked: dict[str, Any]) -> None:
-    """Other questions are refused before any payment, because numbers among Python objects do not count."""
+    """Other questions are refused before any payment, because numbers in Python objects are not counted."""
     held = pd.DataFrame({"c": pd.Series(values, dtype=object)})
     told: dict[str, Any] = {"one_row_per_user": True, "epsilon": 1}
     words = r"declared object, in which only texts count \(astype.* or convert_dtypes\(\) gives it a type"

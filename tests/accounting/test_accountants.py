@@ -18,7 +18,7 @@ from discreet.accounting.accountants import Amount, accountant_for
 from discreet.guarantees import Guarantee
 
 Outcomes = tuple[tuple[float, float], ...]
-"""(probability under the first neighbour, privacy loss) of each answer."""
+"""For each answer: its probability under the first neighbour, and its privacy loss."""
 
 
 def _response(epsilon: float, leak: float = 0.0) -> Outcomes:

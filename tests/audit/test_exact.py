@@ -257,7 +257,7 @@ def test_reports() -> None:
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_subclass_is_audited_by_its_own_probabilities(name: str) -> None:
-    """It inherits logarithms and balls that belong to another distribution."""
+    """The subclass inherits logarithms and balls that belong to another distribution."""
     honest = mechanism_named(name, epsilon=1)
 
     class Argmax(type(honest)):  # type: ignore[misc]  # every class of the register
@@ -330,7 +330,7 @@ def test_a_strangers_logarithms_are_looked_at() -> None:
 
 @pytest.mark.parametrize("read", ["monotonic", "range_distance", "a copy"])
 def test_what_looks_at_how_neighbours_move_is_tried_both_ways(read: str) -> None:
-    """It may be wrong only for monotonic neighbours. Others are tried only on general neighbours."""
+    """Such a subject may fail only on monotonic neighbours. Others are tried only on general ones."""
 
     def softmax(scores: Any, cost: float) -> Any:
         weights = np.exp(cost * (scores - scores.max()))
@@ -369,7 +369,7 @@ def test_rows_found_together_are_those_found_alone(name: str, optimize: str) -> 
 
 
 def test_a_mechanism_with_a_law_of_its_own_is_audited_by_it() -> None:
-    """It states its own facts, including symmetry, but has a different law from the one these facts name."""
+    """The mechanism states its own facts, including symmetry, but its law is not the one they name."""
 
     class Sharper(PermuteAndFlip):
         facts = PermuteAndFlip.facts

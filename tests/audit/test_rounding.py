@@ -14,7 +14,7 @@ from discreet.testing import scripted
 
 GENERATOR = np.random.default_rng(3)
 A_THIRD = [(1 / 3, float(np.nextafter(1 / 3, 1)))]
-"""One pair of adjacent floats, where the default would only try more of them."""
+"""One pair of adjacent floats; the default pairs would only take longer."""
 
 
 def naive_laplace(value: float, size: int) -> Any:

@@ -277,7 +277,7 @@ def _exponential(scores: Any, size: int, generator: np.random.Generator) -> Any:
 @pytest.mark.parametrize("limit", [700, 12_345])
 @pytest.mark.parametrize("beyond", ["the best candidate", "the first candidate"])
 def test_another_answer_beyond_a_limit_is_found_far_out(limit: float, beyond: str) -> None:
-    """If the answer there is always the same, only a pair on the two sides of the limit shows it."""
+    """If the answer beyond the limit is constant, only a pair on both sides of the limit shows the loss."""
     generator = np.random.default_rng(21)
 
     def sample(scores: Any, size: int) -> Any:

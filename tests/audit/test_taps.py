@@ -109,7 +109,7 @@ def test_mechanisms_that_add_noise(module: Any, name: str, library: str) -> None
 
 
 def test_keyword_arguments_are_read(module: Any) -> None:
-    """PyDP calls its argument ``result``, and its second way to add noise has a threshold beside it."""
+    """PyDP calls its argument ``result``, and its second way to add noise also takes a threshold."""
 
     class LaplaceMechanism:
         sensitivity, diversity = 1.0, 1.0
@@ -174,7 +174,7 @@ def _pipeline_dp(rows: Any, cost: float) -> Any:
 
 
 def test_every_library_that_is_installed_is_watched_as_it_is() -> None:
-    """OpenDP always is. The others are in no extra: diffprivlib needs an older scikit-learn than ours."""
+    """OpenDP is always installed. No extra installs the others: diffprivlib needs an old scikit-learn."""
     pipelines = {
         _opendp: ("opendp.prelude", "opendp.Measurement"),
         _opendp_context: ("opendp.prelude", "opendp.Measurement"),

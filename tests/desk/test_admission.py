@@ -391,7 +391,7 @@ def test_killed_at_any_point_it_loses_no_answer_and_answers_nothing_unpaid(tmp_p
 def test_a_worker_that_pays_while_its_desk_is_killed_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise the next desk would say that nothing was spent, and the worker would then spend it."""
+    """Otherwise the next desk would say that nothing was spent, and the worker would then pay."""
     owner = clinic_at(tmp_path)
     allot_parts(owner)
     desk = Desk(owner)  # the next desk; the question belongs to the killed one

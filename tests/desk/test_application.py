@@ -154,7 +154,7 @@ def test_proof_pages_are_served_and_nothing_else_by_that_way(call: Caller) -> No
 
 
 def test_a_long_condition_is_answered(call: Caller) -> None:
-    """It is longer than the purpose that the ledger can store, which the desk sets."""
+    """The condition is longer than a purpose in the ledger may be; the desk sets the purpose itself."""
     where = " or ".join(["clinic = 'north'"] * 90)
     assert 1000 < len(where) <= 2000
     reply = call("/api/ask", {**MODE, "where": where, "epsilon": 1})
@@ -167,7 +167,7 @@ def test_a_long_condition_is_answered(call: Caller) -> None:
 
 
 def test_a_condition_outside_the_owners_list_is_doubted_before_the_payment(call: Caller) -> None:
-    """It warns if only some literals are on the list, and refuses the condition if none is."""
+    """The desk warns if only some literals are on the list, and refuses the condition if none is."""
     plan = call("/api/plan", {**MODE, "where": "clinic in ('north', 'nowhere')"}).content
     assert plan["doubts"] == [
         "No row has clinic = 'nowhere': the column has another public list of values."

@@ -111,7 +111,7 @@ def test_what_cannot_be_sent_is_named(call: Caller) -> None:
 def test_a_token_goes_to_the_desk_and_nowhere_else(
     call: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is not sent to a proxy if the desk is on this machine, and not after a redirect."""
+    """The token is not sent to a proxy if the desk is on this machine, and not after a redirect."""
     asked: list[str | None] = []
 
     class Elsewhere(BaseHTTPRequestHandler):

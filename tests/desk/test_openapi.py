@@ -72,7 +72,7 @@ def test_every_answer_is_described(desk_in: Callable[..., DeskServer], tmp_path:
 
 
 def _narrow(model: dict[str, Any]) -> None:
-    """Replace what can be anything in a request by values of the tests' clinic."""
+    """Replace free values in a request by values from the tests' clinic."""
     for name, values in KNOWN.items():
         if name in model.get("properties", {}):
             model["properties"][name] = {"enum": values}

@@ -151,7 +151,7 @@ def test_a_browser_signs_in_and_asks(office: DeskServer) -> None:
 def test_a_real_browser_comes_back_to_the_page(
     office: DeskServer, browser: ChromiumBrowser
 ) -> None:
-    """Its requests carry another site as their origin, even after the redirect to the page."""
+    """The browser's requests carry another site as their origin, even after the redirect to the page."""
     page = patient_page(browser, width=1280, height=800, scheme="light")
     page.goto(office.url)
     page.locator("#office a").click()

@@ -33,7 +33,7 @@ def round_ages(source, age):
     note()
     return 1
 """
-"""Records what is loaded when a worker gets its first question, and each time it is asked."""
+"""The owner's module: it records what is loaded when it is imported, and at each call."""
 
 
 def _in(kind: str, folder: Path, request: pytest.FixtureRequest) -> OwnerFile:
@@ -79,7 +79,7 @@ def _worked(first: list[Job], jobs: list[Job]) -> list[Outcome]:
 def test_the_first_question_of_a_table_loads_nothing(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Otherwise imports would use up its slot: with PostgreSQL, a slot of a second was always missed."""
+    """Otherwise imports would use up the question's slot: with PostgreSQL, one second was never enough."""
     owner = _in(kind, tmp_path, request)
     dry = {job.question.kind: job for job in dry_jobs(owner)["visits"]}
     assert {"mode", "median", "quantiles", "top_k", "first_above", "select_by"} <= dry.keys()

@@ -31,7 +31,7 @@ PURE = [
     for name in PRIVATE
     if MECHANISMS[name](epsilon=1).guarantee(Scores([0], sensitivity=1)) == PureDP(1)
 ]
-"""The others promise (ε, δ) only."""
+"""The mechanisms that promise a pure ε; the others promise only (ε, δ)."""
 MEASURES: list[type[Any]] = [PureDP, BoundedRange, ZCDP, ApproxDP]
 
 EXACT_SCORES = st.lists(

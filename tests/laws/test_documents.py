@@ -26,7 +26,7 @@ BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^```(?:python|toml)\n# (\w+\.(?:py|toml))\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXIT = re.compile(r"\s+# exit (\d)$")
 STEADY = re.compile(r"^(?:  accuracy|  privacy|error): .*$", re.MULTILINE)
-"""What a command says of its question, which is not drawn at random as its answer is."""
+"""The lines of a command's output that are the same every time; its answer is drawn at random."""
 RECORDED = json.loads((ROOT / "docs/_extensions/outputs.json").read_text(encoding="utf-8"))
 SERVER = re.compile(r"^export DISCREET_LEDGER=postgresql://\S+$")
 

@@ -67,7 +67,7 @@ data = duckdb.connect().sql("SELECT range AS patient, 'flu' AS code, 'north' AS 
     "duckdb address": f"{TUPLES}import duckdb\nconnection = duckdb.connect('visits.duckdb'){FILLED}"
     "data = 'duckdb:///visits.duckdb'",
 }
-"""A Spark session is left out: its virtual machine writes to stderr."""
+"""Code that makes each kind of table, except a Spark session, whose virtual machine writes to stderr."""
 
 OF_ONE_COLUMN = {
     "list": "mode(['flu'] * 300, column='value', candidates=['flu'], epsilon=9, one_row_per_user=True)",

@@ -31,7 +31,7 @@ from tests.tools.remembering import count_once
 
 Law = dict[Any, float]
 Table = tuple[str, ...]
-"""What each person has, in the groups north and south: "a-b" is a in the one and b in the other."""
+"""The values of each person in the groups north and south: "a-b" means a in north and b in south."""
 
 PRIVATE = {
     name: make(epsilon=1) for name, make in MECHANISMS.items() if make(epsilon=1).private
@@ -52,10 +52,10 @@ GROUPS: dict[str, tuple[Table, dict[str, Any]]] = {
         {"groups": ["north", "south"], "groups_per_person": "choose"},
     ),
 }
-"""A crowd that counts for no candidate, so that groups are found, or a bound of two or of one is chosen."""
+"""A crowd without candidates, and options: the crowd lets groups be found, or a bound be chosen."""
 EPSILON = 8
 COUNTED: dict[Any, Any] = {}
-"""What a statement found in a table, cached: every path, mechanism and relation counts in the same tables."""
+"""Cached results of statements: every path, mechanism and relation counts in the same tables."""
 LAWS: dict[Any, list[Any]] = {}
 """The law of a mechanism at given gaps, computed once for every combination."""
 

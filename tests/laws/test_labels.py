@@ -1,4 +1,4 @@
-"""The proof that every answer names, by question, mechanism, method and relation, and in groups."""
+"""Check the proof that every answer names, by question, mechanism, method and relation, and in groups."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ FAILED, REFUSED = "failed after the payment", {"opening": "refused before the pa
 
 
 def _tables(typed: Typed) -> tuple[pa.Table, pa.Table]:
-    """Return a table of six people, and the same with the awkward seventh."""
+    """Return a table of six people, and the same table with the awkward seventh person."""
     made = []
     for with_nasty in (False, True):
         column = typed.column(with_nasty=with_nasty)
@@ -167,7 +167,7 @@ def _tables(typed: Typed) -> tuple[pa.Table, pa.Table]:
 
 
 def _asked(table: Table, typed: Typed) -> dict[str, Any]:
-    """Return all counts about the column, in every role that its type allows, or that counting failed."""
+    """Return all counts about the column, in every role that its type allows; FAILED where counting fails."""
     kind = table.kinds["c"]
     person = Rows(user="u")
     found: dict[str, Any] = {}

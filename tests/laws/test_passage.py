@@ -14,7 +14,7 @@ from discreet.ledger import Ledger
 
 SOURCES = Path(__file__).parents[2] / "src" / "discreet"
 MOST = {"without a ledger": (45, 380), "with a ledger": (56, 620)}
-"""The most files, and the most calls of our functions, by the way in which the budget is counted."""
+"""The largest allowed numbers of files and of calls of our functions, with and without a ledger."""
 QUESTION = "mode visits.parquet --column diagnosis --user patient --candidates codes.txt --epsilon 1 --json"
 
 # Only functions count, and a generator counts once. Module and class bodies, calls during imports and

@@ -112,7 +112,7 @@ def test_the_laws_in_floats_and_in_balls_are_the_same(name: str) -> None:
 def test_every_promise_about_a_stream_survives_the_audit(
     name: str, monotonic: bool, crossings: int
 ) -> None:
-    """Audit it at ε = 1; another ε gives the same lists of answers at other distances."""
+    """The audit uses ε = 1; another ε gives the same lists of answers at other distances."""
     rule = STREAMS[name](
         epsilon=1, threshold=3, sensitivity=1, crossings=crossings, monotonic=monotonic
     )

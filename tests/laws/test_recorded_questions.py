@@ -81,9 +81,7 @@ def finds_first(case: Told) -> bool:
 
 
 def draws_elsewhere(case: Told) -> bool:
-    """Return whether people are drawn into groups, or their values drawn, and no longer by the frame's
-    library.
-    """
+    """Return whether people's groups or values are drawn, which a frame's library no longer does."""
     few = "by" in case and case.get("groups_per_person", 1) != len(case.get("groups", ()))
     drawn = few or case.get("per_person") == "random"
     return drawn and "user" in case and case.get("engine") in ("polars", "pandas")
@@ -105,7 +103,7 @@ def refusal(case: Told) -> str | None:
 
 
 def better_proved(old: str, new: str) -> bool:
-    """Return whether a new theorem is named, or on paper every page except those about one choice."""
+    """Return whether the new proof names a theorem, or all the old pages except those about one choice."""
     of_one = {f"docs/proofs/{name}.md" for name in ("permute-and-flip", "noisy-max-laplace")}
     pages = set(old.partition(": ")[0].split(", ")) - of_one
     on_paper = "proved on paper" in new and pages <= set(new.partition(": ")[0].split(", "))
@@ -113,7 +111,7 @@ def better_proved(old: str, new: str) -> bool:
 
 
 def with_old_proofs(old: Told, new: Told) -> Told:
-    """Return what a case does now, with the recorded proofs where the new ones say more."""
+    """Return what a case does now, but with the recorded proofs wherever the new proofs are better."""
     if "guarantee" in new and better_proved(old["guarantee"]["proof"], new["guarantee"]["proof"]):
         assert new["guarantee"]["rests_on"] != old["guarantee"]["rests_on"]
         told = {name: old["guarantee"][name] for name in ("proof", "rests_on")}

@@ -38,7 +38,7 @@ ONE, TWO, BOTH = ("a",), ("b",), ("a", "b")
 LOWEST, HIGHEST = -2, 5
 COUNTED: dict[Any, Any] = {}
 TABLES: list[Any] = []
-"""The table that is asked about, and what was counted in each."""
+"""The table that is asked about; ``COUNTED`` keeps the counts of each table."""
 LONGEST = 3  # a longer lead is reported as this one
 
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Five short lives: compiling well takes longer than it saves."""
+"""Options for five short-lived processes: thorough compilation takes longer than it saves."""
 
 PROGRAM = '''
 import sys, time

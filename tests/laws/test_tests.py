@@ -32,10 +32,10 @@ WAITS = {
     "questions/test_vote.py": "functions that sleep, and that leave notes for blocks beside them",
     "_exact/numbers/test_balls.py": "two threads that must not meet are given time to",
 }
-"""Who waits for a time, and why; everything else waits for an event, by ``tests.tools.waiting``."""
+"""Tests that wait for a fixed time, and why; all others wait for an event (``tests.tools.waiting``)."""
 FILES = sorted(TESTS.rglob("*.py"))
 QUICK = (TESTS / "quick.txt").read_text("utf-8").splitlines()
-"""What ``make quick`` runs: one or two cheap files of each room."""
+"""What ``make quick`` runs: one or two cheap files of each folder."""
 TEST_FILES = [path for path in FILES if path.name.startswith("test_")]
 
 

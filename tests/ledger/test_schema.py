@@ -30,7 +30,7 @@ LEFT = {
     "trial": "ε = 1.25, δ = 9e-6",
     "old": "ε = 0",
 }
-"""Recorded when the ledger of version_2.sql was written: what 0.1.0 printed then."""
+"""The remaining budgets that 0.1.0 printed when version_2.sql was written."""
 SECOND_HEADS = {
     "visits": "visits:6:06db3ce15e750c9cec0c6b8b20dbfe28e6133a495665dab91647214f7f29357b",
     "sales": "sales:2:d5569cb56da9389682b90223d23c64d2ffa50152374d31c615f33c2fee20f42c",

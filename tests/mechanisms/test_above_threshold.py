@@ -53,7 +53,8 @@ def test_the_guarantee_names_its_theorem_and_a_subclass_has_none() -> None:
 def test_draws_follow_the_law(name: str) -> None:
     """Over 4,000 scripted streams, each frequency is within 6 standard deviations (10⁻⁸ for both tests).
 
-    Without its correction of b₂ − b₁ = 1.1, the threshold would move the first frequency by seven of them.
+    Without its correction of b₂ − b₁ = 1.1, the threshold would move the first frequency by seven standard
+    deviations.
     """
     rule = STREAMS[name](epsilon=1, threshold=500, sensitivity=1)
     chances, draws = rule.probabilities(VALUES), 4000

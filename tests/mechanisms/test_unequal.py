@@ -49,7 +49,7 @@ def test_equal_sensitivities_have_the_same_law_as_one(mechanism: Mechanism) -> N
 @pytest.mark.parametrize("optimize", ["max", "min"])
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_the_law_is_that_of_the_ratios(monotonic: bool, optimize: str) -> None:
-    """Computed slowly: t is 0.7·(2/ε)·7 bits for four candidates, and ratios have the range distance 2."""
+    """A slow twin computes the ratios from every pair; their range distance is 2."""
     sign = 1 if optimize == "max" else -1
     heights = [
         sign * q - Fraction(7, 10) * 2 * 7 * step for q, step in zip(VALUES, STEPS, strict=True)

@@ -24,7 +24,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 Formula = tuple[tuple[str, ...], tuple[str, ...]]
-"""The parameters and the tokens of the body."""
+"""A formula: its parameters, and the tokens of its body."""
 
 
 def formulas(text: str) -> dict[str, Formula]:

@@ -1,6 +1,7 @@
 """The sampler extracted from Coq and our plain sampler agree on the same tapes of bits.
 
-Coq proves the law of the first, given whole numbers on both sides of 2^w·e^−γ, which come from balls here.
+Coq proves the law of the extracted sampler, given whole numbers on both sides of 2^w·e^−γ, which come from
+balls here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What each claim of the code requires of its theorem, in the notation of Coq's output.
 
-A claim is (of what, what), as in ``discreet.guarantees.claims.CLAIMS``. It requires a conclusion, with the
-law, the measure and the neighbour relation in it, and allows the hypotheses that the code establishes: a
-theorem may assume fewer, never more.
+A claim is a pair, as in ``discreet.guarantees.claims.CLAIMS``: what it is about, and what it states. It
+requires a conclusion, with the law, the measure and the neighbour relation in it, and allows the hypotheses
+that the code establishes: a theorem may assume fewer, never more.
 """
 
 from __future__ import annotations

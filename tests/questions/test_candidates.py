@@ -169,7 +169,7 @@ def test_periods_in_a_text_file_without_a_stated_type(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", ["2024-01:2024-03", "2024-W01:2024-W09", "2024-Q1", "2024-01-03"])
 def test_periods_on_a_column_without_a_type_are_refused(words: str, tmp_path: Path) -> None:
-    """It may hold Python dates, which are not text: the answer would be meaningless but charged."""
+    """The column may hold Python dates, which are not text: a meaningless answer would be charged."""
     objects = pd.DataFrame(
         {"who": [1, 2], "day": pd.Series([datetime.date(2024, 1, 3)] * 2, dtype=object)}
     )

@@ -230,7 +230,7 @@ def test_privacy_is_judged_by_stated_rules(guarantee: Guarantee, judged: str) ->
 
 
 def test_how_sure_an_attacker_becomes() -> None:
-    """From one half to at most e^ε/(1 + e^ε), rounded up; with a δ the card states the exception."""
+    """The belief rises from 1/2 to at most e^ε/(1 + e^ε), rounded up; with a δ, the card says so."""
     assert Privacy.of(PureDP(1)).sure == "73.2%"
     assert str(Privacy.of(PureDP(1))).endswith("at most 73.2% sure")
     assert str(Privacy.of(ApproxDP(1, "1e-6"))).endswith("sure, except with probability 1e-6")

@@ -40,7 +40,7 @@ from tests.tools.choices import let_choose
 
 EPSILON = 12
 SIZES = (2, 3, 4, 6)
-"""This many people agree: a large gap becomes certain at one of these sizes, for any share of ε."""
+"""The numbers of people who agree: for any share of ε, a large gap becomes certain at one of them."""
 SLACK = 1e-9
 READERS = ("open_table", "people_per_candidate", "people_per_grid_point", "commonest_in_groups")
 
@@ -51,7 +51,7 @@ Law = Mapping[Any, float]
 
 
 Person = tuple[str, str, int]
-"""Their code, the groups in which they have rows, their age."""
+"""A person: the code, the groups in which they have rows, and the age."""
 
 
 def visits(n: int, *others: Person) -> pl.DataFrame:

@@ -162,7 +162,7 @@ def test_it_is_asked_at_a_desk_by_the_fields_of_an_analyst(found: dict[str, Any]
 
 
 def test_it_is_in_the_form_of_the_page(house: Path, browser: Browser, tmp_path: Path) -> None:
-    """Without a line of JavaScript: the form, the plan, the answer and the question in words."""
+    """The form, the plan, the answer and the question in words need no extra JavaScript."""
     owner = clinic_at(tmp_path)
     with DeskStore(str(owner.desk.store)) as store:
         token = store.new_token("epidemiology", days=1)

@@ -50,7 +50,7 @@ def test_every_mechanism_answers() -> None:
 
 
 def test_a_steady_mechanism_is_used_throughout_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is refused before the charge if the question's other work takes time that depends on the scores."""
+    """It is refused before the charge if other work of the question takes time that depends on scores."""
     steady = PermuteAndFlip(epsilon=1, steady=True)
     quick: list[str] = []
     monkeypatch.setattr(sampling, "uniform_head", lambda *_: quick.append("quick"))

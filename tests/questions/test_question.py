@@ -225,7 +225,7 @@ STRANGE: list[Any] = [
 
 
 def test_from_dict_imports_and_opens_nothing() -> None:
-    """Uses Python's audit events while untrusted data becomes questions or is refused."""
+    """Watch Python's audit events while untrusted data is turned into questions or refused."""
     sys.addaudithook(_hear)
     _LISTENING.append(True)
     try:

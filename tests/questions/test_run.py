@@ -323,7 +323,7 @@ MANY = ["'a'"] * 2000
 def test_a_condition_may_be_longer_than_what_the_ledger_writes_down(
     where: str, tmp_path: Path
 ) -> None:
-    """It may also have several lines; discreet, not the user, writes the purpose there."""
+    """The condition may also have several lines: discreet, not the user, writes the ledger's purpose."""
     with Ledger.open(tmp_path / "ledger.db") as ledger:
         ledger.create("d", PureDP(2))
         counted: dict[str, Any] = {"ledger": ledger, "dataset": "d", "epsilon": 1}

@@ -181,7 +181,7 @@ def test_the_law_of_groups_kept_by_weights(relation: str) -> None:
 def test_the_rho_of_groups_kept_by_weights(relation: str) -> None:
     """Outside an event of the stated probability, the law of common groups has the stated ρ, at every order.
 
-    The event is that a group is named which only one of the two neighbours has.
+    In that event, a group is named that only one of the two neighbours has.
     """
     both = weighings_at(Fraction(2), Fraction(1, 5), 3, relation)
     rho, beyond = float(both.rho), float(both.unsafe)

@@ -170,7 +170,7 @@ def first(rows: pl.DataFrame) -> str | None:
 RELATIONS = ("add-remove", "replace")
 X, Y, XX, XY = ("x",), ("y",), ("x", "x"), ("x", "y")
 PEOPLE_FOR = {swayed: (X, Y, XX), first: (X, Y, XY)}
-"""Two rows in two blocks would sway both; the order of two different rows decides."""
+"""The people for each function: two rows could sway two blocks, or the order of two rows decides."""
 
 
 def audited(law: Any, neighbours: str, people: Sequence[Any] = (X, Y)) -> Any:

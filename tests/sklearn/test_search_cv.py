@@ -222,10 +222,10 @@ ROWS_DECIDE = {
     "check_classifiers_one_label": "asks for an error, or a model, where all labels are the same",
     "check_estimators_empty_data_messages": "asks for an error where there are no rows",
 }
-"""Left out, each with its reason: rows would decide whether ``fit`` raises."""
+"""Checks that are left out, with reasons: they make rows decide whether ``fit`` raises."""
 
 SKIPPED_BY_TAG = {"check_pipeline_consistency": "non_deterministic"}
-"""What scikit-learn itself leaves out for the tags that are stated."""
+"""Checks that scikit-learn itself skips because of the estimator's tags."""
 
 
 def _name(check: Any) -> str:

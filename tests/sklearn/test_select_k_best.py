@@ -26,13 +26,13 @@ ESTIMATORS = (
 )
 
 FRESH_NOISE = {"check_fit_idempotent"}
-"""Left out where fewer features are chosen than there are: a second fit draws other noise."""
+"""Checks that are left out unless all features are chosen: a second fit draws other noise."""
 
 ROWS_NEVER_RAISE = {
     "check_dtype_object",  # requires an error that names a cell that is not a number
     "check_estimators_empty_data_messages",  # requires an error for a table without rows
 }
-"""Left out: they ask that the rows decide whether there is an error."""
+"""Checks that are left out: they make rows decide whether there is an error."""
 
 SKIPPED_BY_TAG = {
     "check_estimators_nan_inf",  # allow_nan: an error about a NaN would reveal a row
@@ -42,7 +42,7 @@ SKIPPED_BY_TAG = {
     "check_transformer_data_not_an_array",
     "check_transformer_general",
 }
-"""What scikit-learn itself leaves out for the tags that are stated."""
+"""Checks that scikit-learn itself skips because of the estimator's tags."""
 
 
 def _name(check: Any) -> str:

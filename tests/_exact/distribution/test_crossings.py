@@ -46,7 +46,7 @@ def test_one_value_by_hand() -> None:
 
 
 def test_the_two_queries_that_attain_the_bound() -> None:
-    """(T + 2Δ, T) against (T + Δ, T + Δ), answers "below" and c times "above": exactly e^(Δ/b₁ + 2cΔ/b₂)."""
+    """For "below", then c times "above", (T + 2Δ, T) and (T + Δ, T + Δ) differ by e^(Δ/b₁ + 2cΔ/b₂)."""
     scales = NoiseScales(Fraction(3), Fraction(5))
     for crossings in (1, 2, 7):
         pairs = [

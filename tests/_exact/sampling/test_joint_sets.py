@@ -51,7 +51,7 @@ def test_every_tape_leads_to_the_law(counts: list[int], coarse: bool) -> None:
     ],
 )
 def test_draws_follow_the_law(counts: list[int], k: int, scale: Fraction, blocks: Blocks) -> None:
-    """All of at most 15 frequencies are within 7 standard deviations; under 10⁻⁹ of runs give a false alarm.
+    """Each of up to 15 frequencies is within 7 standard deviations; false alarms are rarer than 1 in 10⁹.
 
     With 3,000 draws, a probability of 0.1 that is wrong by half is detected.
     """
@@ -141,7 +141,7 @@ def test_many_candidates_and_many_places() -> None:
 def test_few_levels_are_counted_and_each_once(scale: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counting a level of 100 positions takes milliseconds, so the number of levels determines the time.
 
-    Before, a thousand levels were counted three times, which took 20 seconds for a million candidates.
+    Previously, a thousand levels were counted three times, which took 20 seconds for a million candidates.
     """
     counted: list[int] = []
     slowly = Sets._counted

@@ -50,7 +50,7 @@ def test_every_tape_leads_to_the_law(counts: list[int], coarse: bool) -> None:
     ],
 )
 def test_draws_follow_the_law(counts: list[int], k: int, scale: Fraction, blocks: Blocks) -> None:
-    """All of at most 60 frequencies are within 7 standard deviations; under 10⁻⁹ of runs give a false alarm.
+    """Each of up to 60 frequencies is within 7 standard deviations; false alarms are rarer than 1 in 10⁹.
 
     With 3,000 draws, a probability of 0.1 that is wrong by half is detected. In the last case a level is
     drawn within a wide block; the last level has most of its tuples.

@@ -71,7 +71,7 @@ def test_no_number_of_groups_names_a_new_one_more_often(variance: str, deviation
 def test_noise_and_thresholds_are_the_least_that_are_enough(
     epsilon: Fraction, delta: Fraction, groups: int, replacing: bool
 ) -> None:
-    """The noise of both rounds costs as much as one round, and so do the chances of naming a new group."""
+    """Both rounds share one δ, for their noise and for their chances of naming a new group."""
     both = Weighings(epsilon, delta, groups=groups, replacing=replacing)
     rounds, steps = (both.first, both.last), 2 if replacing else 1
     assert 2 * both.rho == steps * sum(1 / rule.variance for rule in rounds)

@@ -60,7 +60,7 @@ BUSY = Tuning(
     sparse=0.0,
     spare=2,
 )
-"""Small enough that a few dozen candidates take every path but the one by first bits."""
+"""Small enough that a few dozen candidates take every path except the one by first bits."""
 LISTED = replace(STANDARD, first_bits_up_to=0, flipped_up_to=0)
 """No candidate is decided by first bits: without floats, the following bits would go to other candidates."""
 

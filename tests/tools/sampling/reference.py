@@ -20,7 +20,7 @@ def _ball(value: Fraction | int) -> Any:
 
 
 def permute_and_flip(gammas: Sequence[Fraction]) -> list[Any]:
-    """p_r ∫₀¹ Π_{t≠r} (1 − u p_t) du, by expanding the product as a polynomial in u."""
+    """Return p_r ∫₀¹ Π_{t≠r} (1 − u p_t) du, by expanding the product as a polynomial in u."""
     with ctx.workprec(PRECISION):
         coins = [_ball(-gamma).exp() for gamma in gammas]
         masses = []
@@ -37,7 +37,7 @@ def permute_and_flip(gammas: Sequence[Fraction]) -> list[Any]:
 
 
 def exponential(gammas: Sequence[Fraction]) -> list[Any]:
-    """p_r / Σ p."""
+    """Return p_r / Σ p."""
     with ctx.workprec(PRECISION):
         coins = [_ball(-gamma).exp() for gamma in gammas]
         return [coin / sum(coins) for coin in coins]
@@ -59,7 +59,7 @@ def _product(factors: Sequence[Laurent]) -> Laurent:
 
 
 def _integral(terms: Laurent, low: Fraction | None, high: Fraction | None) -> Any:
-    """∫ from ``low`` to ``high``; None stands for an infinity at which the integrand vanishes."""
+    """Integrate from ``low`` to ``high``; None stands for an infinity at which the integrand vanishes."""
     total = _ball(0)
     for power, coefficient in terms.items():
         if power == 0:
@@ -74,19 +74,19 @@ def _integral(terms: Laurent, low: Fraction | None, high: Fraction | None) -> An
 
 
 def _laplace_below(shift: Fraction) -> tuple[Laurent, Laurent]:
-    """F(y − shift) and f(y − shift) as Laurent polynomials, for y below ``shift``."""
+    """Return F(y − shift) and f(y − shift) as Laurent polynomials, for y below ``shift``."""
     rising = {1: _ball(-shift).exp() / 2}
     return rising, rising
 
 
 def _laplace_above(shift: Fraction) -> tuple[Laurent, Laurent]:
-    """F(y − shift) and f(y − shift) as Laurent polynomials, for y above ``shift``."""
+    """Return F(y − shift) and f(y − shift) as Laurent polynomials, for y above ``shift``."""
     falling = _ball(shift).exp() / 2
     return {0: _ball(1), -1: -falling}, {-1: falling}
 
 
 def laplace(gammas: Sequence[Fraction]) -> list[Any]:
-    """∫ f(y + γ_r) Π_{t≠r} F(y + γ_t) dy for Laplace f and F, the best score being at zero.
+    """Return ∫ f(y + γ_r) Π_{t≠r} F(y + γ_t) dy for Laplace f and F, with the best score at zero.
 
     Between two scores every factor is a Laurent polynomial in e^y, and so is the product.
     """
