@@ -65,12 +65,12 @@ class Scores:
     """
 
     __slots__: Mapping[str, str] | tuple[()] = {
-        "_range_distance": "d, or None where sensitivities differ.",
+        "_range_distance": "d, or None if sensitivities differ.",
         "candidates": "The labels, in the order of ``values``.",
         "monotonic": "Whether one person moves all scores in the same direction.",
-        "sensitivity": "Δ, or one for each candidate where they differ; None with a range distance.",
-        "unequal": "Where sensitivities differ, how scores are compared.",
-        "values": "The scores: a read-only NumPy array, of exact rationals where no machine type holds them.",
+        "sensitivity": "Δ, or one Δ for each candidate; None if a range distance was given.",
+        "unequal": "How scores are compared if sensitivities differ.",
+        "values": "The scores: a read-only NumPy array, of exact rationals if no machine type holds them.",
     }
     candidates: Sequence[Any]
     monotonic: bool

@@ -72,7 +72,7 @@ _GROUPS = {"A0": "A", "A1": "A", "B0": "B", "B1": "B", "B2": "B"}
     about="one person's value is replaced by any other",
 )
 def _diffprivlib_categorical(table: tuple[str, ...], cost: Fraction) -> dict[str, float]:
-    """Build two groups whose weights are balanced at ε/2, where the library checks the balance."""
+    """Build two groups whose weights are balanced at ε/2, which is where the library checks them."""
     epsilon = float(cost)
     near, apart = 0.999999, math.exp(-epsilon / 2)
     # Every row has the same total: 1 + w(A,A) + 3·w(A,B) = 1 + 2·w(B,B) + 2·w(A,B).

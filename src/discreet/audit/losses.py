@@ -94,7 +94,7 @@ class _TwoWayLoss(Loss):
 
 
 def log_ratios(first: Floats, second: Floats) -> Floats:
-    """Return the log-ratios ln P − ln Q; NaN for answers not known to be possible under either."""
+    """Return the log-ratios ln P − ln Q; NaN for answers that may be impossible under both."""
     with np.errstate(invalid="ignore"):
         ratios: Floats = np.subtract(first, second)
     unknown = (first <= _LOG_FLOOR) & (first == second)

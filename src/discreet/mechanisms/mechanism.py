@@ -84,7 +84,7 @@ class Mechanism(ABC):
     facts: ClassVar[Facts]
     """Known facts about the mechanism besides its guarantee."""
     takes_unequal: ClassVar[bool] = True
-    """Whether it accepts scores with different sensitivities."""
+    """Whether the mechanism accepts scores with different sensitivities."""
 
     def __init__(
         self, epsilon: object = None, *, scale: object = None, optimize: str = "max"

@@ -146,7 +146,7 @@ def mode_as_run(counts: Counts) -> Scores:
 
 
 def median_scores(counts: Counts) -> Scores:
-    """Score each bin by minus the people to be added or removed until it is the median; Δ = 1.
+    """Score each bin by minus the number of people to add or remove until it is the median; Δ = 1.
 
     Example:
         >>> median_scores(np.array([1, 3, 1])).values

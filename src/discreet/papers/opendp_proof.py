@@ -241,9 +241,9 @@ def _theorem_2_4(scope: Scope) -> Finding:
 
 @claim("Postcondition")
 def _postcondition(scope: Scope) -> Finding:
-    """If inputs are d_in-close and privacy_map(d_in) ≤ d_out, outputs are d_out-close: the map d/scale,
-    rounded up, never understates; it doubles d_in unless scores are monotonic, gives 0 at 0 and refuses
-    negative distances."""
+    """If inputs are d_in-close and privacy_map(d_in) ≤ d_out, outputs are d_out-close. The map is d/scale
+    rounded up, where d is 2·d_in, or d_in if scores are monotonic. It never understates the loss, gives 0
+    at 0 and refuses negative distances."""
     broken, cases = None, 0
     distances = [Fraction(k, 7) for k in range(scope.size(full=60, quick=20))]
     scales = [Fraction(1, 3), Fraction("0.1"), Fraction(2), Fraction(10**9, 7), Fraction(1, 10**12)]

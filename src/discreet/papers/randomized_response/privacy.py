@@ -73,7 +73,7 @@ def witness_of(
 
 @claim("Section III-A")
 def _section_3a(_scope: Scope) -> Finding:
-    """The naive mechanism is differentially private on data whose best score leads by more than Δ, and is
+    """The naive mechanism is differentially private on data whose best score leads by more than Δ, but
     not in general."""
     law = partial(distribution_naive, truth=_TRUTH)
     general = witness_of(law, (5, 4, 1), (5, 5, 1), 1, _EPSILON)
