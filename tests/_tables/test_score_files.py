@@ -221,7 +221,7 @@ def test_a_file_may_have_the_sensitivities(write: Any, name: str, content: str) 
     assert read(path).sensitivity == 1
     release = select_from_file(path, epsilon=3)
     assert release.answer in scores.candidates
-    assert any("ratios have the lower bound" in rule for rule in release.rules)
+    assert any("ratios have the smaller bound" in rule for rule in release.rules)
     assert "docs/proofs/unequal-sensitivities.md" in str(release.guarantee.proof)
 
 

@@ -86,7 +86,7 @@ class _OfSets:
 
 
 class _Ratio(_OfSets):
-    """Pure privacy: ln P(S) − ln Q(S) is at most ε."""
+    """The bound for pure privacy, which says that ln P(S) − ln Q(S) is at most ε."""
 
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         value, spread = _log_ratio(_chosen(first, event), _chosen(second, event))
@@ -98,7 +98,7 @@ class _Ratio(_OfSets):
 
 
 class _Range:
-    """Bounded range: two answers' log-ratios differ by at most ε."""
+    """The bound for bounded range, which says that two answers' log-ratios differ by at most ε."""
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
         ranking = _ranking(first, second)
@@ -120,7 +120,7 @@ class _Range:
 
 @dataclass(frozen=True, slots=True)
 class _Excess(_OfSets):
-    """(ε, δ): P(S) − e^ε Q(S) is at most δ."""
+    """The bound for (ε, δ), which says that P(S) − e^ε Q(S) is at most δ."""
 
     epsilon: float
 
@@ -137,7 +137,7 @@ class _Excess(_OfSets):
 
 
 class _Divergence(_OfSets):
-    """Concentrated privacy: the divergence between an event's two probabilities is at most ρ."""
+    """The bound for zCDP, which says that an event's two probabilities have a divergence of at most ρ."""
 
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         p = (_chosen(first, event) + 0.5) / (first.sum() + 1)

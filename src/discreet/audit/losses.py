@@ -116,7 +116,7 @@ class PureLoss(Loss):
         return Detail(outcome, swapped=bool(ratios[outcome] < 0))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """Return the log-ratio of that answer."""
+        """Return an interval that contains the log-ratio of the answer in ``detail``."""
         return ball_log_ratio(first[detail.outcome], second[detail.outcome])
 
 
@@ -137,7 +137,7 @@ class RangeLoss(Loss):
         return Detail(int(np.nanargmax(ratios)), other=int(np.nanargmin(ratios)))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """Return the log-ratio of one answer minus that of the other."""
+        """Return an interval that contains the difference of the log-ratios of both answers in ``detail``."""
         assert detail.other is not None
         high = ball_log_ratio(first[detail.outcome], second[detail.outcome])
         low = ball_log_ratio(second[detail.other], first[detail.other])
@@ -158,12 +158,12 @@ class HockeyStickLoss(_TwoWayLoss):
         return _event(first, second, float(self.epsilon))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """Return the excess of that event."""
+        """Return an interval that contains P(S) − e^ε Q(S) for the event S in ``detail``."""
         return _ball_excess(first, second, detail.event, ball_of(Fraction(self.epsilon)))
 
 
 def _event(first: Floats, second: Floats, epsilon: float) -> Detail:
-    """Return all answers that are more than e^ε times as likely under P."""
+    """Return all answers that are more than e^ε times as likely under P as under Q."""
     excess = _excess(first, second, epsilon)
     event = tuple(int(place) for place in np.flatnonzero(excess > 0))
     return Detail(int(excess.argmax()), event=event, threshold=epsilon)
@@ -216,7 +216,7 @@ class RenyiLoss(_TwoWayLoss):
         return max((at_one, 1.0), (value(top) if top > math.log(2e-3) else 0.0, 1 + math.exp(top)))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """Return the quotient at that order."""
+        """Return an interval that contains D_α/α at the order in ``detail``."""
         from flint import arb
 
         order, total = detail.order, arb(0)
@@ -228,8 +228,8 @@ class RenyiLoss(_TwoWayLoss):
             if q.is_zero():
                 return None
             if not p > 0 or not q > 0:
-                # An unknown term lowers the sum by at most this, because x·ln(x/y) ≥ −y/e and x^α·y^(1−α) ≥
-                # 0.
+                # An unknown term lowers the sum by at most this, because x·ln(x/y) ≥ −y/e and
+                # x^α·y^(1−α) ≥ 0.
                 total = total - (q.upper() if order == 1 else arb(0))
                 continue
             ratio = p / q
@@ -299,7 +299,7 @@ class LaplaceLoss(_TwoWayLoss):
         return _event(first, second, float(self._needed(first, second)[1]))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """Return the ε that the event requires at its threshold."""
+        """Return an interval that contains the ε that the event in ``detail`` requires at its threshold."""
         assert detail.threshold is not None
         threshold = ball_of(Fraction(detail.threshold))
         survivor = 1 - _ball_excess(first, second, detail.event, threshold)

@@ -27,7 +27,7 @@ from discreet.guarantees import ZCDP, Guarantee, PureDP
 from discreet.neighbours import ADD_REMOVE
 
 _CONTROLS = 32
-"""How often the first table is replayed against itself before a finding of a new kind is believed."""
+"""The number of replays of the first table against itself before a new kind of finding is believed."""
 
 _ROUNDING = 1e-9
 """The relative difference that can come from summing floats in a different order."""

@@ -73,7 +73,7 @@ class Kind(Protocol):
         """Yield the stages to try: a name, the size of the inputs, and pairs of neighbours."""
 
     def around(self, pair: Any, step: float) -> Iterable[Batch]:  # noqa: ARG002 (without climbs)
-        """Yield pairs of neighbours near this one."""
+        """Yield pairs of neighbours near this pair."""
         return ()
 
     def size(self, pair: Any) -> int:

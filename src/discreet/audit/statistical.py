@@ -1,4 +1,4 @@
-"""The statistical audit: test a black box that only samples against a claimed guarantee."""
+"""The statistical audit: test the claimed guarantee of a black box that only draws samples."""
 
 from __future__ import annotations
 

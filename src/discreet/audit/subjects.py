@@ -195,7 +195,7 @@ class Subject:
         return [self._cache[key] for key in keys]
 
     def log_laws(self, inputs: Sequence[Hashable]) -> Floats:
-        """Return log-probabilities on inputs of any other kind, one row for each input."""
+        """Return log-probabilities on inputs that are not score vectors, one row for each input."""
         for given in inputs:
             if given not in self._cache:
                 self._cache[given] = self._logs(given, 0)

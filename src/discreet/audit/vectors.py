@@ -35,7 +35,7 @@ Counts = tuple[int, ...]
 
 TOTALS = (7, 30, 300, LARGEST)
 _FEW_TOTALS = (30, LARGEST)
-"""The sizes of crowds for our own mechanisms, which are proved."""
+"""The sizes of crowds for our own mechanisms; few are enough, because their guarantees are proved."""
 
 _FEW = 64
 """A vector with more candidates than this is treated as a crowd."""
@@ -53,7 +53,7 @@ class Pair(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ScoreVectors(Kind):
-    """What every search among score vectors does: propose pairs of neighbours under one relation."""
+    """The base of every search among score vectors: it proposes pairs of neighbours under one relation."""
 
     among: Relation
     grid: ScoreGrid
@@ -201,7 +201,7 @@ class Vectors(ScoreVectors):
         return _listed(losses, here, there, counts)
 
     def changes(self, here: Floats, there: Floats) -> Floats:
-        """Return the losses."""
+        """Return the losses of the pairs; the larger they are, the more clearly the answers differ."""
         return self.batch(here, there, plainly=True).losses
 
     @property

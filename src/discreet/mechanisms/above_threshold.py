@@ -50,7 +50,7 @@ class CrossingRule:
 
     Proof: ``docs/proofs/above-threshold.md``.
 
-    Cost: below a microsecond per value; values that are all known in advance take one pass.
+    Cost: less than a microsecond per value; values that are all known in advance need a single pass.
 
     Args:
         epsilon: the cost of the whole stream, however long it is.

@@ -28,9 +28,10 @@ class Facts:
         law: the probabilities as a function of the gaps alone (``gaps``, ``correction``, ``log=``), in
             floats; None if they depend on more.
         ball_law: the same in interval arithmetic, from exact gaps and a precision in bits.
-        symmetric: exchanging candidates, or adding a constant to all scores, changes nothing but the labels.
-        regular: proved regular (``docs/proofs/auditing.md``): symmetric, and raising a candidate or lowering
-            another never makes it less likely.
+        symmetric: whether exchanging candidates only exchanges their probabilities, and adding a constant to
+            all scores changes nothing.
+        regular: whether the mechanism is proved regular (``docs/proofs/auditing.md``): it is symmetric, and a
+            candidate never becomes less likely if its score rises or another's falls.
         missed: the chance of missing a single best candidate if all others have the same gap, as a
             function of n and that gap; None if there is no closed form.
         hardest_known: whether it is proved that no scores have a larger expected error than one best

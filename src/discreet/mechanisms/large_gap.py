@@ -26,7 +26,7 @@ from discreet.scores import Scores
 
 # The allowed relative error of W as a float. A sum of 2⁴⁰ exponentials of gaps is far more precise.
 _TOLERANCE = 2.0**-32
-# Beyond this exponent, the exact value does not matter: a power of e is nearly zero, or large enough.
+# Beyond this exponent, the exact value does not matter: a power of e is nearly zero, or enormous.
 _FAR = 1_000_000
 _LEAST_DELTA = Fraction(1, 10**100_000)  # e^−10⁶ is negligible compared with any allowed δ
 

@@ -52,7 +52,7 @@ def mechanism_named(name: str, **parameters: object) -> Mechanism:
 
 
 Family: TypeAlias = Mechanism | Callable[..., Mechanism] | str
-"""A mechanism whose ε is ignored, a class (or any factory that takes ``epsilon=``), or a registered name."""
+"""A mechanism (its ε is ignored), a class or other factory that takes ``epsilon=``, or a registered name."""
 
 
 def member(family: Family, epsilon: object, **settings: object) -> Mechanism:
@@ -82,7 +82,7 @@ def mechanism_at(
     """Return the private mechanism that a question uses at this ε, by default permute-and-flip.
 
     ``besides`` names another part of the question that reads the scores or draws noise shown in an answer.
-    The timing of that part reveals something about the scores, so a steady mechanism is refused with it
+    The timing of that part reveals something about the scores, so a steady mechanism is then refused
     (docs/proofs/sampling.md, lemma 15).
     """
     made = member(PermuteAndFlip if mechanism is None else mechanism, epsilon, optimize=optimize)

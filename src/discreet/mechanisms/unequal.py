@@ -29,15 +29,15 @@ class UnequalWays:
     which is not known.
 
     Attributes:
-        recommended: the default way: *ratios* if it has the lower bound for more than half of the candidates.
+        recommended: the default way: *ratios* if its bound is smaller for more than half of the candidates.
         largest: the bound of *largest*.
         ratios: the smallest and the largest bound of *ratios*.
-        better_below: *ratios* has the lower bound if the best candidate's sensitivity is below this.
+        better_below: *ratios* has the smaller bound if the best candidate's sensitivity is below this.
 
     Example:
         >>> print(ways_for([Fraction(1)] * 199 + [Fraction(100)], epsilon=Fraction(1), monotonic=False))
         ratios: 33.6 to 3360 points off at worst, depending on the sensitivity of the best candidate; \
-largest: 848.4; ratios have the lower bound if that sensitivity is below 25.25. By default: ratios.
+largest: 848.4; ratios have the smaller bound if that sensitivity is below 25.25. By default: ratios.
     """
 
     recommended: str
@@ -49,7 +49,7 @@ largest: 848.4; ratios have the lower bound if that sensitivity is below 25.25. 
         least, most, largest = (figure(each, up=True) for each in (*self.ratios, self.largest))
         return (
             f"{RATIOS}: {least} to {most} points off at worst, depending on the sensitivity of the best "
-            f"candidate; {LARGEST}: {largest}; {RATIOS} have the lower bound if that sensitivity is below "
+            f"candidate; {LARGEST}: {largest}; {RATIOS} have the smaller bound if that sensitivity is below "
             f"{figure(self.better_below, up=False)}. By default: {self.recommended}."
         )
 

@@ -21,7 +21,7 @@ Layer: TypeAlias = dict[str, Any]
 
 _DARK = "#222222"
 _GREY = "#555555"
-# By default, panels do not share bars or shades.
+# Each panel has its own scales for bars and shades.
 _APART = {
     "spacing": 26,
     "bounds": "full",

@@ -66,22 +66,22 @@ def established(fact: object, what: str) -> None:
 
 
 def proved(covered: str, evidence: str, **numbers: Any) -> Finding:
-    """Return a finding: exact or interval arithmetic decided every case of the range, and all agree."""
+    """Return the finding that exact or interval arithmetic confirmed every case of the range."""
     return Finding(PROVED, covered, evidence, numbers)
 
 
 def consistent(covered: str, evidence: str, **numbers: Any) -> Finding:
-    """Return a finding: a search found no counterexample."""
+    """Return the finding that a search found no counterexample."""
     return Finding(CONSISTENT, covered, evidence, numbers)
 
 
 def refuted(covered: str, evidence: str, *, witness: Witness = None, **numbers: Any) -> Finding:
-    """Return a finding: there is a counterexample, checked in exact or interval arithmetic."""
+    """Return the finding that there is a counterexample, checked in exact or interval arithmetic."""
     return Finding(REFUTED, covered, evidence, numbers, witness)
 
 
 def not_checkable(why: str) -> Finding:
-    """Return a finding: the claim cannot be decided here, for the stated reason."""
+    """Return the finding that the claim cannot be decided here, for the stated reason."""
     return Finding(NOT_CHECKABLE, "", why)
 
 
