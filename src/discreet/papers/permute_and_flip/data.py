@@ -157,8 +157,8 @@ def _section_6_median(scope: Scope) -> Finding:
 
 @claim("Figure 3(a, b)")
 def _figure_3ab(scope: Scope) -> Finding:
-    """On HEPTH the ratio of the two errors rises from one at small ε to two at large ε, for mode and median.
-    On a logarithmic scale the two curves become parallel lines."""
+    """On HEPTH the ratio of the two mechanisms' errors rises from one at small ε to two at large ε, for mode
+    and median. On a logarithmic scale the two curves become parallel lines."""
     evidence = (
         "the ratio runs from 1 to 2, and the curves straighten. Their slope is not one but the gap of the "
         "second best in noise scales per ε: the error falls like exp(−εg/(2Δ)), not like exp(−ε)"

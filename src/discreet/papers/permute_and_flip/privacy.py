@@ -57,7 +57,7 @@ def not_private(
     """Return neighbours whose loss exceeds the claim for some ε, or None; also the number tried.
 
     Neighbours move each score by one of ``moves``. For x = exp(−ε/2), the claim is
-    Pr[q → r] − x^steps·Pr[q' → r] ≥ 0 on [0, 1], which means for every ε. ``both_ways`` also exchanges the
+    Pr[q → r] − x^steps·Pr[q' → r] ≥ 0 on [0, 1], that is, for every ε. ``both_ways`` also exchanges the
     neighbours.
     """
     factor, pairs = unknown() ** steps, 0

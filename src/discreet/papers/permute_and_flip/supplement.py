@@ -157,8 +157,8 @@ def _lemma_1(scope: Scope) -> Finding:
 
 @claim("Lemma 2")
 def _lemma_2(scope: Scope) -> Finding:
-    """The same probability is p_r Σ (−1)^|S|/(|S|+1) Π_{s in S} p_s over all sets S of other
-    candidates."""
+    """Permute-and-flip chooses r with probability p_r Σ (−1)^|S|/(|S|+1) Π_{s in S} p_s, where the sum is
+    over all sets S of other candidates."""
     most = scope.size(full=7, quick=5)
     return unless(
         _disagreement(sum_over_subsets, distribution_by_permutation, most),
@@ -203,8 +203,8 @@ def _lemma_3(scope: Scope) -> Finding:
 
 @claim("Remark 1")
 def _remark_1(scope: Scope) -> Finding:
-    """If one person can only raise scores (or only lower them), the same noise gives ε/2-differential
-    privacy."""
+    """If one person can only raise scores (or only lower them), noise of scale 2Δ/ε gives
+    ε/2-differential privacy."""
     most, depth = scope.size(full=4, quick=3), scope.size(full=4, quick=2)
     # The factor is exp(−ε/2) = x; general neighbours need x².
     broken, pairs = not_private(range(2, most + 1), depth, moves=(0, 1), steps=1, both_ways=True)

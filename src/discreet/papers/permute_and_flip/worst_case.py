@@ -215,8 +215,8 @@ def _ratio_at(n: int, p: float) -> float:
 
 @claim("Figure 1(b)")
 def _figure_1b_claim(scope: Scope) -> Finding:
-    """In the worst-case family the ratio of the two errors lies between one and two, tends to two as
-    p falls to 0, and to one as n grows with p fixed."""
+    """In the worst-case family the ratio of the two mechanisms' errors lies between one and two. It tends to
+    two as p falls to 0, and to one as n grows with p fixed."""
     most = scope.size(full=24, quick=10)
     p, broken = unknown(), None
     for count in range(2, most + 1):
@@ -245,8 +245,8 @@ def _figure_1b_claim(scope: Scope) -> Finding:
     "the analytic bounds",
 )
 def _figure_1c(drawing: Drawing) -> None:
-    """The ratio of the two worst-case expected errors is largest at n = 2 and falls towards one as n
-    grows."""
+    """The ratio of the two mechanisms' worst-case expected errors is largest at n = 2 and falls towards one
+    as n grows."""
     count = drawing.scope.size(full=40, quick=14)
     sizes = np.unique(np.geomspace(2, 1e6, count).round()).astype(int).tolist()
     flip, plain, upper, lower = (
