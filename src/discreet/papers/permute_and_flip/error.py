@@ -35,7 +35,7 @@ def wrong_exponential(count: int, coin: Number) -> Number:
 
 
 def wrong_permute_and_flip(count: int, coin: Number) -> Number:
-    """Return permute-and-flip's chance to miss the best in the worst-case family: 1 − (1 − (1 − p)^n)/(np)."""
+    """Return permute-and-flip's chance of a miss in the worst-case family: 1 − (1 − (1 − p)^n)/(np)."""
     return 1 - (1 - (1 - coin) ** count) / (count * coin)
 
 

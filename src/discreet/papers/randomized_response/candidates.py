@@ -1,8 +1,7 @@
 """Exponential randomized response, sections V-A and V-B: errors against n, and the ε actually spent.
 
-Throughout, Δ = 1 and the noise scale is 2Δ/ε, as in that paper. ERR ¼, ½, ¾ is exponential randomized
-response with a coin of 0.25, 0.5, 0.75. It is not private at the claimed ε, so its lower errors are not a
-real gain.
+Throughout, Δ = 1 and the noise scale is 2Δ/ε, as in the paper. ERR ¼, ½, ¾ is exponential randomized response
+with a coin of 0.25, 0.5, 0.75. It is not private at the claimed ε, so its lower errors are not a real gain.
 """
 
 from __future__ import annotations
@@ -99,7 +98,7 @@ def _mean_error(mechanism: Mechanism, every: list[Scores]) -> float:
 )
 def _figure_6a(drawing: Drawing) -> None:
     """Scores n, n − 2, n − 3, …: the errors level off near n = 100, permute-and-flip gains little over the
-    exponential mechanism at ε = 0.1, and randomized response is lower than both for π ≥ 0.25."""
+    exponential mechanism at ε = 0.1, and randomized response has a lower error than both for π ≥ 0.25."""
     along = _AlongN(drawing.scope, lambda n: [[n, *range(n - 2, -1, -1)]])
     along.draw(drawing)
     hundred = int(np.abs(np.array(along.sizes) - 100).argmin())
@@ -137,8 +136,8 @@ def _figure_6a(drawing: Drawing) -> None:
 )
 def _figure_6b(drawing: Drawing) -> None:
     """With the other scores uniform in [0, n − 2], randomized response beats the exponential mechanism for
-    π ≥ 0.25, by less than in (a). Permute-and-flip performs like randomized response at π = 0.25, and worse
-    for larger π."""
+    π ≥ 0.25, by less than in Figure 6(a). Permute-and-flip performs like randomized response at π = 0.25,
+    and worse for larger π."""
     draws = drawing.scope.size(full=10, quick=3)
     bits = scripted("figure 6b")
 

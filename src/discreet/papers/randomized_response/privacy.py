@@ -1,8 +1,8 @@
 """Exponential randomized response, section III: its algorithms, its regularity, its privacy.
 
 π is the chance of answering from the set T of near-best candidates (p in the paper). A witness is a pair of
-counts that differ by one person, so it is valid under every reading of "neighbour"; a few witnesses
-use medians instead, and say so. All witnesses are certified by interval arithmetic.
+counts that differ by one person, so it is valid under every reading of "neighbour"; a few witnesses use
+medians instead, and say so. All witnesses are certified by interval arithmetic.
 """
 
 from __future__ import annotations
@@ -296,7 +296,7 @@ def top_set_is_safe(scores: Scores) -> bool:
     """Return whether all neighbours of these scores have the same top set T. **Not private**.
 
     They do exactly if a single best candidate leads by more than 3Δ (Proposition 2 of the proof page). The
-    loss between these scores and a neighbour is then at most ε; other scores may lose more.
+    loss between these scores and a neighbour is then at most ε; other scores may have a larger loss.
 
     Example:
         >>> top_set_is_safe(Scores([9, 5, 5], sensitivity=1)), top_set_is_safe(Scores([9, 6], sensitivity=1))
