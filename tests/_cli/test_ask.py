@@ -43,7 +43,7 @@ def _run(*arguments: object) -> Any:
 
 
 def test_a_pipe_warns_that_perhaps_nobody_counted(folder: Path) -> None:
-    """The bare answer has no room for a warning, so stderr has it, with the margins of the numbers."""
+    """The bare answer has no room for a warning, so the warning goes to stderr."""
     asked = _run(
         "mode", folder / "visits.parquet", "--no-ledger", "--column", "diagnosis", "--user", "patient_id",
         "--candidates", "nosuch,neither", "--epsilon", 100, "--with-people",

@@ -70,7 +70,7 @@ def by_ocaml(
 
 
 def by_python(gammas: list[Fraction], tapes: list[str], *, width: int, step: int) -> Iterator[str]:
-    """Return the same for the plain sampler."""
+    """Return the plain sampler's result for each tape, and the number of bits used."""
     for tape in tapes:
         bits = TapeBits(map(int, tape))
         try:

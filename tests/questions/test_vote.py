@@ -223,7 +223,7 @@ def remembering(rows: pl.DataFrame) -> str:
 
 
 def communicating(rows: pl.DataFrame) -> str:
-    """Do the same through a file, which also works for blocks that run at the same time."""
+    """Vote depending on the rows of other blocks, learnt through a file, even while the blocks run."""
     import contextlib
     import os
     import time

@@ -140,7 +140,7 @@ class Mechanism(ABC):
 
     @property
     def optimize(self) -> str:
-        """``"max"`` or ``"min"``."""
+        """Whether the largest score is the best, ``"max"``, or the smallest, ``"min"``."""
         return self._optimize
 
     def __eq__(self, other: object) -> bool:
@@ -343,7 +343,7 @@ class Mechanism(ABC):
         return range_distance / self._scale if self._scale else math.inf
 
     def _distance_of(self, scores: Scores) -> Fraction:
-        """Return how far one person can move two of the compared numbers apart."""
+        """Return the most that one person can change the difference of two compared numbers."""
         if not isinstance(_scores(scores).sensitivity, tuple):
             return scores.range_distance
         if not self.takes_unequal:

@@ -95,7 +95,7 @@ def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) ->
 
 
 def distance_of(scores: Scores) -> Fraction:
-    """Return how far one person can move two of the compared numbers apart."""
+    """Return the most that one person can change the difference of two compared numbers."""
     if not isinstance(scores.sensitivity, tuple):
         return scores.range_distance
     if scores.unequal == RATIOS:

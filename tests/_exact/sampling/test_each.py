@@ -57,7 +57,7 @@ def _rows(
 
 
 def _joint(table: Sequence[Sequence[float]], law: Law) -> list[tuple[Fraction, Fraction]]:
-    """Return the probabilities of all combinations of positions; the first row is the last digit."""
+    """Return the probabilities of all combinations of positions; the first row's position varies fastest."""
     masses: list[Any] = [arb(1)]
     with ctx.workprec(reference.PRECISION):
         for row in table:
