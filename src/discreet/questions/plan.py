@@ -41,8 +41,8 @@ class Setting:
     """A table and the facts that its owner states once, under the same names as in ``discreet.table``.
 
     The ledger is not part of it: a plan knows only the ledger's ``accountant``, which adds up the budget
-    (None without a ledger). With ``kept`` each table is opened only once, for one question or while plans are
-    compared.
+    (None without a ledger). With ``kept``, each table is opened only once and reused, for one question or
+    while plans are compared.
     """
 
     data: Any
@@ -215,7 +215,7 @@ class Plan:
         chosen: a sentence about how ε was found, if ``error_at_most`` was given instead.
         groups: the labels of the groups, or None for one answer.
         shape: further fields of the release.
-        then: turns the answer into the plan that follows, already paid for; it returns None to end.
+        then: makes the following plan, which is already paid for, from the answer; it returns None to end.
         table: the table that the plan is for.
         meter: the budget as it would be after the payment; None without a ledger.
         left: the data set's remaining budget; None without a ledger.

@@ -65,7 +65,7 @@ class PrivateTable(Setting, ByName):
     # ---- before and after the payment ----------------------------------------------------------
 
     def plan(self, question: Question) -> Plan:
-        """Show what a question will cost and how accurate it will be; no row is read, nothing is paid."""
+        """Show what a question will cost and how accurate it will be; no row is read and nothing is paid."""
         with opened(self.ledger) as ledger:
             plan, budget = self._planned(question, ledger)
             plan = replace(plan, table=self)
@@ -82,7 +82,7 @@ class PrivateTable(Setting, ByName):
             )
 
     def ask(self, question: Question, *, watch: Watch = unwatched) -> TableRelease:
-        """Pay, then read, choose and release.
+        """Ask a question: pay for it, then read the table, choose an answer and release it.
 
         ``watch`` is called with the current step, how much of it is done, and its total. Seeing when each
         block of a vote ends reveals something about its rows that the budget does not cover.

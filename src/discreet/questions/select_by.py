@@ -149,7 +149,7 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
             raise refuse("sensitivity", None, "the most by which one person changes any one score")
         chooser = mechanism_at(self.mechanism, self.total, optimize=self.optimize)
         stated: dict[str, Any] = {"sensitivity": self.sensitivity, "monotonic": self.monotonic}
-        # Make the scores' form now, so that wrong parameters are refused before anything is spent.
+        # Build the scores with zeros now, so that wrong parameters are refused before anything is spent.
         form = Scores(
             [0] * len(self.candidates),
             candidates=self.candidates,

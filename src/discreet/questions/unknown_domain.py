@@ -57,7 +57,7 @@ EXAMPLES: dict[str, Callable[[int], Any]] = {
     "boolean": bool,
     "date": lambda day: datetime.date(2000, 1, 1) + datetime.timedelta(days=day),
 }
-"""Makes sample groups for each kind of column whose values can be listed, to plan and try out later steps."""
+"""Functions that make sample groups, for each kind of column that can be listed, to plan later steps."""
 CONSIDERED = 100
 """The default number of values that compete."""
 
@@ -149,7 +149,7 @@ def weighings_for(
 
 
 PeopleByShare = list[tuple[tuple[Any, int], int]]
-"""Entries ``((label, number), people)``: people of this group or value who count in ``number`` of them."""
+"""Entries ``((label, number), people)``: how many people with this label count with ``number`` labels in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def read_shares(table: Table, rows: Rows) -> GroupShares:
     kind = table.kind(rows.by)
 
     def without(named: Sequence[Any]) -> PeopleByShare:
-        # Other kinds cannot be listed in a statement; weighing all groups again is just as private.
+        # Other kinds of column cannot be listed in SQL; weighing all groups again is just as private.
         return people_per_group_and_share(table, rows, without=named if kind in EXAMPLES else ())
 
     if table.is_trial and kind in EXAMPLES:

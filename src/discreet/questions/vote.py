@@ -99,9 +99,10 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
 
     The function gets a frame of the table's own kind, or an Arrow table for a file or a database; rows are in
     random order. It runs in a new process for each block, away from the network, from other processes and
-    from files that could be written to, where the system allows that. If it raises, returns something else or
-    does not end, that block does not vote, and this is not reported. So the function is rehearsed first, on
-    invented rows or on ``rehearse_on``, where errors are shown; nothing is paid before it has voted there.
+    from files that could be written to, where the system allows that. If it raises an error, returns
+    something else or does not end, that block does not vote, and this is not reported. The function is
+    therefore rehearsed first, on invented rows or on ``rehearse_on``, where errors are shown; nothing is paid
+    before it has voted there.
 
     A vote chooses what is best *for a block*: a model that needs many rows loses there to a simpler one.
 
