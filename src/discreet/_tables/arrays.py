@@ -2,7 +2,7 @@
 
 A NumPy array declares its type. A list or an array of objects declares none, and a type inferred from the
 rows would let one row change how all others are read. So these hold texts, unless their type is stated
-(``read_as``). Each value is read by itself, and a value of another type is missing.
+(``read_as``). Each value is read by itself, and a value of another type counts as missing.
 """
 
 from __future__ import annotations

@@ -205,7 +205,7 @@ def _shuffled(count: int, bits: Bits) -> NDArray[np.int64]:
 
 
 class _Held:
-    """Some columns of a frame, without anything that reveals rows other than those taken."""
+    """Some columns of a frame, without anything that reveals rows other than the selected ones."""
 
     def __init__(self, data: Any, columns: Iterable[str], *, lazy: bool = False) -> None:
         library = type(data).__module__.partition(".")[0]

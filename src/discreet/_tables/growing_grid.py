@@ -32,7 +32,7 @@ LARGEST = 10**12
 
 @dataclass(frozen=True, slots=True)
 class GrowingGrid:
-    """The grid 0, ±1, ..., ±2048 units, then in steps of a thousandth to ``largest``; or its magnitudes only.
+    """The grid 0, ±1, ..., ±2048 units, then in steps of a thousandth up to ``largest``; or magnitudes only.
 
     Example:
         >>> grid = GrowingGrid(unit=Fraction(1), largest=Fraction(10**6))

@@ -77,13 +77,13 @@ class SQLite(Database):
         return f"'{text}'"
 
     def position(self, name: str) -> str:
-        """Pass hex digits, because a text that is not UTF-8 could not be passed to a Python function."""
+        """Convert by a Python function, which gets hex digits because it cannot get text outside UTF-8."""
         seconds = f"discreet_seconds(hex({self.quoted(name)}))"
         # A column of dates may also hold a time in SQLite; its day counts.
         return f"floor({seconds} / 86400.0)" if self.kinds[name] == "date" else seconds
 
     def month(self, days: str) -> str:
-        """Use SQLite's date function."""
+        """Return the month number, computed by SQLite's date function."""
         year, month = (
             f"CAST(strftime('{part}', ({days}) * 86400.0, 'unixepoch') AS BIGINT)"
             for part in ("%Y", "%m")
@@ -91,17 +91,17 @@ class SQLite(Database):
         return f"(12 * {year} + {month} - 1)"
 
     def md5(self, text: str) -> str:
-        """Use our own function, because SQLite has no MD5."""
+        """Return the hex digits of MD5, computed by our own function, because SQLite has none."""
         return f"discreet_md5({text})"
 
     def key_list(self, held: Places) -> str:
-        """Use a list of values."""
+        """Write the keys and their positions as a list of values."""
         rows = ", ".join(f"('{word}', {place})" for word, place in held) or "(NULL, 0)"
         return f"SELECT column1 AS word, column2 AS place FROM (VALUES {rows})"  # noqa: S608
 
     @contextmanager
     def reading(self, seconds: float | None) -> Iterator[None]:
-        """Use a read-only transaction."""
+        """Read in a read-only transaction, and stop at the time limit."""
         connection = self._connection
         connection.commit()
         connection.execute("PRAGMA query_only = ON")

@@ -1,8 +1,8 @@
 """Selection in the cluster, for more candidates than fit on one machine: one exact pass.
 
 Every candidate's score gets exponential noise. The noise is a keyed function of the candidate, so that a task
-that is retried, or run twice at once, reports the same. Every partition reports its first k candidates by
-noisy score, and the first k of those are the answer: permute-and-flip for k = 1, one-shot top-k for more
+that is retried, or run twice at once, reports the same result. Every partition reports its first k candidates
+by noisy score, and the first k of those are the answer: permute-and-flip for k = 1, one-shot top-k for more
 (docs/proofs/distributed-selection.md).
 
 The key and the scale are sent only inside the pickled function: never as a literal of a query, which the

@@ -1,6 +1,6 @@
 """The table that links each claim to a page of ``docs/proofs`` and to the theorem that Coq has checked.
 
-``tests/proofs/test_tie.py`` compares it with Coq's own print of every theorem named here, and requires the
+``tests/proofs/test_tie.py`` compares it with Coq's own printout of every theorem named here, and requires the
 law, the measure, the neighbour relation and the hypotheses of the claim. This checks the mathematics, not
 this code (``docs/proofs/checked-by-coq.md``).
 """

@@ -69,7 +69,7 @@ def invented_rows(question: Question, setting: Setting, bits: Bits) -> Any:
 def invented_columns(
     question: Question, setting: Setting, bits: Bits, *, further: Sequence[str] = ()
 ) -> tuple[dict[str, str], dict[str, list[Any]]]:
-    """Invent values for the columns that the question needs and for ``further`` ones; return kinds and values."""
+    """Invent values for the columns that the question needs, and ``further`` ones; return their kinds too."""
     condition = setting.narrowed(getattr(question, "where", None)).condition
     literals = {each.column: each.literals for each in comparisons(condition)} if condition else {}
     by = getattr(question, "by", None)

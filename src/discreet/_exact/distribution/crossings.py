@@ -31,11 +31,11 @@ _REACH = 46.0
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Equal values asked one after the other, with equal answers.
+    """Equal values that are asked about one after the other and get equal answers.
 
     Attributes:
         offset: the value minus the threshold.
-        above: the answer.
+        above: the answer: whether these values cross.
         times: the number of such values.
     """
 
@@ -55,7 +55,7 @@ def sequence_ball(
     most: Fraction | None = None,
     bits: int = 100,
 ) -> Any:
-    """Return an interval with the probability of all these answers and ``least`` ≤ X ≤ ``most``.
+    """Return an interval with the probability that all these answers occur and ``least`` ≤ X ≤ ``most``.
 
     The interval has about ``bits`` correct bits; a probability of zero is exactly zero.
 

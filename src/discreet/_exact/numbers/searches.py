@@ -20,7 +20,7 @@ def bisected(
     relative: float = 0.0,
     geometric: bool = False,
 ) -> tuple[float, float]:
-    """Return two numbers within ``relative`` of each other: the first is not enough, the second is.
+    """Return two numbers within ``relative`` of each other: the first is too low, the second is enough.
 
     ``enough`` must be false at ``low`` and true at ``high``; it is not called at either.
 

@@ -56,7 +56,7 @@ def normal_delta(epsilon: Fraction, spread: Fraction) -> Exact:
 
 
 def new_group_delta(groups: int, threshold: Fraction, variance: Fraction) -> Exact:
-    """Return an upper bound on the chance of naming any of the groups that only one given person has."""
+    """Return an upper bound on the chance of naming any group that a given person alone is in."""
 
     def formula(t: Ball, limit: Ball, square: Ball) -> Ball:
         return t * _at_most((1 / t.sqrt() - limit) / square.sqrt())
