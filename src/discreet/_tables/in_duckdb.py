@@ -172,7 +172,7 @@ class DuckDB(Engine):
         return f"CASE WHEN isfinite({moment}) THEN epoch({moment}) END::DOUBLE"
 
     def shown_position(self, name: str) -> str:
-        """Return the position of the local time in a zone that DuckDB knows; null beyond years 1 to 9999."""
+        """Return the position of the local time in a zone that DuckDB knows; null outside years 1 to 9999."""
         zone, seconds = self.zones.get(name), self.position(name)
         if zone is None:
             return seconds

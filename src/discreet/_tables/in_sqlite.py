@@ -77,7 +77,7 @@ class SQLite(Database):
         return f"'{text}'"
 
     def position(self, name: str) -> str:
-        """Convert by a Python function, which gets hex digits because it cannot get text outside UTF-8."""
+        """Convert by a Python function that gets hex digits, because it cannot be given invalid UTF-8."""
         seconds = f"discreet_seconds(hex({self.quoted(name)}))"
         # A column of dates may also hold a time in SQLite; its day counts.
         return f"floor({seconds} / 86400.0)" if self.kinds[name] == "date" else seconds

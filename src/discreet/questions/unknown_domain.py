@@ -149,7 +149,7 @@ def weighings_for(
 
 
 PeopleByShare = list[tuple[tuple[Any, int], int]]
-"""Entries ``((label, number), people)``: how many people with this label have ``number`` labels in all."""
+"""Entries ``((label, number), people)``: how many people with this label count with ``number`` in all."""
 
 
 @dataclass(frozen=True, slots=True)

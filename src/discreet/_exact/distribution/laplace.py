@@ -5,10 +5,10 @@ The probability of r is ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy. Set the bes
 * Above the best score (z < 0) every F is 1 − u·p_t/2 with u = e^z, and the integral is
   permute-and-flip's with halved coins.
 * Below it F has a kink at every score. Relative to p_r = exp(−γ_r) the integrand is at most
-  exp(−ψ(z)), where ψ grows by log 2 with every score above the point and by the weight of those below. So the
-  part below the few dozen best scores is negligible. Between two scores the integrand, as a function of 1 −
-  e^{z−b}, has positive Taylor coefficients. This bounds the error of a Gauss rule relative to the integral
-  itself (Theorems 4 and 5 of the proof page).
+  exp(−ψ(z)), where ψ grows by log 2 with every score above the point and by the weight of those below. So
+  the part below the few dozen best scores is negligible. Between two scores, the integrand, as a function
+  of 1 − e^{z−b}, has positive Taylor coefficients. This bounds the error of a Gauss rule relative to the
+  integral itself (Theorems 4 and 5 of the proof page).
 
 Everything is computed relative to p_r, so the smallest probabilities are as precise as the largest.
 """

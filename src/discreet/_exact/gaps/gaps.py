@@ -266,7 +266,7 @@ class Gaps:
         return self._arithmetic.gammas(bests, self.best)
 
     def few_near(self, level: int, *, most: int) -> Indices | None:
-        """Return the candidates that are not far at this level; None if there are many or the search is slow."""
+        """Return the candidates near at this level; None if there are many, or finding them is slow."""
         bests, threshold = self._block_bests, self.threshold(level)
         if bests is None:
             flags = self._is_near(self._values, threshold)

@@ -339,7 +339,7 @@ def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indi
 
 
 def few_indices(bits: Bits, bound: int, *, count: int, width: int = 64) -> list[int]:
-    """Like ``some_indices``, in plain Python, which is faster for few; ``bound`` may be up to ``2**width``."""
+    """Like ``some_indices``, in plain Python, which is faster for few; ``bound`` is at most ``2**width``."""
     whole = 1 << width
     surplus = whole % bound
     products = [word * bound for word in bits.words(count, width=width).tolist()]
