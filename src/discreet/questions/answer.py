@@ -198,7 +198,7 @@ class TableRelease(Release):
         return words.replace(" ", " assigned ") if self.assigned else words
 
     def _counted(self) -> str:
-        """Describe the noisy number of people who counted, and whether it is more than noise."""
+        """Describe the noisy number of people who were counted, and whether it is more than noise."""
         if self.voted is not None:
             return f"\n{counted(self.voted, 'block')} voted, {_give_or_take(self.voted_within)}"
         if self.people is None:

@@ -1,4 +1,4 @@
-"""The plan of a question in its setting: what it will do and cost. Planning reads no row and draws nothing.
+"""The plan of a question in its setting: what it will do and cost. Planning reads no row and draws no bits.
 
 A setting consists of the declared table, its person column, the neighbour relation and the way costs add up.
 It is public: it has no ledger and no randomness, and nothing in it comes from a row.

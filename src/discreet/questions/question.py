@@ -269,7 +269,7 @@ class Question(ABC):
         """Raise an error if the fields contradict each other; this needs no table."""
         if (self.epsilon is None) == (self.error_at_most is None):
             raise ParameterError(
-                "give ⟨epsilon⟩, or ⟨error_at_most⟩ and the least ε for it is used"
+                "give ⟨epsilon⟩, or ⟨error_at_most⟩ to use the smallest ε that achieves it"
             )
 
     @property

@@ -84,7 +84,7 @@ def require_counted(ledger: AnyLedger | None, dataset: str | None) -> None:
         raise refuse("ledger", ledger, "a ledger, or the address of one")
     if (ledger is None) != (dataset is None):
         raise ParameterError(
-            "⟨ledger⟩ and ⟨dataset⟩ go together: a ledger counts for a named data set"
+            "⟨ledger⟩ and ⟨dataset⟩ go together: a ledger keeps the budget of a named data set"
         )
 
 

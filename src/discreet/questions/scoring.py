@@ -40,7 +40,7 @@ LARGEST_DENOMINATOR = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The sensitivity Δ of scores under a neighbour relation, and whether one person moves all one way.
+    """The sensitivity Δ of scores under a neighbour relation, and whether one person moves them all one way.
 
     Example:
         >>> count_sensitivity("add-remove")
