@@ -8,7 +8,7 @@ nothing about other blocks.
 If the kernel allows it, a block's process is isolated from the machine. It has no network, sees only its
 own processes, which end with it, and can write only to an empty folder in memory.
 
-Only the standard library is used here, so that a block is cheap.
+Only the standard library is used here, so that starting a block is cheap.
 """
 
 from __future__ import annotations

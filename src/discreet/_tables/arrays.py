@@ -268,7 +268,7 @@ def _date(item: Any) -> int | None:
 
 
 def _moment(item: Any) -> int | None:
-    """Return the microseconds from 1970 to a moment, in UTC if it has a zone; a date means its midnight."""
+    """Return the microseconds from 1970 to a moment, in UTC if it has a zone; a date means midnight."""
     if not isinstance(item, datetime.datetime):
         item = datetime.datetime(item.year, item.month, item.day)
     return _ticks(micros_of(item))

@@ -286,7 +286,7 @@ def _selected(
     period: str | None = None,
     indexing: bool = True,
 ) -> Query:
-    """Select the rows that count: value, person and group; with ``indexing``, groups by position."""
+    """Select value, person and group of the rows that count; with ``indexing``, a group is its position."""
     engine = table.engine
     given = {"value": column} | _kept(rows)
     ways: dict[str, Sequence[str]] = {name: (table.identity(each),) for name, each in given.items()}
@@ -354,7 +354,7 @@ def _key(rows: Rows) -> int:
 
 
 def _few_groups(table: Table, query: Query, rows: Rows) -> Query:
-    """Keep each person's rows in at most ``groups_per_person`` groups, drawn independently of others."""
+    """Keep each person's rows in at most ``groups_per_person`` groups, drawn independently of anyone else."""
     names = query.columns
     query = query.set({"draw": table.engine.drawn(_key(rows), _GROUP, len(rows.groups))})
     if rows.groups_per_person == 1:
@@ -427,7 +427,7 @@ def _people_at(
 def _counted(
     table: Table, rows: Rows, query: Query, column: str, *, width: int, doing: str
 ) -> Counts:
-    """Return the number of people for each group and candidate; where nobody counts it is zero."""
+    """Return the number of people for each group and candidate, which may be zero."""
     counts = np.zeros((rows.number_of_groups, width), dtype=np.int64)
 
     def run() -> None:

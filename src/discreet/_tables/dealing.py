@@ -1,8 +1,8 @@
 """Dealing people into blocks: secret random bits decide each person's block.
 
 Each person's own random bits choose their block. The rows of a block are shuffled, because a row's position
-in the table would reveal something about the others. A block's content depends only on the rows of
-its own people and on these bits (``docs/proofs/votes.md``).
+in the table would reveal something about other rows. A block's content depends only on the rows of its own
+people and on these bits (``docs/proofs/votes.md``).
 """
 
 from __future__ import annotations

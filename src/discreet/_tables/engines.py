@@ -232,7 +232,7 @@ class Engine(ABC):
         return f"{key:f}" if hasattr(key, "quantize") else str(key)  # a decimal without an exponent
 
     def words(self, keys: Iterable[Any]) -> list[str | None]:
-        """Return the word of each key; fast for ASCII texts, because a public list may have a million."""
+        """Return the word of each key; fast for ASCII texts, because a public list may be very long."""
         return [
             key.encode(self.encoding).hex().upper()
             if type(key) is str and key.isascii()

@@ -131,7 +131,7 @@ class GrowingGrid:
         return query.set({"place": f"{place} + {engine.real(self.zero)}"})
 
     def with_mean(self, query: Query, engine: Engine, *kept: str) -> Query:
-        """Return the query with ``place``, the point nearest to the mean for each group by ``kept``.
+        """Return the query with ``place``, the point nearest to the mean for each combination of ``kept``.
 
         The points have the indices ``value``. Each point is a whole number of units, and these numbers are
         added exactly, digit by digit, so that row order does not matter.

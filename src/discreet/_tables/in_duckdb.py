@@ -192,7 +192,7 @@ class DuckDB(Engine):
 
         It is applied twice, because the hash of several columns is a bitwise sum of their hashes. Applied
         once, it would not be even: take three choices and the first bit in which their hashes differ; the
-        choice that differs from the other two in this bit would come first half of the time.
+        choice that differs from the other two in this bit would come first in half of all cases.
         """
         return f"(hash(hash({', '.join(parts)})) >> {64 - bits})"
 
@@ -276,7 +276,7 @@ class DuckDB(Engine):
 
 @contextlib.contextmanager
 def _stopping(connection: Any) -> Iterator[None]:
-    """Let an interrupt stop the connection's statement, and take effect after it.
+    """Let an interrupt stop the connection's statement; afterwards it has its usual effect.
 
     DuckDB notices interrupts by itself, but then it may wait forever for a worker that was not notified. A
     relation from the caller does not show its connection, so DuckDB itself has to handle that case.

@@ -64,7 +64,7 @@ class SQLite(Database):
         return f"CAST({word} AS {kinds[kind]})" if kind in kinds else word
 
     def real(self, number: float) -> str:
-        """Write a quotient of whole numbers, because SQLite's own parsing of digits may be off by a unit."""
+        """Write a quotient of whole numbers, because SQLite's own parsing may be off in the last place."""
         if math.isinf(number):
             return "9e999" if number > 0 else "-9e999"
         above, below = float(number).as_integer_ratio()
@@ -127,7 +127,7 @@ def _kind(declared: str) -> str:
 
 
 def declared_in(connection: Any, table: str) -> dict[str, str]:
-    """Return the columns of a table or a view with their declared types; '' for none."""
+    """Return the columns of a table or a view with their declared types; '' if there is none."""
     query = "SELECT name, type FROM pragma_table_info(?)"
     return dict(connection.execute(query, (table,)).fetchall())
 

@@ -79,7 +79,7 @@ def _identities(column: Any) -> Identities:
 
 
 def select_in_cluster(scored: Any, *, scale: Fraction, noise: KeyedNoise, count: int) -> list[Any]:
-    """Return the first ``count`` candidates of the frame (``candidate``, whole ``score``) by noisy score."""
+    """Return the first ``count`` candidates of a frame (``candidate``, ``score``) by noisy score."""
     from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
     kind = scored.schema["candidate"].dataType

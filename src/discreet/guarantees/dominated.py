@@ -106,9 +106,9 @@ class AveragedRange(LaplaceDominated):
 class ApproxZCDP(ApproxDP):
     """(ε, δ)-DP that is also ρ-zCDP outside an event of probability ``beyond``.
 
-    Normal noise gives this if a group that only one person has may be named with a small probability
-    (``docs/proofs/groups-from-the-data.md``). A budget that adds up ρ charges this ρ and ``beyond``, not
-    the ρ of its ε (``docs/proofs/composition.md``, Theorem 1 (d)).
+    Normal noise gives this if a group that only one person is in may be named with a small probability
+    (``docs/proofs/groups-from-the-data.md``). A budget that adds up ρ charges this ρ and ``beyond``, not the
+    ρ of its ε (``docs/proofs/composition.md``, Theorem 1 (d)).
 
     Example:
         >>> ApproxZCDP(1, "1e-6", "0.03", "5e-7").to(ApproxDP)

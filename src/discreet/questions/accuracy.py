@@ -112,7 +112,7 @@ class Accuracy:
 
     @property
     def judgement(self) -> str | None:
-        """Useful, doubtful, or no better than guessing; None if the error distribution is unknown."""
+        """The judgement: useful, doubtful or no better than guessing; None if the errors' law is unknown."""
         law = self._law
         if law is None:
             return None

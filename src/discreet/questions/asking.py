@@ -82,7 +82,7 @@ class Asking:
     def naming(
         self, pick: Pick, part: Part, *, share: Fraction = Fraction(0), k: int | None = None
     ) -> dict[str, Any]:
-        """Return arguments of ``plan`` to release ``k`` labels, or one, and counts for a ``share`` of ε."""
+        """Return arguments of ``plan`` to release ``k`` labels (or one), and counts for a ``share`` of ε."""
         each = self.epsilon_each * share / (k or 1)
 
         def choose(counted: Any, bits: Bits) -> Iterable[Found]:

@@ -146,7 +146,7 @@ def mixed(promise: Guarantee) -> Guarantee:
 
 
 def in_groups(promise: Guarantee, steps: int) -> Guarantee:
-    """Return the promise that remains if coins first assign people to groups, at this many steps' distance.
+    """Return the promise if coins first assign people to groups, for data sets this many steps apart.
 
     For Laplace-dominated promises, one theorem leads from the table to ρ, for one step and for two
     (``laplace_pair_of_two``). For other promises such a theorem covers one step only.

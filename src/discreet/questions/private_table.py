@@ -154,7 +154,7 @@ class PrivateTable(Setting, ByName):
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """The declared columns and their kinds; a JSON lines file declares only those asked for."""
+        """The declared columns and their kinds; a JSON lines file declares only those in use."""
         table = self.opened()
         return {**table.kinds, **table.read_as}
 

@@ -122,7 +122,7 @@ def run(
 
 
 def _meter(ledger: Any, dataset: str | None, event: Event, before: Any) -> Meter | None:
-    """Return the budget after the payment; the answer is paid for, so nothing here may raise."""
+    """Return the budget after the payment; the answer is paid for, so no error may occur here."""
     with suppress(Exception), opened(ledger) as open_ledger:
         if before is not None:
             return meter_of(before, event, paid=False)

@@ -343,10 +343,10 @@ def select_from_file(
 ) -> TableRelease:
     r"""Choose the candidate with the largest score in a file, privately.
 
-    With ``optimize="min"`` the smallest score wins, as for mistakes, distances or costs. If no sensitivity is
-    given, the file's column ``sensitivity`` has one for each candidate: that column is public and read before
-    anything is paid, and ``unequal`` determines how scores are then compared. The file is read by
-    :mod:`discreet._tables.score_files`, as in ``compare``, ``plan`` and the explorer.
+    With ``optimize="min"`` the smallest score wins, which suits mistakes, distances or costs. If no
+    sensitivity is given, the file's column ``sensitivity`` has one for each candidate: that column is public
+    and read before anything is paid, and ``unequal`` determines how scores are then compared. The file is
+    read by :mod:`discreet._tables.score_files`, as in ``compare``, ``plan`` and the explorer.
 
     Example:
         >>> import tempfile

@@ -1,9 +1,9 @@
 """Candidates that come from the data: limited-domain selection, which requires a δ.
 
 The method is from Durfee and Rogers (2019). The values with the most people compete with one further
-candidate, "nothing", whose score lies above the first value left out. A value that one person can bring into
-the list or push out of it almost never beats "nothing". ``docs/proofs/unknown-domain.md`` proves the
-guarantee.
+candidate, "nothing", whose score lies above that of the first value left out. A value that one person can
+bring into the list or push out of it almost never beats "nothing". ``docs/proofs/unknown-domain.md`` proves
+the guarantee.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ BY_WEIGHTS = "kept by the weights of their people"
 def weighings_for(
     keeping: Keeping, epsilon: Fraction, delta: Fraction, neighbours: str, groups: int
 ) -> Weighings | None:
-    """Return the weighting rule, if it names smaller groups than counting each person in one.
+    """Return the weighting rule, if it can name smaller groups than counting each person in one group.
 
     No data is read. Both rules are compared by how many people a group needs to be named with probability one
     half, if everybody counts in as many groups as allowed.

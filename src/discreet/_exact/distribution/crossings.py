@@ -183,7 +183,7 @@ class Panels:
             self.log_weights: Floats = np.log(weights) - np.abs(self.points) / self._first
 
     def _cut(self, start: float, end: float, steepest: int) -> list[float]:
-        """Return cuts of an interval, from its end nearer the bulk, or from both ends for two-sided noise."""
+        """Return where to cut an interval: finely near the bulk, or near both ends for two-sided noise."""
         length = end - start
         cuts = self._ladder(length / 2 if self._two_sided else length)
         fine = min(self._first, self._second) * 2.0 ** -np.arange(1, 1 + steepest.bit_length())

@@ -58,7 +58,7 @@ def least_whole(holds: Callable[[int], bool], *, most: int) -> int | None:
 
 
 def peak(height: Callable[[float], float], low: float, high: float) -> float:
-    """Return the maximum point of a function with a single peak on [low, high], by golden section.
+    """Return where a function with a single peak on [low, high] is largest, by golden section.
 
     Example:
         >>> round(peak(lambda x: -((x - 3) ** 2), 0, 10), 6)

@@ -265,7 +265,7 @@ def source_of_bits(randomness: Bits | None) -> Bits:
 
 
 def uniform_below(bits: Bits, bound: int) -> int:
-    """Return one uniform integer in ``range(bound)``: draw just enough bits, again if it is too large.
+    """Return one uniform integer in ``range(bound)``: draw just enough bits; draw again if too large.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits

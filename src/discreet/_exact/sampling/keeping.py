@@ -22,7 +22,7 @@ from discreet._exact.sampling.discrete_noise import common_floor
 def kept(
     people: NDArray[np.int64], *, keeping: KeepingRule, bits: Bits, word: int = 64
 ) -> NDArray[np.bool_]:
-    """Return whether each group is kept, independently, by the rule's chance for its size or weight.
+    """Decide independently for each group whether it is kept, by the rule's chance for its size or weight.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits

@@ -45,7 +45,7 @@ class Noise(Protocol):
 
     @property
     def coins(self) -> Coins:
-        """The coin c. It is at most 2^−level for the levels from which proposals come."""
+        """The coin c. At each level from which proposals come, it is at most 2^−level."""
         ...
 
     @property
