@@ -217,7 +217,7 @@ def _vote(
             told = f"it returned {answer!r:.200}, which is not a candidate".encode()
         else:
             told = b"it returned None, so the block does not vote" if place == _NONE else b""
-    except BaseException as error:  # of any kind: it ends here; only a rehearsal reports it
+    except BaseException as error:  # any error ends here; only a rehearsal reports it
         if telling:
             error.__traceback__ = (
                 error.__traceback__ and error.__traceback__.tb_next

@@ -230,7 +230,7 @@ class _Held:
         if kind == "polars":
             import polars as pl
 
-            # The list of categories may contain values that none of these rows have.
+            # The list of categories may contain values that do not occur in these rows.
             rows = self._held[places].with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
             stream = io.BytesIO()
             rows.write_ipc_stream(stream)
@@ -263,7 +263,7 @@ def _in_arrow(table: Any, places: NDArray[np.int64]) -> bytes:
 
     rows = table.replace_schema_metadata(None).take(pa.array(places))
     for place, each in enumerate(rows.schema):
-        if pa.types.is_dictionary(each.type):  # it may list values that none of these rows has
+        if pa.types.is_dictionary(each.type):  # it may list values that are not in these rows
             plain = rows.column(place).cast(each.type.value_type)
             rows = rows.set_column(place, each.name, plain)
     stream = io.BytesIO()

@@ -57,8 +57,8 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
     except (DiscreetError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
-        # BaseException, because a panic in Polars is not an Exception, and quotes the value that caused it.
-        # The message is kept only if it may be shown, because a debugger shows a frame's variables.
+        # Catch BaseException, because a panic in Polars is not an Exception, and quotes the value that caused
+        # it. The message is kept only if it may be shown, because a debugger shows a frame's variables.
         said = f"{type(error).__name__}: {error}" if telling else None
     if said is not None:
         raise TableError(

@@ -52,7 +52,8 @@ def spill_folder() -> str:
 @cache
 def _spill_folder(_process: int) -> str:
     folder = tempfile.mkdtemp(prefix="discreet-")
-    # Unlike atexit's, a finalizer also runs in a process of multiprocessing, and never in a fork of this one.
+    # Unlike an atexit function, a finalizer also runs in a multiprocessing process, and never in a fork of
+    # this process.
     Finalize(None, shutil.rmtree, (folder,), {"ignore_errors": True}, exitpriority=0)
     return folder
 

@@ -30,7 +30,7 @@ _TOKEN = re.compile(
 _COMPARISONS = ("=", "==", "!=", "<>", "<", "<=", ">", ">=")
 _SAME = {"<>": "!=", "==": "="}
 LARGEST_CONDITION = 100
-"""The most connectives and parentheses: with more, engines slow down and Python recurses too deeply."""
+"""The most connectives and parentheses allowed; more would slow engines down and recurse too deeply."""
 
 _DEEPENING = (("word", "and"), ("word", "or"), ("word", "not"), ("symbol", "("))
 _WORDS = ("and", "or", "not", "in", "is", "null", "true", "false")
@@ -107,7 +107,7 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
         kind = str(match.lastgroup)
         value = match.group(kind)
         if kind == "number":
-            # No column holds a longer integer, and float() reads it as infinity without raising.
+            # No column holds a longer integer, and float() reads it as infinity without an error.
             is_whole = len(value) <= 300 and re.fullmatch(r"[+-]?\d+", value)
             yield "literal", int(value) if is_whole else float(value)
         elif kind == "text":

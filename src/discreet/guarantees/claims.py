@@ -118,7 +118,8 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("one-shot", "PureDP"): Proof(_TOP_K, "top_k_one_shot_pure_dp"),
     ("joint", "PureDP"): Proof(_TOP_K, "top_k_joint_pure_dp"),
     ("joint", "BoundedRange"): Proof(_TOP_K, "weighed_bounded_range"),
-    # Covers all of these, and leads, several quantiles, noisy numbers of people, groups and hidden coins.
+    # Covers all of these, and also leads, several quantiles, noisy numbers of people, groups and hidden
+    # coins.
     ("answer", "PureDP"): Proof(_QUESTIONS, "answer_pure_dp"),
     ("answer", "ZCDP"): Proof(_QUESTIONS, "answer_zcdp"),
     # ---- votes of blocks, by one of the three selections ----

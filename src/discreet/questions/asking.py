@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.questions.of_rows import OfRows
 
 Pick = Callable[[Any, Bits], Iterable[tuple[list[tuple[Any, int]], Found]]]
-"""Takes what was read and random bits; yields, for each group, the chosen labels with their true counts."""
+"""A function from what was read, and random bits, to each group's chosen labels with their true counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,7 +148,7 @@ class Setting:
 # ---- the plan ------------------------------------------------------------------------------------------
 
 Watch: TypeAlias = Callable[[str, int, int], None]
-"""Called with the current step, how much of it is done, and its total."""
+"""A function that is called with the current step, how much of it is done, and its total."""
 
 
 def unwatched(_doing: str, _done: int, _all: int) -> None:

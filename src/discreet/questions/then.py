@@ -52,7 +52,7 @@ COVERED = Fraction(9, 10)
 """The share of people who should count in all of their groups, if the bound is chosen privately."""
 _FINDING, _CHOOSING = Fraction(1, 2), Fraction(1, 10)
 _MOST_LISTED = 1_000_000
-"""The largest ``groups_per_person`` allowed: a plan made before groups are found lists that many samples."""
+"""The largest ``groups_per_person`` allowed: a plan made before groups are found lists this many samples."""
 
 
 @value

@@ -77,7 +77,7 @@ JOINT = "joint"
 SET = "set"
 
 Chooser = Callable[[Counts, Bits], Iterable[list[int]]]
-"""Takes counts, one row per group, and random bits; returns the indices chosen in each row."""
+"""A function from counts, one row per group, and random bits to the indices chosen in each row."""
 
 
 def method_named(name: str, given: Any) -> str:

@@ -57,7 +57,7 @@ EXAMPLES: dict[str, Callable[[int], Any]] = {
     "boolean": bool,
     "date": lambda day: datetime.date(2000, 1, 1) + datetime.timedelta(days=day),
 }
-"""Functions that make sample groups, for each kind of column that can be listed, to plan later steps."""
+"""Functions that make sample groups for planning, one for each kind of column whose values can be listed."""
 CONSIDERED = 100
 """The default number of values that compete."""
 

@@ -49,7 +49,7 @@ from discreet.scores import Scores
 RANGE_DISTANCE = 2
 """One person moves the vote of one block from one candidate to another: ``docs/proofs/votes.md``."""
 AGREEING = Fraction(7, 10)
-"""The share of blocks that agree, for typical figures."""
+"""The share of blocks that typical figures assume to agree."""
 FEWEST_PEOPLE = 10
 """Blocks with fewer people rarely find the best candidate, so no smaller ones are recommended."""
 _REHEARSED = 20

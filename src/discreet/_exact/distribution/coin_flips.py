@@ -29,7 +29,7 @@ from discreet._exact.distribution.quadrature import (
     reciprocal_sum,
 )
 
-# At u = 42/Σc the integrand is below exp(−41) of its integral (Theorem 1 of the proof page).
+# At u = 42/Σc the integrand is below exp(−41) times its integral (Theorem 1 of the proof page).
 _REACH = 42.0
 # Up to this many coins are handled one by one, because splitting them into large and small would be slower.
 _FEW = 256

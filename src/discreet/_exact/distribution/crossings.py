@@ -238,7 +238,7 @@ def first_crossing(offsets: Floats, scales: NoiseScales) -> Floats:
         >>> np.allclose(chances.sum(), 1), int(chances.argmax())
         (True, 1)
     """
-    # With one-sided noise, the integrand changes only at values larger than all before them. With two-sided
+    # With one-sided noise, the integrand changes only at values larger than all earlier ones. With two-sided
     # noise it changes at every value, but mildly: for many values, the same points are enough.
     turns = np.unique(np.maximum.accumulate(offsets))
     if scales.two_sided and len(offsets) <= _AT_ONCE:
