@@ -75,7 +75,7 @@ def head_or_none(
 ) -> int | None:
     """Return a uniform choice among the candidates whose coins are heads, or None if there are none.
 
-    ``noise`` reaches each candidate whose coin is heads at a uniformly random time.
+    ``noise`` reaches a candidate at a uniformly random time if the candidate's coin is heads.
     """
     gaps.best  # noqa: B018 - reads all scores, and refuses NaN and infinities
     level = tuning.level

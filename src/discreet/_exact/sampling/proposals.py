@@ -262,6 +262,6 @@ class Clock:
 
 
 def _enclosed(uniform: Uniform) -> Ball:
-    """Return an interval that contains a number of which only some bits are known."""
+    """Return the interval in which a number lies, given the bits that are known."""
     low, high = uniform.ends()
     return low.union(high)
