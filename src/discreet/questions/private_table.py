@@ -238,18 +238,20 @@ def table(
             stands for. You state that each person counts in one row only.
         neighbours: ``"add-remove"`` (default) if neighbours differ by adding or removing one person, or
             ``"replace"`` if by replacing one.
-        where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
+        where: a condition that is checked on each row by itself, such as ``"age >= 18 and clinic in ('north',
+            'south')"``.
         engine: ``spark`` reads a path in a cluster; by default every table is read where it is.
         table: with the address of a database, or a SQLAlchemy engine: the table's name, ``schema.name`` if
             it has a schema.
         read_as: the type of a list, or of an array of objects: ``text`` (default), ``integer``, ``number``,
             ``decimal``, ``boolean``, ``date``, ``moment`` (a date with a time), ``time`` (of day), ``span``.
-            Values of another type are missing.
-        time_limit: how many seconds a database may work; after that nothing is released.
-        people: about how many people the table has, if that is public: typical errors are computed for this
-            many. It changes no answer and no cost.
+            Values of another type count as missing.
+        time_limit: how many seconds a database may take; after that nothing is released.
+        people: about how many people the table has, if that is public; typical errors are computed for this
+            number. It changes no answer and no cost.
         listed: public lists of columns' values, by column: ``{"clinic": ["north", "south"]}``.
-            Candidates, groups and values in conditions that are not listed give a warning before the payment.
+            Candidates, groups and values in conditions that are not listed cause a warning before the
+            payment.
 
     Example:
         >>> import tempfile, discreet, polars as pl

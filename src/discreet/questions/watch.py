@@ -28,7 +28,7 @@ class WatchTerms(TypedDict, total=False):
     Attributes:
         monotonic: whether one person moves all values in the same direction, which halves the noise.
         noise: ``"exponential"`` (default), or ``"laplace"`` for comparison.
-        threshold_share: the part of ε for the threshold's noise; by default the share with the least
+        threshold_share: the part of ε for the threshold's noise; by default the share that gives the least
             variance.
         steady: whether to do the same amount of work for any values; the distribution is the same.
         gap_unit: the public grid to which ``ask_gap`` rounds down; Δ by default.
