@@ -160,7 +160,7 @@ def scores_in(
     tell_lines: bool = True,
     most: int | None = None,
 ) -> LabelsAndValues:
-    """Return labels (None if there are none) and values in an open text; at most ``most`` candidates."""
+    """Return labels (None if there are none) and values in an open text file; at most ``most`` candidates."""
     try:
         if suffix == ".json":
             return _from_json(lines.read(), columns)

@@ -151,7 +151,7 @@ def scales_for(level: Fraction, epsilon: Fraction, neighbours: str) -> NoiseScal
 
 
 def first_within(people: Counts, level: Fraction, scales: NoiseScales, bits: Bits) -> int:
-    """Find the first index where the noisy number of people crosses the noisy threshold, else the last."""
+    """Find the first index at which the noisy number of people crosses the noisy threshold, or the last."""
     up_to = people_up_to(people, times=level.denominator)
     values = level.denominator * up_to - level.numerator * int(up_to[-1])
     found = NoisyThreshold(Fraction(0), scales, bits).crossings(values, 1)
