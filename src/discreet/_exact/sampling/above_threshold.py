@@ -91,7 +91,7 @@ class NoisyThreshold:
         self._negative = noise.two_sided and bits.integer(1) == 1
         word = tuning.word
         self._uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
-        while self._uniform.known < 1 << (word // 2):  # the first bits then locate X precisely enough
+        while self._uniform.known < 1 << (word // 2):  # the first bits then locate X well enough
             self._uniform.extend()
         self._waiting: list[int] = []
         # If floats would overflow or underflow, interval arithmetic decides everything.
