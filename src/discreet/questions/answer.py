@@ -256,7 +256,7 @@ class TableRelease(Release):
         for name in TableRelease.__annotations__:
             value = getattr(self, name)
             if name == "accuracy" and value is not None:
-                data[name] = value.proved()  # the typical error is slow to compute; the plan shows it
+                data[name] = value.proved()  # the typical error is slow to get; the plan shows it
             elif hasattr(value, "as_data"):
                 data[name] = value.as_data()
             elif value is not None and (name != "invented" or value):

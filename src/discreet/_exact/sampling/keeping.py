@@ -68,7 +68,7 @@ class Keeping:
                 e, d = ball_of(epsilon), ball_of(delta)
                 last = (1 + (1 - d) / d * (e / 2).tanh()).log() / e
                 found = common_floor(last, last)
-            if found is not None:  # never an integer, so a high enough precision decides
+            if found is not None:  # ``last`` is never an integer, so enough bits decide
                 self.turn = found + 1
                 return
 
