@@ -17,7 +17,7 @@ class Release:
 
     Attributes:
         answer: the chosen candidate, or a tuple of them.
-        guarantee: the guarantee, and cost, of the release, for the neighbour relation named.
+        guarantee: the guarantee, which is also the cost, for the relation in ``neighbours``.
         mechanism: the mechanism that chose the answer, in words.
         neighbours: the neighbour relation, in words.
         entry: the ledger's entry; None if no ledger counted this release.

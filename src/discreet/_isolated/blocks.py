@@ -150,7 +150,7 @@ class BlockRunner:
             told = self._line.recv(size, socket.MSG_WAITALL).decode(errors="replace")
         except (OSError, ValueError, ArithmeticError):
             told = "that process ended"
-        except Exception as error:  # struct.error: it ended before it sent anything
+        except Exception as error:  # struct.error if the process ended before it sent anything
             told = f"that process ended ({type(error).__name__})"
         if told:
             raise ParameterError(

@@ -139,7 +139,7 @@ def _scalars() -> tuple[str, ...]:
 
 
 def _is_installed(function: Any) -> bool:
-    """Return whether an installed library has this very function under its name."""
+    """Return whether an installed library has this very function under the function's name."""
     module = sys.modules.get(function.__module__ or "")
     file = getattr(module, "__file__", None)
     if module is None or file is None:

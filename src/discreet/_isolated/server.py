@@ -8,7 +8,7 @@ nothing about other blocks.
 If the kernel allows it, a block's process is isolated from the machine. It has no network, sees only its
 own processes, which end with it, and can write only to an empty folder in memory.
 
-Only the standard library is used here, so that a block is cheap.
+Only the standard library is used here, so that starting a block is cheap.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def _vote(
             told = f"it returned {answer!r:.200}, which is not a candidate".encode()
         else:
             told = b"it returned None, so the block does not vote" if place == _NONE else b""
-    except BaseException as error:  # of any kind: it ends here; only a rehearsal reports it
+    except BaseException as error:  # any error ends here; only a rehearsal reports it
         if telling:
             error.__traceback__ = (
                 error.__traceback__ and error.__traceback__.tb_next

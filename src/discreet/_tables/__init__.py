@@ -1,4 +1,4 @@
-"""Count the people in a table, per public candidate or grid point.
+"""Count the people in a table for each public candidate or grid point.
 
 A question is one SQL statement. DuckDB runs it on files and on data in memory; Spark, PostgreSQL and SQLite
 run it where the data is. All of them give the same counts.

@@ -2,7 +2,7 @@
 
 A NumPy array declares its type. A list or an array of objects declares none, and a type inferred from the
 rows would let one row change how all others are read. So these hold texts, unless their type is stated
-(``read_as``). Each value is read by itself, and a value of another type is missing.
+(``read_as``). Each value is read by itself, and a value of another type counts as missing.
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ def _date(item: Any) -> int | None:
 
 
 def _moment(item: Any) -> int | None:
-    """Return the microseconds from 1970 to a moment, in UTC if it has a zone; a date means its midnight."""
+    """Return the microseconds from 1970 to a moment, in UTC if it has a zone; a date means midnight."""
     if not isinstance(item, datetime.datetime):
         item = datetime.datetime(item.year, item.month, item.day)
     return _ticks(micros_of(item))

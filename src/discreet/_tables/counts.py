@@ -29,8 +29,9 @@ _MANY_COUNTS = 100_000
 MOST_COUNTED = 10**11
 """The most people that a row of a counted table can stand for, and the largest count of a candidate.
 
-It is below 2⁵³, so float64 sums up to it are exact in any order; larger sums are cut off. So no engine
-rounds, overflows or raises an error. Twenty million such counts (``LARGEST_GRID``) add up within 64 bits.
+It is below 2⁵³, so float64 sums up to it are exact in any order; larger sums are cut off. With this limit no
+engine rounds, overflows or raises an error. Twenty million such counts (``LARGEST_GRID``) add up within 64
+bits.
 """
 
 
@@ -41,13 +42,13 @@ class Rows:
     Attributes:
         user: the column that identifies a row's person, or None if every row is a different person.
         counted: the column with the number of people that a row stands for, or None.
-        where: a condition on single rows.
+        where: a condition that is checked on each row by itself.
         by: the column of the groups, or None.
         groups: the public groups, of the column's type.
-        period: for groups of dates or moments: the kind of period; ``groups`` then holds period numbers.
+        period: the kind of period, if the groups are periods of time; ``groups`` then holds their numbers.
         groups_per_person: each person counts in at most this many of their groups, drawn at random.
-        key: the key of the draws, new for each release; a draw depends on the key, the person and the choice
-            only.
+        key: the key for drawing groups or values at random, new for each release. A draw depends only on this
+            key, the person, and the group or value.
     """
 
     user: str | None = None
@@ -165,7 +166,7 @@ def people_with_any(
     grid: Grid | None = None,
     period: str | None = None,
 ) -> Counts:
-    """Count the people who have a value (one of ``keys``, one within ``grid``, or any), in one column."""
+    """Count the people who have a value (one of ``keys``, one within ``grid``, or any); return one column."""
     query = _selected(table, rows, column, as_number=grid is not None, period=period)
     if keys is not None:
         query = _indexed(table, query, "value", column, keys, period=period)
@@ -252,7 +253,7 @@ def counted_values(table: Table, rows: Rows, *, column: str) -> Query:
 def commonest_in_groups(
     table: Table, rows: Rows, *, column: str, most: int
 ) -> list[list[tuple[Any, int]]]:
-    """Return the commonest values of each group, or of all rows if there are no groups; ties by value."""
+    """Return the commonest values of each group, or of all rows without groups; ties are ordered by value."""
     if rows.by is None:
         return [commonest_values(table, rows, column=column, most=most)]
     query = _people_in(table, _selected(table, rows, column), rows, _GROUP, "value")
@@ -267,7 +268,7 @@ def commonest_in_groups(
 
 
 def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> list[tuple[Any, int]]:
-    """Return the values with the most people, at most ``most``, ties in the order of values."""
+    """Return the values with the most people, at most ``most``; ties are ordered by value."""
     query = counted_values(table, rows, column=column)
     doing = "counting people per value"
     return _listed(table, rows, query, column, most=most, doing=doing)
@@ -285,7 +286,7 @@ def _selected(
     period: str | None = None,
     indexing: bool = True,
 ) -> Query:
-    """Select the rows that count: value, person and group; with ``indexing``, groups by position."""
+    """Select value, person and group of the rows that count; with ``indexing``, a group is its position."""
     engine = table.engine
     given = {"value": column} | _kept(rows)
     ways: dict[str, Sequence[str]] = {name: (table.identity(each),) for name, each in given.items()}
@@ -333,7 +334,7 @@ def _indexed(
     other: bool = False,
     period: str | None = None,
 ) -> Query:
-    """Replace ``name``, a column's identity, with its key's position; drop other rows unless ``other``."""
+    """Replace ``name``, a column's identity, with its key's position; unless ``other``, drop other rows."""
     like = table.like(column, period)
     # Texts need no check: the word of a text that no row can have is None.
     sure = period is not None or like[0] == "text"
@@ -353,7 +354,7 @@ def _key(rows: Rows) -> int:
 
 
 def _few_groups(table: Table, query: Query, rows: Rows) -> Query:
-    """Keep each person's rows in at most ``groups_per_person`` groups, drawn independently of others."""
+    """Keep each person's rows in at most ``groups_per_person`` groups, drawn independently of anyone else."""
     names = query.columns
     query = query.set({"draw": table.engine.drawn(_key(rows), _GROUP, len(rows.groups))})
     if rows.groups_per_person == 1:
@@ -426,7 +427,7 @@ def _people_at(
 def _counted(
     table: Table, rows: Rows, query: Query, column: str, *, width: int, doing: str
 ) -> Counts:
-    """Return the number of people for each group and candidate; where nobody counts it is zero."""
+    """Return the number of people for each group and candidate, which may be zero."""
     counts = np.zeros((rows.number_of_groups, width), dtype=np.int64)
 
     def run() -> None:
@@ -444,7 +445,7 @@ def _counted(
 def _listed(
     table: Table, rows: Rows, query: Query, column: str, *, most: int | None = None, doing: str
 ) -> list[tuple[Any, int]]:
-    """Return the values of a column (with the kept columns) and their people, commonest first.
+    """Return the values of a column (with the kept columns) and their numbers of people, commonest first.
 
     They are Python values, because NumPy cannot hold a wide integer, a decimal or a NUL exactly.
     """

@@ -1,8 +1,8 @@
 """Dealing people into blocks: secret random bits decide each person's block.
 
 Each person's own random bits choose their block. The rows of a block are shuffled, because a row's position
-in the table would reveal something about the others. A block's content depends only on the rows of
-its own people and on these bits (``docs/proofs/votes.md``).
+in the table would reveal something about other rows. A block's content depends only on the rows of its own
+people and on these bits (``docs/proofs/votes.md``).
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def _shuffled(count: int, bits: Bits) -> NDArray[np.int64]:
 
 
 class _Held:
-    """Some columns of a frame, without anything that reveals rows other than those taken."""
+    """Some columns of a frame, without anything that reveals rows other than the selected ones."""
 
     def __init__(self, data: Any, columns: Iterable[str], *, lazy: bool = False) -> None:
         library = type(data).__module__.partition(".")[0]
@@ -230,7 +230,7 @@ class _Held:
         if kind == "polars":
             import polars as pl
 
-            # The list of categories may contain values that none of these rows have.
+            # The list of categories may contain values that do not occur in these rows.
             rows = self._held[places].with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
             stream = io.BytesIO()
             rows.write_ipc_stream(stream)
@@ -263,7 +263,7 @@ def _in_arrow(table: Any, places: NDArray[np.int64]) -> bytes:
 
     rows = table.replace_schema_metadata(None).take(pa.array(places))
     for place, each in enumerate(rows.schema):
-        if pa.types.is_dictionary(each.type):  # it may list values that none of these rows has
+        if pa.types.is_dictionary(each.type):  # it may list values that are not in these rows
             plain = rows.column(place).cast(each.type.value_type)
             rows = rows.set_column(place, each.name, plain)
     stream = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Text files in any encoding: read without raising at any byte, and copied into UTF-8."""
+"""Read text files in any encoding without an error at any byte, and copy them into UTF-8."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENCODINGS = (
     *("utf-8", "utf-16", "latin-1", "iso-8859-2", "iso-8859-15", "cp1250", "cp1251", "cp1252"),
     *("shift_jis", "gb18030", "big5", "euc_kr"),
 )
-"""Encodings that Python decodes without raising at any byte; invalid bytes are replaced."""
+"""Encodings that Python decodes without an error at any byte; invalid bytes are replaced."""
 
 
 def in_utf_8(paths: Sequence[str], *, encoding: str, folder: str) -> list[str]:

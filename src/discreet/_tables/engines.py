@@ -1,9 +1,9 @@
 """Engines: their SQL, their declared types, and how they run a statement.
 
-Every question is one SQL statement (``query``). Where engines differ in syntax there is a method here,
-which they override. Values are compared exactly: texts by their bytes, independent of collation, and wide
-numbers in their own type. Public keys are sent in the column's own type, and only their positions come
-back: a returned value would pass through other types, and its count could go to another candidate.
+Every question is one SQL statement (``query``). Where engines differ in syntax, they override a method that
+is defined here. Values are compared exactly: texts by their bytes, independent of collation, and wide numbers
+in their own type. Public keys are sent in the column's own type, and only their positions come back: a
+returned value would pass through other types, and its count could go to another candidate.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
     except (DiscreetError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
-        # BaseException, because a panic in Polars is not an Exception, and quotes the value that caused it.
-        # The message is kept only if it may be shown, because a debugger shows a frame's variables.
+        # Catch BaseException, because a panic in Polars is not an Exception, and quotes the value that caused
+        # it. The message is kept only if it may be shown, because a debugger shows a frame's variables.
         said = f"{type(error).__name__}: {error}" if telling else None
     if said is not None:
         raise TableError(
@@ -189,7 +189,7 @@ class Engine(ABC):
         types: the columns, each with its declared type as the engine writes it.
         kinds: the kind of each column.
         known_as: the columns' types as the table's owner knows them.
-        zones: the time zone of a column of moments that declares one.
+        zones: the time zone of each column of moments that declares one.
     """
 
     name = ""
@@ -232,7 +232,7 @@ class Engine(ABC):
         return f"{key:f}" if hasattr(key, "quantize") else str(key)  # a decimal without an exponent
 
     def words(self, keys: Iterable[Any]) -> list[str | None]:
-        """Return the word of each key; fast for ASCII texts, because a public list may have a million."""
+        """Return the word of each key; fast for ASCII texts, because a public list may be very long."""
         return [
             key.encode(self.encoding).hex().upper()
             if type(key) is str and key.isascii()
@@ -335,7 +335,7 @@ class Engine(ABC):
         """Return the rows whose column holds one of the keys, with the key's position.
 
         ``like`` is the kind and the type of the column. With ``rest``, all rows stay, and rows with none of
-        the keys get that position.
+        the keys get ``rest`` as their position.
         """
         key = self.of_word("word", *like)
         place, ending = self.one_each
@@ -349,7 +349,7 @@ class Engine(ABC):
     # ---- how a statement is run
 
     def loaded(self, _columns: Iterable[str]) -> Engine:
-        """Return the engine with the rows of these columns loaded: the first step that may read a row."""
+        """Return the engine with the rows of these columns loaded; no earlier step reads a row."""
         return self
 
     @abstractmethod

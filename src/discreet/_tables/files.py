@@ -22,7 +22,7 @@ from discreet._tables.local import of_arrow
 from discreet.errors import ParameterError, missing_extra
 
 SPELLED = ("date", "moment", "time", "span", "decimal")
-"""Types besides numbers that the texts of a text file's column may be read as."""
+"""Types, besides numbers, that a column of a text file can be read as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class TextFile:
         delimiter: the separator of the fields in a CSV file.
         encoding: the encoding of a CSV file.
         read_as: by column, the type its texts are read as when their order matters: ``date``,
-            ``moment`` (a date with a time), ``time`` (of day), ``span`` or ``decimal``. If bounds are
-            given, the way they are written also states it.
+            ``moment`` (a date with a time), ``time`` (of day), ``span`` or ``decimal``. If bounds are given,
+            the way they are written also states the type.
 
     Example:
         >>> TextFile("visits.csv", delimiter=";", encoding="cp1252").delimiter

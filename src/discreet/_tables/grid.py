@@ -126,7 +126,7 @@ class Grid:
         return self._with_place(query, engine, "value >= {}", -1)
 
     def with_mean(self, query: Query, engine: Engine, *kept: str) -> Query:
-        """Return the query with ``place``, the mean of the indices ``value`` for each group by ``kept``.
+        """Return the query with ``place``: the mean index ``value`` for each combination of ``kept``.
 
         The mean is rounded to the nearest whole number, halves up: floor((2·sum + rows)/(2·rows)).
         """

@@ -32,7 +32,7 @@ LARGEST = 10**12
 
 @dataclass(frozen=True, slots=True)
 class GrowingGrid:
-    """The grid 0, ±1, ..., ±2048 units, then in steps of a thousandth to ``largest``; or its magnitudes only.
+    """The grid 0, ±1, ..., ±2048 units, then in steps of a thousandth up to ``largest``; or magnitudes only.
 
     Example:
         >>> grid = GrowingGrid(unit=Fraction(1), largest=Fraction(10**6))
@@ -131,7 +131,7 @@ class GrowingGrid:
         return query.set({"place": f"{place} + {engine.real(self.zero)}"})
 
     def with_mean(self, query: Query, engine: Engine, *kept: str) -> Query:
-        """Return the query with ``place``, the point nearest to the mean for each group by ``kept``.
+        """Return the query with ``place``, the point nearest to the mean for each combination of ``kept``.
 
         The points have the indices ``value``. Each point is a whole number of units, and these numbers are
         added exactly, digit by digit, so that row order does not matter.

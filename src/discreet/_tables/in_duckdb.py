@@ -25,7 +25,7 @@ _FEW = 64
 _MOST_KNOWN = 256
 _LONGEST_KNOWN = 1 << 16
 _known: dict[tuple[str, tuple[tuple[str, str], ...]], None] = {}
-"""Statements that have been tried, with their types; they are not tried again, because it takes a while."""
+"""Statements that have been tried, with their types; a trial takes a while, so none is repeated."""
 
 _NO_BAR = "SET enable_progress_bar = false"
 _QUIET: dict[str, str | bool | int | float | list[str]] = {
@@ -45,14 +45,15 @@ exit.
 
 
 def spill_folder() -> str:
-    """Return this process's private folder for rows that do not fit in memory; deleted at its end."""
+    """Return this process's private folder for rows that do not fit in memory; it is deleted at exit."""
     return _spill_folder(os.getpid())
 
 
 @cache
 def _spill_folder(_process: int) -> str:
     folder = tempfile.mkdtemp(prefix="discreet-")
-    # Unlike atexit's, a finalizer also runs in a process of multiprocessing, and never in a fork of this one.
+    # Unlike an atexit function, a finalizer also runs in a multiprocessing process, and never in a fork of
+    # this process.
     Finalize(None, shutil.rmtree, (folder,), {"ignore_errors": True}, exitpriority=0)
     return folder
 
@@ -79,7 +80,7 @@ def connected() -> Any:
     try:
         connection.execute(_NO_BAR)
     except Exception:
-        # In a notebook without ipywidgets the bar is off, and DuckDB even refuses to switch it off.
+        # In a notebook without ipywidgets the progress bar is off, and DuckDB even refuses to switch it off.
         try:
             connection.execute("SELECT 1")
         except Exception:
@@ -141,7 +142,7 @@ class DuckDB(Engine):
         return f"encode(CAST({self.column(name)} AS VARCHAR))"
 
     def finite(self, number: str) -> str:
-        """Use a function: a comparison would miss NaN if a Parquet file states its largest number."""
+        """Test by a function; a comparison would miss NaN if a Parquet file states its largest number."""
         return f"isfinite({number})"
 
     def trimmed(self, text: str) -> str:
@@ -157,7 +158,7 @@ class DuckDB(Engine):
     week = "strftime({}, '%G-W%V')"
 
     def position(self, name: str) -> str:
-        """Return the position without raising; DuckDB's own conversions of distant times raise."""
+        """Return the position without an error; DuckDB's own conversions of distant times raise one."""
         held, declared = self.quoted(name), self.types[name]
         if name in self._ticks:
             return self._seconds(held, self._ticks[name])
@@ -172,7 +173,7 @@ class DuckDB(Engine):
         return f"CASE WHEN isfinite({moment}) THEN epoch({moment}) END::DOUBLE"
 
     def shown_position(self, name: str) -> str:
-        """Use the time zones that DuckDB knows; null beyond the years 1 to 9999."""
+        """Return the position of the local time in a zone that DuckDB knows; null outside years 1 to 9999."""
         zone, seconds = self.zones.get(name), self.position(name)
         if zone is None:
             return seconds
@@ -192,12 +193,12 @@ class DuckDB(Engine):
 
         It is applied twice, because the hash of several columns is a bitwise sum of their hashes. Applied
         once, it would not be even: take three choices and the first bit in which their hashes differ; the
-        choice that differs from the other two in this bit would come first half of the time.
+        choice that differs from the other two in this bit would come first in half of all cases.
         """
         return f"(hash(hash({', '.join(parts)})) >> {64 - bits})"
 
     def key_list(self, held: Places) -> str:
-        """Use two literals for any number of keys, because each literal would be bound separately."""
+        """Write all keys in two literals, because DuckDB binds each literal separately."""
         words, places = self._lists(held)
         return f"SELECT unnest({words}) AS word, unnest({places}) AS place"
 
@@ -210,7 +211,7 @@ class DuckDB(Engine):
     def indexed(
         self, query: Query, name: str, held: Places, *, like: tuple[str, str], rest: int | None
     ) -> Query:
-        """Search a short list for each row, which is faster than a join."""
+        """Find each row's key by searching the list if it is short, which is faster than a join."""
         if len(held) > _FEW:
             return super().indexed(query, name, held, like=like, rest=rest)
         words, places = self._lists(held)
@@ -258,7 +259,7 @@ class DuckDB(Engine):
 
     @contextlib.contextmanager
     def reading(self, seconds: float | None) -> Iterator[None]:
-        """Use a read-only transaction in a database."""
+        """Read in a read-only transaction if this is a database."""
         if not self.keeps_time:
             yield
             return
@@ -276,10 +277,10 @@ class DuckDB(Engine):
 
 @contextlib.contextmanager
 def _stopping(connection: Any) -> Iterator[None]:
-    """Let an interrupt stop the connection's statement, and take effect after it.
+    """Let an interrupt stop the connection's statement; afterwards it has its usual effect.
 
-    DuckDB notices interrupts by itself, but then it may wait forever for a worker that has not been told.
-    A relation of the caller's shows no connection, so DuckDB has to handle that case.
+    DuckDB notices interrupts by itself, but then it may wait forever for a worker that was not notified. A
+    relation from the caller does not show its connection, so DuckDB itself has to handle that case.
     """
     before, heard = signal.getsignal(signal.SIGINT), list[tuple[int, FrameType | None]]()
     main = threading.current_thread() is threading.main_thread()

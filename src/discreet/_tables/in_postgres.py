@@ -89,7 +89,7 @@ class Postgres(Database):
         return Postgres(connection, f"SELECT * FROM {name}", table=name)  # noqa: S608 - quoted
 
     def column(self, name: str) -> str:
-        """Cast to a known type, with null for a decimal that is NaN."""
+        """Return a column cast to a known type, with null for a decimal that is NaN."""
         held, declared = self.quoted(name), self.types[name]
         if self.known_as[name] != declared:
             held = f"CAST({held} AS {declared})"
@@ -98,7 +98,7 @@ class Postgres(Database):
         return f"CASE WHEN CAST({held} AS {self.double}) < {10.0**MOST_DIGITS!r} THEN {held} END"
 
     def text(self, name: str) -> str:
-        """Use the database's own encoding, because a byte that is not a character cannot be converted."""
+        """Return a text in the database's own encoding, because invalid bytes cannot be converted."""
         in_bytes = f"convert_to(CAST({self.column(name)} AS TEXT), '{self._encoding}')"
         return f"upper(encode({in_bytes}, 'hex')) COLLATE \"C\""
 
@@ -115,7 +115,7 @@ class Postgres(Database):
     one_each = ("MIN(place)", " GROUP BY 1")
 
     def key_list(self, held: Places) -> str:
-        """Use two literals for any number of keys."""
+        """Write all keys in two literals."""
         words, places = (",".join(str(pair[part]) for pair in held) for part in (0, 1))
         return (
             f"SELECT word, place FROM unnest(string_to_array('{words}', ','), "  # noqa: S608
@@ -135,7 +135,7 @@ class Postgres(Database):
 
     @contextmanager
     def reading(self, seconds: float | None) -> Iterator[None]:
-        """Use a read-only transaction with one snapshot of the data."""
+        """Read in a read-only transaction, from one snapshot of the data."""
         connection = self._connection
         with connection.transaction(force_rollback=True), connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")

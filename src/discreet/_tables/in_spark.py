@@ -24,11 +24,11 @@ class Spark(Engine):
         return "`" + name.replace("`", "``") + "`"
 
     def text(self, name: str) -> str:
-        """Return bytes, which have no collation."""
+        """Return a text as bytes, which have no collation."""
         return f"CAST(CAST({self.column(name)} AS STRING) AS BINARY)"
 
     def whole_part(self, number: str) -> str:
-        """Use Spark's own function, which gives a 64-bit integer; magnitudes beyond 2⁵³ have no fraction."""
+        """Round down by Spark's own function, whose result has 64 bits; beyond 2⁵³ there are no fractions."""
         return (
             f"CASE WHEN abs({number}) < 9e15 THEN CAST(floor({number}) AS DOUBLE) ELSE {number} END"
         )
@@ -48,7 +48,7 @@ class Spark(Engine):
     )
 
     def position(self, name: str) -> str:
-        """Convert to a number; each type has its own conversion."""
+        """Return a date or time as a number; each type has its own conversion."""
         held, kind, declared = self.quoted(name), self.kinds[name], self.types[name]
         if kind == "date":
             return f"CAST(unix_date({held}) AS DOUBLE)"
@@ -66,11 +66,11 @@ class Spark(Engine):
         return f"CAST({micros} AS DOUBLE) / 1e6"
 
     def hashed(self, *parts: str, bits: int) -> str:
-        """Use Spark's own hash."""
+        """Return Spark's own hash."""
         return f"shiftrightunsigned(xxhash64({', '.join(parts)}), {64 - bits})"
 
     def key_list(self, held: Places) -> str:
-        """Use two literals for any number of keys."""
+        """Write all keys in two literals."""
         words, places = (",".join(str(pair[part]) for pair in held) for part in (0, 1))
         if not held:
             return "SELECT CAST(NULL AS STRING) AS word, 0 AS place WHERE false"

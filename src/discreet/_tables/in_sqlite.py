@@ -64,7 +64,7 @@ class SQLite(Database):
         return f"CAST({word} AS {kinds[kind]})" if kind in kinds else word
 
     def real(self, number: float) -> str:
-        """Write a quotient of whole numbers, because SQLite's own parsing of digits may be off by a unit."""
+        """Write a quotient of whole numbers, because SQLite's own parsing may be off in the last place."""
         if math.isinf(number):
             return "9e999" if number > 0 else "-9e999"
         above, below = float(number).as_integer_ratio()
@@ -77,13 +77,13 @@ class SQLite(Database):
         return f"'{text}'"
 
     def position(self, name: str) -> str:
-        """Pass hex digits, because a text that is not UTF-8 could not be passed to a Python function."""
+        """Convert by a Python function that gets hex digits, because it cannot be given invalid UTF-8."""
         seconds = f"discreet_seconds(hex({self.quoted(name)}))"
         # A column of dates may also hold a time in SQLite; its day counts.
         return f"floor({seconds} / 86400.0)" if self.kinds[name] == "date" else seconds
 
     def month(self, days: str) -> str:
-        """Use SQLite's date function."""
+        """Return the month number, computed by SQLite's date function."""
         year, month = (
             f"CAST(strftime('{part}', ({days}) * 86400.0, 'unixepoch') AS BIGINT)"
             for part in ("%Y", "%m")
@@ -91,17 +91,17 @@ class SQLite(Database):
         return f"(12 * {year} + {month} - 1)"
 
     def md5(self, text: str) -> str:
-        """Use our own function, because SQLite has no MD5."""
+        """Return the hex digits of MD5, computed by our own function, because SQLite has none."""
         return f"discreet_md5({text})"
 
     def key_list(self, held: Places) -> str:
-        """Use a list of values."""
+        """Write the keys and their positions as a list of values."""
         rows = ", ".join(f"('{word}', {place})" for word, place in held) or "(NULL, 0)"
         return f"SELECT column1 AS word, column2 AS place FROM (VALUES {rows})"  # noqa: S608
 
     @contextmanager
     def reading(self, seconds: float | None) -> Iterator[None]:
-        """Use a read-only transaction."""
+        """Read in a read-only transaction, and stop at the time limit."""
         connection = self._connection
         connection.commit()
         connection.execute("PRAGMA query_only = ON")
@@ -127,7 +127,7 @@ def _kind(declared: str) -> str:
 
 
 def declared_in(connection: Any, table: str) -> dict[str, str]:
-    """Return the columns of a table or a view with their declared types; '' for none."""
+    """Return the columns of a table or a view with their declared types; '' if there is none."""
     query = "SELECT name, type FROM pragma_table_info(?)"
     return dict(connection.execute(query, (table,)).fetchall())
 

@@ -1,7 +1,7 @@
 """Tables in memory as DuckDB relations: pandas, Polars, Arrow, and anything that exports Arrow.
 
-Before the payment, only a table's declared schema is used; rows are handed over after it, and only those of
-the columns that the question uses. Moments and spans are handed over as whole numbers, because DuckDB's own
+Before the payment, only a table's declared schema is used. After it, rows are handed over, with only the
+columns that the question uses. Moments and spans are handed over as whole numbers, because DuckDB's own
 conversions raise errors at some values.
 
 pandas is read column by column, and never through its own Arrow stream or DuckDB's reader, which infer the
@@ -179,7 +179,7 @@ def _schema_of(data: Any) -> Any:
         import pyarrow as pa
     except ImportError:
         raise missing_extra("reading data through Arrow needs PyArrow", extra="arrow") from None
-    # Do not open the stream for this, because that may run a query.
+    # Do not open the stream for this, because opening it may run a query.
     for holder in (data, getattr(data, "schema", None)):
         if hasattr(holder, "__arrow_c_schema__"):
             return pa.schema(holder)

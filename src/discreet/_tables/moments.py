@@ -19,7 +19,7 @@ DATED = ("date", "moment", "time", "span")
 def moment_in(text: str) -> datetime.datetime | None:
     """Return the date, or the date with a time, that a text spells, else None.
 
-    An ISO week gives None, although Python's own parser reads it as its Monday.
+    An ISO week gives None, although Python's own parser reads it as the Monday of that week.
 
     Example:
         >>> moment_in("2024-12-31"), moment_in("2024-W01"), moment_in("2024-12")
@@ -117,7 +117,7 @@ _QUARTER = re.compile(r"(\d{4})-Q([1-4])")
 class Period:
     """A kind of period: how its written form becomes a number and back, and its first day.
 
-    Days are counted from 1970, weeks from the one with 1 January 1970, the others from the year 0.
+    Days are counted from 1970, weeks from the week of 1 January 1970, the others from the year 0.
     """
 
     read: Callable[[str], int | None]
@@ -209,7 +209,7 @@ def period_in(text: str) -> tuple[str, int] | None:
 
 
 def kind_named(words: Iterable[object]) -> str | None:
-    """Return the kind of period that some words name, if it is one kind; years only if every word is a year.
+    """Return the kind of period that words name, if there is just one; for years, all words must be years.
 
     Example:
         >>> kind_named(["2024-01", "unknown"]), kind_named(["2024-01", "2024-W01"]), kind_named(["1234", "x"])
@@ -223,7 +223,7 @@ def kind_named(words: Iterable[object]) -> str | None:
 
 
 def kinds_mixed(words: Iterable[object]) -> tuple[str, ...]:
-    """Return the kinds of periods that some words name, if several; years only if every word is a year.
+    """Return the kinds of periods that words name, if several; years count only if all words are periods.
 
     Example:
         >>> kinds_mixed(["2024-W01", "2024-01", "x"]), kinds_mixed(["2024-01", "1234", "x"])

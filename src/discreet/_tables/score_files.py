@@ -2,14 +2,14 @@
 
 * CSV (``.csv``, ``.txt``) and TSV: one candidate per line. A first line whose score is not a number names the
   columns.
-* JSON: an object from label to number, a list of numbers, or a list of objects (one per candidate).
+* JSON: an object that maps labels to numbers, a list of numbers, or a list of objects (one per candidate).
 * Parquet: a column of labels and a column of numbers.
 
 Without ``candidate_column`` and ``score_column``, the scores are in the column ``score``, or else in the
 second column. The labels are in the column ``candidate``, or else in the first of the other columns. A file
 with one column has only scores. A column ``sensitivity`` has one sensitivity for each candidate, and is used
-if the caller states none. A number in text is exactly the decimal or the fraction (``1/3``) written. An error
-names the rule, never the content of a cell.
+if the caller states none. A number in text is read exactly, as the decimal or the fraction (``1/3``) that is
+written. An error names the rule, never the content of a cell.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def scores_in(
     tell_lines: bool = True,
     most: int | None = None,
 ) -> LabelsAndValues:
-    """Return labels (None if there are none) and values in an open text; at most ``most`` candidates."""
+    """Return labels (None if there are none) and values in an open text file; at most ``most`` candidates."""
     try:
         if suffix == ".json":
             return _from_json(lines.read(), columns)

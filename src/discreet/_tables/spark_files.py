@@ -81,7 +81,7 @@ def read_parquet(session: Any, paths: Sequence[str]) -> Any:
         name = Path(path).name
         if name.startswith(("_", ".")) or name.endswith("._COPYING_"):
             raise ParameterError(f"{path!r}: Spark skips files with such names; rename it")
-    # Dates before 1583 mean the same as elsewhere, and do not raise.
+    # Dates before 1583 then mean the same as elsewhere, and raise no error.
     reader = session.read.option("datetimeRebaseMode", "CORRECTED")
     return reader.option("int96RebaseMode", "CORRECTED").parquet(*map(_no_pattern, paths))
 

@@ -1,8 +1,8 @@
 """Selection in the cluster, for more candidates than fit on one machine: one exact pass.
 
 Every candidate's score gets exponential noise. The noise is a keyed function of the candidate, so that a task
-that is retried, or run twice at once, reports the same. Every partition reports its first k candidates by
-noisy score, and the first k of those are the answer: permute-and-flip for k = 1, one-shot top-k for more
+that is retried, or run twice at once, reports the same result. Every partition reports its first k candidates
+by noisy score, and the first k of those are the answer: permute-and-flip for k = 1, one-shot top-k for more
 (docs/proofs/distributed-selection.md).
 
 The key and the scale are sent only inside the pickled function: never as a literal of a query, which the
@@ -79,7 +79,7 @@ def _identities(column: Any) -> Identities:
 
 
 def select_in_cluster(scored: Any, *, scale: Fraction, noise: KeyedNoise, count: int) -> list[Any]:
-    """Return the first ``count`` candidates of the frame (``candidate``, whole ``score``) by noisy score."""
+    """Return the first ``count`` candidates of a frame (``candidate``, ``score``) by noisy score."""
     from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
     kind = scored.schema["candidate"].dataType

@@ -1,4 +1,4 @@
-"""Dates, times and time spans in text files: one rule for every engine, and no text raises.
+"""Dates, times and time spans in text files: one rule for every engine, and no text raises an error.
 
 They become the numbers that ``moments`` makes of declared types: days since 1970, or seconds. A date is
 written with hyphens or slashes, the year first. Surrounding spaces and tabs are ignored, and so are digits
@@ -83,7 +83,7 @@ def named_period(engine: Engine, column: str, kind: str) -> str:
 
 
 class _Found:
-    """SQL that both engines understand, for a text that is null unless it matched its pattern.
+    """SQL for DuckDB and Spark alike, for a text that is null unless it matched its pattern.
 
     Digits are taken by position, and rare parts are searched for only if there is a sign of them, because
     patterns are slow.

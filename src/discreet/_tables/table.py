@@ -90,14 +90,14 @@ class Table:
         return self.ordered_kind(column) in DATED
 
     def period_named(self, column: str, words: Sequence[Any]) -> str | None:
-        """Return the kind of period that words compared with a column of texts name, else None."""
+        """Return the kind of period that is named by words compared with a column of texts, else None."""
         if self.ordered_kind(column) not in TEXTS:
             return None
         named = [word for word in words if isinstance(word, str) and word[:4].isdecimal()]
         return kind_named(words) if named else None
 
     def periods_mixed(self, column: str, words: Sequence[Any]) -> tuple[str, ...]:
-        """Return the kinds of periods that words compared with a column of texts name, if several."""
+        """Return the kinds of periods that are named by words compared with a column of texts, if several."""
         return kinds_mixed(words) if self.ordered_kind(column) in TEXTS else ()
 
     def kind(self, column: object, *, name: str = "column") -> str:

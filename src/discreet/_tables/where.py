@@ -1,11 +1,11 @@
 """``where``: a condition on a row's own columns, in a small language that cannot see other rows.
 
-An engine's own SQL could average over the table or fail on a value; either would leak. Here a condition
-consists of comparisons (``= != < <= > >=``), ``in (...)``, ``is null``, ``is not null``, ``and``, ``or``,
-``not`` and parentheses. Texts are in single quotes, unusual column names in double quotes. On a column of
-dates or moments, a text is a period and means all of it: ``visited in '2024-W01:2024-W10'``, ``visited <=
-'2024-03'``. NaN and infinities are null, and so is an empty field in a text file; a comparison with a null
-is false, and ``not`` makes that true. Every engine selects the same rows.
+An engine's own SQL could average over the table or fail on a value; either would leak information. Here a
+condition consists of comparisons (``= != < <= > >=``), ``in (...)``, ``is null``, ``is not null``, ``and``,
+``or``, ``not`` and parentheses. Texts are in single quotes, unusual column names in double quotes. On a
+column of dates or moments, a text is a period and means all of it: ``visited in '2024-W01:2024-W10'``,
+``visited <= '2024-03'``. NaN and infinities are null, and so is an empty field in a text file; a comparison
+with a null is false, and ``not`` makes that true. Every engine selects the same rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TOKEN = re.compile(
 _COMPARISONS = ("=", "==", "!=", "<>", "<", "<=", ">", ">=")
 _SAME = {"<>": "!=", "==": "="}
 LARGEST_CONDITION = 100
-"""The most connectives and parentheses: with more, engines slow down and Python recurses too deeply."""
+"""The most connectives and parentheses allowed; more would slow engines down and recurse too deeply."""
 
 _DEEPENING = (("word", "and"), ("word", "or"), ("word", "not"), ("symbol", "("))
 _WORDS = ("and", "or", "not", "in", "is", "null", "true", "false")
@@ -107,7 +107,7 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
         kind = str(match.lastgroup)
         value = match.group(kind)
         if kind == "number":
-            # No column holds a longer integer, and float() reads it as infinity without raising.
+            # No column holds a longer integer, and float() reads it as infinity without an error.
             is_whole = len(value) <= 300 and re.fullmatch(r"[+-]?\d+", value)
             yield "literal", int(value) if is_whole else float(value)
         elif kind == "text":

@@ -174,7 +174,7 @@ class Losses:
 
 
 def _masses(curve: Curve, reach: int, step: Fraction) -> list[Any]:
-    """Return the first law's masses at -reach·h, ..., reach·h, for the pair whose curve joins grid points.
+    """Return the first law's masses at -reach·h, ..., reach·h, for a pair whose curve joins the grid points.
 
     A convex curve lies below its chords, so joining its points by straight lines in τ dominates it. The
     mass under the second law is the change of slope.

@@ -1,6 +1,6 @@
 """The table that links each claim to a page of ``docs/proofs`` and to the theorem that Coq has checked.
 
-``tests/proofs/test_tie.py`` compares it with Coq's own print of every theorem named here, and requires the
+``tests/proofs/test_tie.py`` compares it with Coq's own printout of every theorem named here, and requires the
 law, the measure, the neighbour relation and the hypotheses of the claim. This checks the mathematics, not
 this code (``docs/proofs/checked-by-coq.md``).
 """
@@ -118,7 +118,8 @@ CLAIMS: dict[tuple[str, str], Proof] = {
     ("one-shot", "PureDP"): Proof(_TOP_K, "top_k_one_shot_pure_dp"),
     ("joint", "PureDP"): Proof(_TOP_K, "top_k_joint_pure_dp"),
     ("joint", "BoundedRange"): Proof(_TOP_K, "weighed_bounded_range"),
-    # Covers all of these, and leads, several quantiles, noisy numbers of people, groups and hidden coins.
+    # Covers all of these, and also leads, several quantiles, noisy numbers of people, groups and hidden
+    # coins.
     ("answer", "PureDP"): Proof(_QUESTIONS, "answer_pure_dp"),
     ("answer", "ZCDP"): Proof(_QUESTIONS, "answer_zcdp"),
     # ---- votes of blocks, by one of the three selections ----

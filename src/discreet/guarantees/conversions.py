@@ -69,7 +69,7 @@ class Proof:
         return tuple(path.as_uri() for path in found if path is not None)
 
     def then(self, step: Proof, *, shows: bool = False) -> Proof:
-        """Return this proof followed by one more step; the result counts as paper-only if either of them is.
+        """Return this proof followed by one more step; it counts as proved on paper if either of them is.
 
         With ``shows`` the step proves what this proof assumes.
 
@@ -182,7 +182,7 @@ def _rho(epsilon: Exact, formula: Any) -> Exact:
 
 
 def epsilon_of_zcdp(rho: Exact, delta: Fraction) -> Exact:
-    """Return the least ε found with ρ-zCDP ⇒ (ε, δ)-DP.
+    """Return the least ε found for which ρ-zCDP implies (ε, δ)-DP.
 
     Any order α gives a valid ε (``docs/proofs/conversions.md``).
     """

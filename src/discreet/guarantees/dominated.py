@@ -1,4 +1,4 @@
-"""Guarantees that the four measures cannot express: of two mechanisms, averages and normal noise."""
+"""Guarantees that the four measures cannot express: those of two mechanisms, averages and normal noise."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from discreet.guarantees.measures import (
 
 
 class LaplaceDominated(Epsilon):
-    """Neighbours at least as hard to tell apart as Laplace noise of scale 1/ε and that noise shifted by one.
+    """Neighbours are as hard to tell apart as Laplace noise of scale 1/ε and its shift by one, or harder.
 
     Permute-and-flip and Laplace noisy max give this guarantee (``docs/proofs/laplace-dominance.md``). It is
     ε-DP with a better δ and a better ρ than ε-DP alone implies.
@@ -79,7 +79,7 @@ class FlippedCoins(LaplaceDominated):
 
 
 class AveragedRange(LaplaceDominated):
-    """Bounded range given hidden coins that do not depend on the data.
+    """Bounded range once hidden coins, which do not depend on the data, are fixed.
 
     The exponential mechanism gives this guarantee if such coins first assign people to groups. Averaged over
     the coins the answers may have a larger range; δ, ρ and the composition of several releases are those of
@@ -106,9 +106,9 @@ class AveragedRange(LaplaceDominated):
 class ApproxZCDP(ApproxDP):
     """(ε, δ)-DP that is also ρ-zCDP outside an event of probability ``beyond``.
 
-    Normal noise gives this if a group that only one person has may be named with a small probability
-    (``docs/proofs/groups-from-the-data.md``). A budget that adds up ρ charges this ρ and ``beyond``, not
-    the ρ of its ε (``docs/proofs/composition.md``, Theorem 1 (d)).
+    Normal noise gives this if a group that only one person is in may be named with a small probability
+    (``docs/proofs/groups-from-the-data.md``). A budget that adds up ρ charges this ρ and ``beyond``, not the
+    ρ of its ε (``docs/proofs/composition.md``, Theorem 1 (d)).
 
     Example:
         >>> ApproxZCDP(1, "1e-6", "0.03", "5e-7").to(ApproxDP)

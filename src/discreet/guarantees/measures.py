@@ -62,7 +62,7 @@ class Guarantee(ABC):
 
     @property
     def proof(self) -> Proof | None:
-        """The pages and theorems that prove it; None for an unproved promise.
+        """The pages and theorems that prove the guarantee; None if it is unproved.
 
         Example:
             >>> from discreet import Exponential, Scores
@@ -419,7 +419,7 @@ class ApproxDP(Guarantee):
         return PureDP(self._epsilon).exact_in(measure) if self._delta == 0 else math.inf
 
     def _epsilon_at(self, target: Fraction) -> Exact:
-        """Return the ε for a δ of at least this promise's own (``docs/proofs/conversions.md``)."""
+        """Return the ε at a δ that is not below this promise's own (``docs/proofs/conversions.md``)."""
         if target < self._delta:
             return math.inf
         if target == self._delta:

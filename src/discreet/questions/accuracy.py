@@ -2,7 +2,7 @@
 
 *At worst* is proved for any data. *Typical* is the distribution of the error on public data that the plan
 describes, for about as many people as the owner states. The judgement compares mean errors: at most a tenth
-of a guess's error is useful, at most half is doubtful, and more is no better than guessing.
+of a guess's error is useful, at most half is doubtful, and a larger error is no better than guessing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ BOUNDED = (PermuteAndFlip.facts.law, Exponential.facts.law)
 def proved_bound(
     chooser: Mechanism | None, scale: Fraction, ways: int, level: Fraction
 ) -> float | None:
-    """Return an error that one choice among ``ways`` stays within, on any data, with probability ``level``.
+    """Return a bound on the error of one choice among ``ways``, for any data, with probability ``level``.
 
     ``scale`` is d/ε. The bound is proved for permute-and-flip and for the exponential mechanism; None as
     ``chooser`` means the latter. For other mechanisms the result is None: Laplace noise exceeds the bound.
@@ -86,7 +86,7 @@ class Accuracy:
         meaning: the meaning of an error, in words.
         assumed: the data for which ``typical`` is computed, in words.
         errors: computes the distribution of the error on that data; None if that is impossible.
-        most: the largest error that any answer can have, if that is public; a bound as large says nothing.
+        most: the largest error that any answer can have, if that is public; a bound this large says nothing.
 
     Example:
         >>> print(Accuracy(7.3, Fraction(19, 20), ("person", "people"), "people fewer than the best", ""))
@@ -112,7 +112,7 @@ class Accuracy:
 
     @property
     def judgement(self) -> str | None:
-        """Useful, doubtful, or no better than guessing; None if the error distribution is unknown."""
+        """The judgement: useful, doubtful or no better than guessing; None if the errors' law is unknown."""
         law = self._law
         if law is None:
             return None
@@ -235,8 +235,8 @@ def least_epsilon(
 ) -> Fraction:
     """Find the smallest ε, to within a thousandth, at which the error is small enough.
 
-    ``at`` returns the accuracy at an ε. A proved bound is proportional to 1/ε; a typical error only falls as
-    ε grows.
+    ``at`` returns the accuracy at an ε. A proved bound is proportional to 1/ε; a typical error can only fall
+    as ε grows.
     """
 
     def reached(epsilon: Fraction) -> bool:

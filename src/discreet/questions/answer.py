@@ -72,7 +72,8 @@ class TableRelease(Release):
             like ``answer``.
         count_within: with probability 95 % a noisy count is at most this far from the true one; a public
             figure, which follows from ε alone.
-        people: with ``with_people``, the noisy number of people who counted at all; one number per group.
+        people: with ``with_people``, the noisy number of people who were counted at all; one number per
+            group.
         people_within: the same bound as ``count_within``, for ``people``.
         voted: with ``with_voted``, the noisy number of blocks that voted.
         voted_within: with probability 95 % that number is at most this far from the true one.
@@ -163,7 +164,7 @@ class TableRelease(Release):
         return f"{marked}{self._answers()}{self._counted()}\n{self.guarantee.in_words()}\n{said}"
 
     def in_lines(self) -> str:
-        """The answer and what was released with it, one per line."""
+        """The answer and everything released with it, one item per line."""
         return f"{self._answers()}{self._counted()}"
 
     def in_tabs(self) -> str:
@@ -197,7 +198,7 @@ class TableRelease(Release):
         return words.replace(" ", " assigned ") if self.assigned else words
 
     def _counted(self) -> str:
-        """Describe the noisy number of people who counted, and whether it is more than noise."""
+        """Describe the noisy number of people who were counted, and whether it is more than noise."""
         if self.voted is not None:
             return f"\n{counted(self.voted, 'block')} voted, {_give_or_take(self.voted_within)}"
         if self.people is None:
@@ -255,7 +256,7 @@ class TableRelease(Release):
         for name in TableRelease.__annotations__:
             value = getattr(self, name)
             if name == "accuracy" and value is not None:
-                data[name] = value.proved()  # the typical error is slow; the plan shows it
+                data[name] = value.proved()  # the typical error is slow to get; the plan shows it
             elif hasattr(value, "as_data"):
                 data[name] = value.as_data()
             elif value is not None and (name != "invented" or value):

@@ -1,4 +1,4 @@
-"""One question about one table, opened: which rows count, what an answer may cost, and how a plan is made."""
+"""A question about an opened table: which rows count, what an answer may cost, and how a plan is made."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.questions.of_rows import OfRows
 
 Pick = Callable[[Any, Bits], Iterable[tuple[list[tuple[Any, int]], Found]]]
-"""Takes what was read and random bits; yields, for each group, the chosen labels with their true counts."""
+"""A function from what was read, and random bits, to each group's chosen labels with their true counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Asking:
     def naming(
         self, pick: Pick, part: Part, *, share: Fraction = Fraction(0), k: int | None = None
     ) -> dict[str, Any]:
-        """Release the ``k`` labels that ``pick`` chooses, or one; noisy counts take a ``share`` of ε."""
+        """Return arguments of ``plan`` to release ``k`` labels (or one), and counts for a ``share`` of ε."""
         each = self.epsilon_each * share / (k or 1)
 
         def choose(counted: Any, bits: Bits) -> Iterable[Found]:

@@ -28,7 +28,7 @@ from discreet.questions.scoring import label_of, level_of, people_up_to
 
 @value
 class Bound(Grouped, kind="bound"):
-    """A bound, for later questions, that the values of about a share ``covers`` of the people stay within.
+    """A bound within which the values of about a share ``covers`` of the people lie, for later questions.
 
     The column holds numbers or time spans with unknown bounds. Each person counts with their largest
     magnitude. The answer is the first point of a growing grid (see ``Quantile``) where the noisy number of
@@ -37,7 +37,7 @@ class Bound(Grouped, kind="bound"):
     are clamped.
 
     Price: one run of above-threshold upwards from zero, which stops at its first crossing, uses all of ε.
-    From the table to ε: ``answer_pure_dp`` (``docs/proofs/quantiles.md``, "A bound").
+    ``answer_pure_dp`` covers all steps from the table to ε (``docs/proofs/quantiles.md``, "A bound").
 
     Example:
         >>> import discreet, polars as pl
@@ -62,7 +62,8 @@ class Bound(Grouped, kind="bound"):
         takes="NUMBER",
     )
     unit: Any = field(
-        "The distance between grid points near zero; beyond 2048 units they lie a thousandth apart.",
+        "The distance between grid points near zero; beyond 2048 units it is about a thousandth of the "
+        "value.",
         default=1,
         takes="NUMBER",
         option=False,
@@ -77,7 +78,7 @@ class Bound(Grouped, kind="bound"):
         return f"bound that covers {label_of(Fraction(self.covers))} of {self.column}"
 
     def planned(self, asking: Asking) -> Plan:
-        """Plan to walk up the grid until the noisy number of people within is large enough."""
+        """Plan to walk up the grid until the noisy number of people within the bound is large enough."""
         covered = Fraction(self.covers)
         if self.mechanism is not None:
             raise ParameterError("a bound is found by a noisy threshold: leave ⟨mechanism⟩ out")
@@ -150,7 +151,7 @@ def scales_for(level: Fraction, epsilon: Fraction, neighbours: str) -> NoiseScal
 
 
 def first_within(people: Counts, level: Fraction, scales: NoiseScales, bits: Bits) -> int:
-    """Find the first index where the noisy number of people crosses the noisy threshold, else the last."""
+    """Find the first index at which the noisy number of people crosses the noisy threshold, or the last."""
     up_to = people_up_to(people, times=level.denominator)
     values = level.denominator * up_to - level.numerator * int(up_to[-1])
     found = NoisyThreshold(Fraction(0), scales, bits).crossings(values, 1)

@@ -53,7 +53,7 @@ class Candidates:
     labels: tuple[Any, ...]
     keys: tuple[Any, ...]
     period: str | None = None
-    """The kind of period, if the keys are periods: as numbers, or as names in a text file without types."""
+    """The kind of period, if the keys are periods: either numbers, or names in a text file without types."""
     may_name_periods: bool = True
     """Whether, in a column of texts, keys that are texts may name periods."""
 

@@ -34,7 +34,7 @@ Part = tuple[Guarantee, int]
 ANSWER = CLAIMS["answer", "PureDP"]
 """The theorem that covers a whole answer, starting from the table."""
 WITH_A_GAP = {"answer": ANSWER}
-"""The entry in a promise's ``direct``, its dict of proofs, if ``ANSWER`` covers its law.
+"""The entry for ``ANSWER`` in ``direct``, a promise's dict of proofs, if it covers the promise's law.
 
 Two further entries cover several releases: ``then`` proves this promise followed by others that have
 ``whole``, and ``rounds`` proves several equal releases of this promise.
@@ -146,7 +146,7 @@ def mixed(promise: Guarantee) -> Guarantee:
 
 
 def in_groups(promise: Guarantee, steps: int) -> Guarantee:
-    """Return the promise that remains if coins first assign people to groups, for this many steps.
+    """Return the promise if coins first assign people to groups, for data sets this many steps apart.
 
     For Laplace-dominated promises, one theorem leads from the table to ρ, for one step and for two
     (``laplace_pair_of_two``). For other promises such a theorem covers one step only.

@@ -24,7 +24,7 @@ def asks(kind: type[Question], *, at_a_desk: Literal[True]) -> Callable[..., Tab
 def asks(
     kind: Callable[P, Question], *, at_a_desk: bool = False
 ) -> Callable[Concatenate[Any, P], TableRelease]:
-    """Make the table method that asks one kind of question; at a desk it lacks the owner's fields."""
+    """Make the table method that asks one kind of question; a desk's method lacks the owner's fields."""
     made: Any = kind
     named = [each.name for each in fields_of(made)]
 

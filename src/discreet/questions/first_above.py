@@ -41,7 +41,8 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
     in each group in which they have rows. ε does not grow with the number of groups.
 
     Price: the threshold's noise costs one part of ε, and each group that is named costs another. Groups below
-    the threshold cost nothing. From the table to ε: ``answer_pure_dp`` (``docs/proofs/above-threshold.md``).
+    the threshold cost nothing. ``answer_pure_dp`` covers all steps from the table to ε
+    (``docs/proofs/above-threshold.md``).
 
     Example:
         >>> import discreet, polars as pl

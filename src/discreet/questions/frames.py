@@ -70,7 +70,7 @@ def frame_of(release: TableRelease) -> Any:
 
 
 def write_frame(release: TableRelease, path: str | Path) -> None:
-    """Write the answer to a CSV or Parquet file, by the path's ending."""
+    """Write the answer to a CSV or Parquet file, depending on the path's ending."""
     columns = columns_of(release)
     suffix = Path(path).suffix.lower()
     if suffix == ".parquet":

@@ -21,7 +21,7 @@ _OWN = tuple(signature(SelectBy).parameters)
 
 
 def _unopened(data: Any, *, listed: Any = None, **terms: Any) -> PrivateTable:
-    """Make the table of one question, which opens it."""
+    """Make the table for one question; the question opens it."""
     return PrivateTable(data=data, listed=listed or {}, **terms)
 
 

@@ -37,15 +37,16 @@ class Mode(OfCandidates, kind="mode", label="Most common value"):
     """The candidate that most people have in a column, chosen privately.
 
     A person counts once for each candidate that any of their rows has. Values not on the list are ignored,
-    candidates without rows have score zero, and an empty table also gets an answer. Without candidates and
-    with ``delta`` only values that have enough people are named (``docs/proofs/unknown-domain.md``). If the
-    candidates are a PySpark frame, the selection runs in the cluster.
+    candidates without rows have score zero, and an empty table also gets an answer. Without candidates,
+    ``delta`` must be given, and only values that have enough people are named
+    (``docs/proofs/unknown-domain.md``). If the candidates are a PySpark frame, the selection runs in the
+    cluster.
 
     Price: adding or removing a person moves some counts by one, all in the same direction, so no two counts
     move apart by more than one; replacing a person can move two counts apart by two. A choice with noise for
-    that distance costs its ε, a noisy count costs its share of ε, and a lead costs nothing. From the table to
-    ε: ``mode_pure_dp`` for the choice alone, ``answer_pure_dp`` for everything together
-    (``docs/proofs/question-sensitivities.md``).
+    that distance costs its ε, a noisy count costs its share of ε, and a lead costs nothing. Two theorems
+    cover all steps from the table to ε: ``mode_pure_dp`` for the choice alone, and ``answer_pure_dp`` for
+    everything together (``docs/proofs/question-sensitivities.md``).
 
     Example:
         >>> import discreet, polars as pl

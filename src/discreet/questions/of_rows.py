@@ -116,7 +116,7 @@ class OfRows(Question):
             doubts += about_condition(table, condition, setting.listed)
             spelled = about_texts(table, condition)
         most = min(most, max(len(keys), 1))
-        # Replacing a person removes one and adds another, perhaps in other groups: both costs add up.
+        # Replacing a person removes one and adds another, perhaps in other groups, so both costs add up.
         split = by is not None and setting.neighbours == REPLACE
         times = most * (2 if split else 1)
         rows = Rows(
@@ -154,12 +154,12 @@ class OfRows(Question):
 class Grouped(OfRows):
     """A question about a column that can be answered for each group of another column.
 
-    Price with groups: a person counts in at most ``groups_per_person`` groups, m, so ε is divided by m among
-    the groups' answers, and by 2m when a person is replaced, because another person may be in other groups
-    (``answer_pure_dp``). Finding groups that nobody listed takes δ and a share of ε; in those groups
-    ``found_groups_approx_dp`` covers the whole answer (``docs/proofs/groups-from-the-data.md``). Values that
-    nobody listed also take δ: ``unknown_domain_rounds_approx_dp``, and with counts or numbers of people
-    ``unknown_domain_then_approx_dp`` (``docs/proofs/unknown-domain.md``).
+    Price with groups: a person counts in at most ``groups_per_person`` groups, m, so each group's answer gets
+    ε/m. Under replacement it gets ε/(2m), because the new person may be in other groups (``answer_pure_dp``).
+    Without a list of groups, finding them takes δ and a share of ε; ``found_groups_approx_dp`` then covers
+    the whole answer (``docs/proofs/groups-from-the-data.md``). Without a list of values, naming them also
+    takes δ: ``unknown_domain_rounds_approx_dp`` covers the choice, and ``unknown_domain_then_approx_dp``
+    covers counts or numbers of people as well (``docs/proofs/unknown-domain.md``).
     """
 
     by: str | None = field(
@@ -268,4 +268,4 @@ class Grouped(OfRows):
 
     @abstractmethod
     def planned(self, asking: Asking) -> Plan:
-        """Plan the question, once it is known which rows count."""
+        """Plan the question after the rows that count have been determined."""

@@ -1,4 +1,4 @@
-"""The plan of a question in its setting: what it will do and cost. Planning reads no row and draws nothing.
+"""The plan of a question in its setting: what it will do and cost. Planning reads no row and draws no bits.
 
 A setting consists of the declared table, its person column, the neighbour relation and the way costs add up.
 It is public: it has no ledger and no randomness, and nothing in it comes from a row.
@@ -41,8 +41,8 @@ class Setting:
     """A table and the facts that its owner states once, under the same names as in ``discreet.table``.
 
     The ledger is not part of it: a plan knows only the ledger's ``accountant``, which adds up the budget
-    (None without a ledger). With ``kept`` each table is opened only once, for one question or while plans are
-    compared.
+    (None without a ledger). With ``kept``, each table is opened only once and reused, for one question or
+    while plans are compared.
     """
 
     data: Any
@@ -148,7 +148,7 @@ class Setting:
 # ---- the plan ------------------------------------------------------------------------------------------
 
 Watch: TypeAlias = Callable[[str, int, int], None]
-"""Called with the current step, how much of it is done, and its total."""
+"""A function that is called with the current step, how much of it is done, and its total."""
 
 
 def unwatched(_doing: str, _done: int, _all: int) -> None:
@@ -215,7 +215,7 @@ class Plan:
         chosen: a sentence about how ε was found, if ``error_at_most`` was given instead.
         groups: the labels of the groups, or None for one answer.
         shape: further fields of the release.
-        then: turns the answer into the plan that follows, already paid for; it returns None to end.
+        then: makes the following plan, which is already paid for, from the answer; it returns None to end.
         table: the table that the plan is for.
         meter: the budget as it would be after the payment; None without a ledger.
         left: the data set's remaining budget; None without a ledger.

@@ -65,7 +65,7 @@ class PrivateTable(Setting, ByName):
     # ---- before and after the payment ----------------------------------------------------------
 
     def plan(self, question: Question) -> Plan:
-        """Show what a question will cost and how accurate it will be; no row is read, nothing is paid."""
+        """Show what a question will cost and how accurate it will be; no row is read and nothing is paid."""
         with opened(self.ledger) as ledger:
             plan, budget = self._planned(question, ledger)
             plan = replace(plan, table=self)
@@ -82,7 +82,7 @@ class PrivateTable(Setting, ByName):
             )
 
     def ask(self, question: Question, *, watch: Watch = unwatched) -> TableRelease:
-        """Pay, then read, choose and release.
+        """Ask a question: pay for it, then read the table, choose an answer and release it.
 
         ``watch`` is called with the current step, how much of it is done, and its total. Seeing when each
         block of a vote ends reveals something about its rows that the budget does not cover.
@@ -154,7 +154,7 @@ class PrivateTable(Setting, ByName):
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """The declared columns and their kinds; a JSON lines file declares only those asked for."""
+        """The declared columns and their kinds; a JSON lines file declares only those in use."""
         table = self.opened()
         return {**table.kinds, **table.read_as}
 
@@ -238,18 +238,20 @@ def table(
             stands for. You state that each person counts in one row only.
         neighbours: ``"add-remove"`` (default) if neighbours differ by adding or removing one person, or
             ``"replace"`` if by replacing one.
-        where: a condition on single rows, such as ``"age >= 18 and clinic in ('north', 'south')"``.
+        where: a condition that is checked on each row by itself, such as ``"age >= 18 and clinic in ('north',
+            'south')"``.
         engine: ``spark`` reads a path in a cluster; by default every table is read where it is.
         table: with the address of a database, or a SQLAlchemy engine: the table's name, ``schema.name`` if
             it has a schema.
         read_as: the type of a list, or of an array of objects: ``text`` (default), ``integer``, ``number``,
             ``decimal``, ``boolean``, ``date``, ``moment`` (a date with a time), ``time`` (of day), ``span``.
-            Values of another type are missing.
-        time_limit: how many seconds a database may work; after that nothing is released.
-        people: about how many people the table has, if that is public: typical errors are computed for this
-            many. It changes no answer and no cost.
+            Values of another type count as missing.
+        time_limit: how many seconds a database may take; after that nothing is released.
+        people: about how many people the table has, if that is public; typical errors are computed for this
+            number. It changes no answer and no cost.
         listed: public lists of columns' values, by column: ``{"clinic": ["north", "south"]}``.
-            Candidates, groups and values in conditions that are not listed give a warning before the payment.
+            Candidates, groups and values in conditions that are not listed cause a warning before the
+            payment.
 
     Example:
         >>> import tempfile, discreet, polars as pl

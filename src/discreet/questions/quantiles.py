@@ -88,9 +88,10 @@ class OnGrid(Grouped):
     remaining values by the rule ``per_person``. The column holds numbers, decimals, dates, times or time
     spans; in a text file the notation of ``bounds``, or ``TextFile.read_as``, determines which.
 
-    Price: a person has one place on the grid. For a level a/b the scores count in units of 1/b; adding or
-    removing a person moves each by at most max(a, b − a), replacing one by at most b, either way. A choice
-    with noise for twice that costs ε: ``quantile_pure_dp`` (``docs/proofs/question-sensitivities.md``).
+    Price: a person has a single place on the grid. For a level a/b the scores are in units of 1/b. Adding or
+    removing a person moves each score by at most max(a, b − a), and replacing one moves it by at most b, in
+    either direction. A choice with noise for twice that distance costs ε: ``quantile_pure_dp``
+    (``docs/proofs/question-sensitivities.md``).
     """
 
     bounds: Labels = field(
@@ -104,8 +105,8 @@ class OnGrid(Grouped):
         "The distance between grid points, such as 5, 1d or 15min.", default=1, takes="NUMBER"
     )
     unit: Any = field(
-        "Without ⟨bounds⟩: the distance between grid points near zero; beyond 2048 units they lie a "
-        "thousandth apart.",
+        "Without ⟨bounds⟩: the distance between grid points near zero; beyond 2048 units it is "
+        "about a thousandth of the value.",
         default=1,
         takes="NUMBER",
         option=False,
@@ -255,7 +256,7 @@ class OnGrid(Grouped):
         if chooser.facts.law not in BOUNDED:
             return None
         fails, sharing = 1 - Fraction(self.with_probability), 0
-        if len(at) > 1:  # half of it covers the number of people whom the coins leave in one cell
+        if len(at) > 1:  # half of it covers how many people the coins leave in one cell
             fails /= 2
             groups = asking.rows.number_of_groups
             sharing = most_sharing(asking.everybody, points=len(axis), groups=groups, fails=fails)

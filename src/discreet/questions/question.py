@@ -191,10 +191,11 @@ def fields_of(kind: type[Question]) -> tuple[dataclasses.Field[Any], ...]:
 
 @value
 class Question(ABC):
-    """Base class of all questions: a cost or a required accuracy, and how to plan the question.
+    """Base class of all questions: each states a cost or a required accuracy, and can be planned.
 
-    A question is compared, hashed, printed, sent and stored as a value. It holds no data and pays nothing;
-    ``discreet.table(...).plan(question)`` shows what it will cost and ``.ask(question)`` asks it.
+    A question is a value: it can be compared, hashed, printed, sent and stored. It holds no data and costs
+    nothing to make; ``discreet.table(...).plan(question)`` shows what it will cost and ``.ask(question)``
+    asks it.
 
     Example:
         >>> from discreet.questions import Mode
@@ -213,7 +214,7 @@ class Question(ABC):
     command: ClassVar[tuple[str, str, str] | None] = None
     """The command's name, its help text and an example; None if there is no command."""
     one_choice: ClassVar[bool] = False
-    """Whether a single choice is the only slow step after counting, if nothing else is released with it."""
+    """Whether the only slow step after counting is a single choice, if nothing else is released with it."""
 
     epsilon: Number | None = field(
         "What the whole question costs.",
@@ -268,7 +269,7 @@ class Question(ABC):
         """Raise an error if the fields contradict each other; this needs no table."""
         if (self.epsilon is None) == (self.error_at_most is None):
             raise ParameterError(
-                "give ⟨epsilon⟩, or ⟨error_at_most⟩ and the least ε for it is used"
+                "give ⟨epsilon⟩, or ⟨error_at_most⟩ to use the smallest ε that achieves it"
             )
 
     @property
@@ -284,7 +285,7 @@ class Question(ABC):
 
     @abstractmethod
     def plan(self, setting: Setting) -> Plan:
-        """Plan the question: no row is read, nothing is paid."""
+        """Plan the question; no row is read and nothing is paid."""
 
     def public_values(self, _table: Table) -> dict[str, list[Any]]:
         """Return public values of each column, from which a rehearsal invents rows."""

@@ -46,7 +46,7 @@ _SPELLED: dict[type, str] = {
     datetime.time: "time",
     datetime.timedelta: "span",
 }
-"""The type to read a text file's column as, by the type of the public values it is compared with."""
+"""The type that a text file's column is read as, by the type of the public values it is compared with."""
 _USUAL: dict[str, Sequence[Any]] = {
     "integer": range(100),
     "float": range(100),
@@ -69,7 +69,7 @@ def invented_rows(question: Question, setting: Setting, bits: Bits) -> Any:
 def invented_columns(
     question: Question, setting: Setting, bits: Bits, *, further: Sequence[str] = ()
 ) -> tuple[dict[str, str], dict[str, list[Any]]]:
-    """Invent values of the columns that the question needs and of further ones, with their kinds."""
+    """Invent values for the columns that the question needs, and ``further`` ones; return their kinds too."""
     condition = setting.narrowed(getattr(question, "where", None)).condition
     literals = {each.column: each.literals for each in comparisons(condition)} if condition else {}
     by = getattr(question, "by", None)
@@ -127,7 +127,7 @@ def _example(value: Any) -> Any:
 
 
 def _falling(bits: Bits, size: int, count: int) -> Any:
-    """Draw indices with probabilities proportional to 1, 1/2, 1/3, ..., as for typical errors."""
+    """Draw indices with probabilities proportional to 1, 1/2, 1/3, ..., as typical errors assume."""
     shares = np.cumsum(1 / np.arange(1, size + 1))
     drawn = bits.words(count) / 2.0**64 * shares[-1]
     return np.minimum(np.searchsorted(shares, drawn), size - 1)

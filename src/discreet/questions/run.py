@@ -1,4 +1,4 @@
-"""The only code that spends: pay, read, choose, release.
+"""The only code that spends budget: it pays, reads, chooses and releases.
 
 An error before the payment costs nothing. After a later error the payment stays, the entry is marked as
 failed, nothing is released, and the error reveals nothing about the data.
@@ -84,7 +84,7 @@ def require_counted(ledger: AnyLedger | None, dataset: str | None) -> None:
         raise refuse("ledger", ledger, "a ledger, or the address of one")
     if (ledger is None) != (dataset is None):
         raise ParameterError(
-            "⟨ledger⟩ and ⟨dataset⟩ go together: a ledger counts for a named data set"
+            "⟨ledger⟩ and ⟨dataset⟩ go together: a ledger keeps the budget of a named data set"
         )
 
 
@@ -122,7 +122,7 @@ def run(
 
 
 def _meter(ledger: Any, dataset: str | None, event: Event, before: Any) -> Meter | None:
-    """Return the budget after the payment; the answer is paid for, so nothing here may raise."""
+    """Return the budget after the payment; the answer is paid for, so no error may occur here."""
     with suppress(Exception), opened(ledger) as open_ledger:
         if before is not None:
             return meter_of(before, event, paid=False)
@@ -142,7 +142,7 @@ def meter_of(budget: Any, event: Event, *, paid: bool) -> Meter:
 def answered(
     plan: Plan, reading: Reading, bits: Bits, watch: Watch
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the fields of a plan's release, and its rules; a following plan is already paid for."""
+    """Run a plan, and any that follows, after the payment; return the release's fields and its rules."""
     watch("reading", 0, 1)
     counted = reading(watch)
     found: list[Found] = []
@@ -170,7 +170,7 @@ def paid(
     guarantee: Guarantee | None = None,
     resuming: Resuming | None = None,
 ) -> tuple[T, dict[str, Any]]:
-    """Pay for an event, then work; return the result and the cost that the release states."""
+    """Pay for an event, then do the work; return its result and the cost that the release states."""
     require_counted(ledger, dataset)
     guarantee = guarantee or guarantee_of(event)
     entry = None if resuming is None else resuming.entry

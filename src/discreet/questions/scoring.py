@@ -40,7 +40,7 @@ LARGEST_DENOMINATOR = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The sensitivity Δ of scores under a neighbour relation, and whether one person moves all the same way.
+    """The sensitivity Δ of scores under a neighbour relation, and whether one person moves them all one way.
 
     Example:
         >>> count_sensitivity("add-remove")
@@ -78,7 +78,7 @@ def quantile_sensitivity(level: Fraction, neighbours: str) -> Sensitivity:
 
 
 def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
-    """Return a mechanism's guarantee for scores of this sensitivity, with the proofs of both.
+    """Return a mechanism's guarantee with its proof, extended by the proof of the scores' sensitivity.
 
     For the three selections in the Coq file ``selections``, one theorem leads from the table to the answer.
     For other mechanisms the sensitivity is a separate step of the proof.
@@ -151,7 +151,7 @@ def quantile_scores(people: Counts, level: Fraction, *, neighbours: str) -> Scor
 
 
 def choices(chooser: Mechanism, values: Counts, distance: int | Fraction, bits: Bits) -> list[int]:
-    """Choose once in each row of scores at this range distance; a single row is drawn as by ``select``."""
+    """Choose once in each row of scores at this range distance; a single row is drawn as in ``select``."""
     if len(values) == 1:
         return [chooser._choose(Scores(values[0], range_distance=distance), bits)]
     rows = ScoreRows(values, range_distance=distance)

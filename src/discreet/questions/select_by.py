@@ -149,7 +149,7 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
             raise refuse("sensitivity", None, "the most by which one person changes any one score")
         chooser = mechanism_at(self.mechanism, self.total, optimize=self.optimize)
         stated: dict[str, Any] = {"sensitivity": self.sensitivity, "monotonic": self.monotonic}
-        # Make the scores' form now, so that wrong parameters are refused before anything is spent.
+        # Build the scores with zeros now, so that wrong parameters are refused before anything is spent.
         form = Scores(
             [0] * len(self.candidates),
             candidates=self.candidates,
@@ -343,10 +343,10 @@ def select_from_file(
 ) -> TableRelease:
     r"""Choose the candidate with the largest score in a file, privately.
 
-    With ``optimize="min"`` the smallest score wins, as for mistakes, distances or costs. If no sensitivity is
-    given, the file's column ``sensitivity`` has one for each candidate: that column is public and read before
-    anything is paid, and ``unequal`` determines how scores are then compared. The file is read by
-    :mod:`discreet._tables.score_files`, as in ``compare``, ``plan`` and the explorer.
+    With ``optimize="min"`` the smallest score wins, which suits mistakes, distances or costs. If no
+    sensitivity is given, the file's column ``sensitivity`` has one for each candidate: that column is public
+    and read before anything is paid, and ``unequal`` determines how scores are then compared. The file is
+    read by :mod:`discreet._tables.score_files`, as in ``compare``, ``plan`` and the explorer.
 
     Example:
         >>> import tempfile

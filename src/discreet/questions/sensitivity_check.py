@@ -101,7 +101,7 @@ def check_sensitivity(
     Args:
         score: the score of a candidate on a data set, ``score(data, candidate)``.
         candidates: the candidates to score.
-        rows: example rows, each a mapping from column to value: the few kinds of row that matter.
+        rows: example rows, each a mapping from column to value; the few kinds of row that matter are enough.
         sensitivity: the stated sensitivity of every score, or a list with one for each.
         user: the column that identifies people, if the score uses it.
         rows_per_person: each person has at most this many rows.

@@ -52,7 +52,7 @@ COVERED = Fraction(9, 10)
 """The share of people who should count in all of their groups, if the bound is chosen privately."""
 _FINDING, _CHOOSING = Fraction(1, 2), Fraction(1, 10)
 _MOST_LISTED = 1_000_000
-"""The largest ``groups_per_person`` allowed: a plan for groups found later lists that many sample groups."""
+"""The largest ``groups_per_person`` allowed: a plan made before groups are found lists this many samples."""
 
 
 @value
@@ -67,7 +67,8 @@ class _First(Question):
         """Return a few answers; one of them makes the following question as expensive as it can be.
 
         ε is the same for all answers, and δ is a convex function of the number of groups in which a person
-        counts, so one of the two ends costs the most (``docs/proofs/groups-from-the-data.md``).
+        counts, so either the smallest or the largest number costs the most
+        (``docs/proofs/groups-from-the-data.md``).
         """
 
 
@@ -98,7 +99,7 @@ class FoundGroups(_First, kind="groups"):
         return [groups, groups[:1]] if most > 1 else [groups]
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan to find groups; public facts decide if a person counts in one, or in several with weights."""
+        """Plan to find groups; public facts decide if a person counts in one, or has weights in several."""
         setting = setting.narrowed(self.where)
         table = setting.opened(tells_apart=(self.by,))
         if not table.engine.finds_groups:
@@ -173,7 +174,7 @@ def _is_a_name(label: Any) -> bool:
 
 @value
 class ChosenBound(_First, kind="groups_per_person"):
-    """A number of groups that about nine in ten people do not exceed."""
+    """A bound on groups per person that about nine in ten people do not exceed."""
 
     groups: Labels = field("The public groups.", check=labels, takes="LIST")
 
@@ -226,7 +227,7 @@ class ChosenBound(_First, kind="groups_per_person"):
 
 @value
 class Then(Question, kind="then"):
-    """A question and a second one that uses its answer; if the first finds nothing, the second is not asked.
+    """Two questions: the second uses the first one's answer, and is not asked if the first finds nothing.
 
     Example:
         >>> from discreet.questions import Mode
@@ -297,7 +298,7 @@ class Then(Question, kind="then"):
 
 
 def in_found_groups(question: Grouped) -> Then:
-    """Handle ``by`` without ``groups``: find the groups with a part of ε and with δ, then ask."""
+    """Handle ``by`` without ``groups``: use part of ε, and δ, to find the groups; then ask the question."""
     assert question.by is not None
     part = _FINDING if question.groups_share is None else Fraction(question.groups_share)
     finding = FoundGroups(
@@ -312,7 +313,7 @@ def in_found_groups(question: Grouped) -> Then:
 
 
 def in_bounded_groups(question: Grouped) -> Then:
-    """Handle ``groups_per_person="choose"``: choose the bound with a part of ε, then ask."""
+    """Handle ``groups_per_person="choose"``: use part of ε to choose the bound; then ask the question."""
     assert question.by is not None
     part = _CHOOSING if question.groups_share is None else Fraction(question.groups_share)
     bound = ChosenBound(

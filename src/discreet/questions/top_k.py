@@ -77,7 +77,7 @@ JOINT = "joint"
 SET = "set"
 
 Chooser = Callable[[Counts, Bits], Iterable[list[int]]]
-"""Takes counts, one row per group, and random bits; returns the indices chosen in each row."""
+"""A function from counts, one row per group, and random bits to the indices chosen in each row."""
 
 
 def method_named(name: str, given: Any) -> str:
@@ -91,22 +91,23 @@ def method_named(name: str, given: Any) -> str:
 class TopK(OfCandidates, kind="top_k", label="Several most common values"):
     """The ``k`` candidates that most people have, the most common first, chosen privately.
 
-    ``epsilon`` is the total for any method. *Joint* chooses all k values at once, by how far the worst of
-    them falls short. *One-shot* adds exponential noise of scale k·d/ε to each count once and takes the k
-    largest. *Peeling* chooses k times, each time among those left, at ε/k. The default depends on k, the
-    relation and the ledger's unit, never on the data: joint for k above 4 (above 3 under replacement with one
-    row for each person), otherwise one-shot. If the ledger adds up ρ and nothing else is released (no counts,
-    no number of people, no groups from the data), the default for every k is peeling by the exponential
-    mechanism, which then costs k times less ρ: with √k times the ε it costs as much as one choice
-    (``docs/proofs/top-k.md``). All three release the order. ``ordered=False`` is more accurate at the same
-    cost: instead of a joint choice it chooses a *set* among all sets of k candidates, and the answer is in
-    the order of the candidates. Candidates in a PySpark frame are chosen in the cluster, by one-shot noise;
-    without candidates and with ``delta``, the answer may have fewer than k values.
+    ``epsilon`` is the total, whichever method is used. *Joint* chooses all k values at once, comparing lists
+    by their largest shortfall in any place. *One-shot* adds exponential noise of scale k·d/ε to each count
+    once and takes the k largest. *Peeling* makes k choices at ε/k, each among the values that are left. The
+    default depends on k, the relation and the ledger's unit, never on the data: joint for k above 4 (above 3
+    under replacement with one row for each person), otherwise one-shot. If the ledger adds up ρ and nothing
+    else is released (no counts, no number of people, no groups from the data), the default for every k is
+    peeling by the exponential mechanism. Its ρ is then 1/k of that of one choice at the same ε; with √k times
+    the ε it costs as much as one choice (``docs/proofs/top-k.md``). All three release the order.
+    ``ordered=False`` is more accurate at the same cost: instead of a joint choice it chooses a *set* among
+    all sets of k candidates, and the answer is in the order of the candidates. Candidates in a PySpark frame
+    are chosen in the cluster, by one-shot noise; without candidates and with ``delta``, the answer may have
+    fewer than k values.
 
-    Price: counts move as in ``Mode``. One-shot noise pays for k choices with one noise for each count
-    (``top_k_one_shot_pure_dp``). The joint score moves apart by at most two when a person is added or
-    removed, and by four, or three if nobody has two values, when one is replaced
-    (``top_k_joint_pure_dp``). Sets, counts and peeling: ``answer_pure_dp``.
+    Price: counts move as in ``Mode``. One-shot noise is added once to each count, at a scale that pays for k
+    choices (``top_k_one_shot_pure_dp``). Adding or removing a person moves two joint scores apart by at most
+    two; replacing a person moves them apart by at most four, or three if nobody has two values
+    (``top_k_joint_pure_dp``). ``answer_pure_dp`` covers sets, counts and peeling.
 
     Example:
         >>> import discreet, polars as pl
@@ -207,7 +208,8 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
             method = best_method(k, moved.range_distance, joint, concentrated=concentrated)
             method = SET if method == JOINT and not self.ordered else method
             mechanism = Exponential if method == PEELING and concentrated else None
-        # One-shot: no rank falls short by more than the largest noise. Peeling: any of the k choices may.
+        # With one-shot noise no rank falls short by more than the largest noise. With peeling the bound must
+        # hold in each of the k choices.
         ways = len(contest) * (1 if method == ONE_SHOT else k)
         distance = k * moved.range_distance
         if method in (JOINT, SET):
@@ -319,7 +321,7 @@ def planned_of_kept(
         """Return the values that may be named, with their numbers of people."""
         if isinstance(keeping, Weighings):
             numbers = dict(values)
-            # In the second round people may add weight to values that they do not count for here.
+            # In the second round, people may add weight to values other than the ones they count for here.
             named = sorted(kept_by_weights(shares, keeping, bits))
             return [(label, numbers.get(label, 0)) for label in named]
         sizes = np.array([number for _, number in values], dtype=np.int64)

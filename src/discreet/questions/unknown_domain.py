@@ -1,9 +1,9 @@
 """Candidates that come from the data: limited-domain selection, which requires a δ.
 
 The method is from Durfee and Rogers (2019). The values with the most people compete with one further
-candidate, "nothing", whose score lies above the first value left out. A value that one person can bring into
-the list or push out of it almost never beats "nothing". ``docs/proofs/unknown-domain.md`` proves the
-guarantee.
+candidate, "nothing", whose score lies above that of the first value left out. A value that one person can
+bring into the list or push out of it almost never beats "nothing". ``docs/proofs/unknown-domain.md`` proves
+the guarantee.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ EXAMPLES: dict[str, Callable[[int], Any]] = {
     "boolean": bool,
     "date": lambda day: datetime.date(2000, 1, 1) + datetime.timedelta(days=day),
 }
-"""Makes sample groups for each kind of column whose values can be listed, to plan and try out later steps."""
+"""Functions that make sample groups for planning, one for each kind of column whose values can be listed."""
 CONSIDERED = 100
 """The default number of values that compete."""
 
@@ -137,7 +137,7 @@ BY_WEIGHTS = "kept by the weights of their people"
 def weighings_for(
     keeping: Keeping, epsilon: Fraction, delta: Fraction, neighbours: str, groups: int
 ) -> Weighings | None:
-    """Return the weighting rule, if it names smaller groups than counting each person in one.
+    """Return the weighting rule, if it can name smaller groups than counting each person in one group.
 
     No data is read. Both rules are compared by how many people a group needs to be named with probability one
     half, if everybody counts in as many groups as allowed.
@@ -149,7 +149,7 @@ def weighings_for(
 
 
 PeopleByShare = list[tuple[tuple[Any, int], int]]
-"""Entries ``((label, number), people)``: people of this group or value who count in ``number`` of them."""
+"""Entries ``((label, number), people)``: how many people with this label count with ``number`` in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def read_shares(table: Table, rows: Rows) -> GroupShares:
     kind = table.kind(rows.by)
 
     def without(named: Sequence[Any]) -> PeopleByShare:
-        # Other kinds cannot be listed in a statement; weighing all groups again is just as private.
+        # Other kinds of column cannot be listed in SQL; weighing all groups again is just as private.
         return people_per_group_and_share(table, rows, without=named if kind in EXAMPLES else ())
 
     if table.is_trial and kind in EXAMPLES:

@@ -49,7 +49,7 @@ from discreet.scores import Scores
 RANGE_DISTANCE = 2
 """One person moves the vote of one block from one candidate to another: ``docs/proofs/votes.md``."""
 AGREEING = Fraction(7, 10)
-"""The share of blocks that agree, for typical figures."""
+"""The share of blocks that typical figures assume to agree."""
 FEWEST_PEOPLE = 10
 """Blocks with fewer people rarely find the best candidate, so no smaller ones are recommended."""
 _REHEARSED = 20
@@ -61,7 +61,7 @@ _SEPARATE = "no block learns of the rows or the votes of another"
 
 
 def recommended_blocks(epsilon: Number, candidates: int, people: int | None = None) -> int:
-    """Recommend a number of blocks: enough that a lead of a fifth decides, but with enough people in each.
+    """Recommend a number of blocks, so that a lead of a fifth of them decides and each has enough people.
 
     Only public facts are used: the lead that decides 19 times out of 20 follows from ε and the number of
     candidates; the size of a block follows from the stated number of people. If there are too few people for
@@ -99,9 +99,10 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
 
     The function gets a frame of the table's own kind, or an Arrow table for a file or a database; rows are in
     random order. It runs in a new process for each block, away from the network, from other processes and
-    from files that could be written to, where the system allows that. If it raises, returns something else or
-    does not end, that block does not vote, and this is not reported. So the function is rehearsed first, on
-    invented rows or on ``rehearse_on``, where errors are shown; nothing is paid before it has voted there.
+    from files that could be written to, where the system allows that. If it raises an error, returns
+    something else or does not end, that block does not vote, and this is not reported. The function is
+    therefore rehearsed first, on invented rows or on ``rehearse_on``, where errors are shown; nothing is paid
+    before it has voted there.
 
     A vote chooses what is best *for a block*: a model that needs many rows loses there to a simpler one.
 

@@ -28,9 +28,9 @@ class WatchTerms(TypedDict, total=False):
     Attributes:
         monotonic: whether one person moves all values in the same direction, which halves the noise.
         noise: ``"exponential"`` (default), or ``"laplace"`` for comparison.
-        threshold_share: the part of ε for the threshold's noise; by default the share with the least
+        threshold_share: the part of ε for the threshold's noise; by default the share that gives the least
             variance.
-        steady: whether to make the work independent of the values; the distribution is the same.
+        steady: whether to do the same amount of work for any values; the distribution is the same.
         gap_unit: the public grid to which ``ask_gap`` rounds down; Δ by default.
         ledger: the ledger that counts the budget of ``dataset``, or its address. Without one no budget is
             counted, and ``entry`` is None.
@@ -239,7 +239,7 @@ class SparseVector:
         return self._entry
 
     def probabilities(self, values: Any) -> Floats:
-        """Return each value's probability to be the first crossing, then that of none. **Not private**."""
+        """Return each value's probability of crossing first, then that of no crossing. **Not private**."""
         return self._rule.probabilities(values)
 
     def __repr__(self) -> str:

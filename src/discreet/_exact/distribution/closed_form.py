@@ -1,4 +1,4 @@
-"""Closed forms: the exponential mechanism, and the chance of a miss on the hardest scores.
+"""Closed forms: the exponential mechanism's law, and the chance of a miss on the hardest scores.
 
 Scores (0, −c, …, −c) with γ = c/s are the hardest case for most mechanisms
 (``docs/proofs/worst-case-error.md``). For these scores, the chance of missing the best has a closed form.
@@ -44,7 +44,7 @@ Chance = Callable[[float], float]
 
 @cache
 def twenty_nodes() -> tuple[Floats, Floats]:
-    """Return Gauss's rule on [−1, 1] in floats; NumPy is loaded on first use."""
+    """Return Gauss's rule with twenty nodes on [−1, 1], in floats; NumPy is loaded on first use."""
     return np.polynomial.legendre.leggauss(20)
 
 
@@ -88,7 +88,7 @@ def _missed_by_coins(n: int, p: float) -> float:
 
 
 def laplace_missed(n: int, gamma: float) -> float:
-    """Return the chance that noisy max with Laplace noise misses the best (Appendix F), to about 10⁻¹⁴.
+    """Return the chance that noisy max with Laplace noise misses the best, to about 10⁻¹⁴ (Appendix F).
 
     With w = e^(−x−γ)/2 the integral over the best candidate's noise x has three pieces. The pieces with x
     below −γ and x above zero have closed forms. The middle one is ∫ (p/4) w⁻² (1 − (1−w)^(n−1)) dw, smooth in

@@ -1,8 +1,8 @@
 """Permute-and-flip: candidates flip coins in random order, and the first heads is chosen.
 
-The probability of r is c_r · ∫₀¹ Π_{t≠r} (1 − u·c_t) du. Each candidate gets a uniform time, and r's is u.
-Every candidate with an earlier time, which has probability u, must get tails. All terms are positive, so
-nothing cancels. The integral is computed once for all r, with shared nodes.
+The probability of r is c_r · ∫₀¹ Π_{t≠r} (1 − u·c_t) du. Each candidate flips at a uniform time; let u be
+r's. Every other candidate flips before u with probability u, and must then get tails. All terms are positive,
+so nothing cancels. The integral is computed once for all r, with shared nodes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from discreet._exact.distribution.quadrature import (
     reciprocal_sum,
 )
 
-# At u = 42/Σc the integrand is below exp(−41) of its integral (Theorem 1 of the proof page).
+# At u = 42/Σc the integrand is below exp(−41) times its integral (Theorem 1 of the proof page).
 _REACH = 42.0
 # Up to this many coins are handled one by one, because splitting them into large and small would be slower.
 _FEW = 256

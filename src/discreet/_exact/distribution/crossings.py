@@ -31,11 +31,11 @@ _REACH = 46.0
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Equal values asked one after the other, with equal answers.
+    """Equal values that are asked about one after the other and get equal answers.
 
     Attributes:
         offset: the value minus the threshold.
-        above: the answer.
+        above: the answer: whether these values cross.
         times: the number of such values.
     """
 
@@ -55,7 +55,7 @@ def sequence_ball(
     most: Fraction | None = None,
     bits: int = 100,
 ) -> Any:
-    """Return an interval with the probability of all these answers and ``least`` ≤ X ≤ ``most``.
+    """Return an interval with the probability that all these answers occur and ``least`` ≤ X ≤ ``most``.
 
     The interval has about ``bits`` correct bits; a probability of zero is exactly zero.
 
@@ -183,7 +183,7 @@ class Panels:
             self.log_weights: Floats = np.log(weights) - np.abs(self.points) / self._first
 
     def _cut(self, start: float, end: float, steepest: int) -> list[float]:
-        """Return cuts of an interval, from its end nearer the bulk, or from both ends for two-sided noise."""
+        """Return where to cut an interval: finely near the bulk, or near both ends for two-sided noise."""
         length = end - start
         cuts = self._ladder(length / 2 if self._two_sided else length)
         fine = min(self._first, self._second) * 2.0 ** -np.arange(1, 1 + steepest.bit_length())
@@ -238,7 +238,7 @@ def first_crossing(offsets: Floats, scales: NoiseScales) -> Floats:
         >>> np.allclose(chances.sum(), 1), int(chances.argmax())
         (True, 1)
     """
-    # With one-sided noise, the integrand changes only at values larger than all before them. With two-sided
+    # With one-sided noise, the integrand changes only at values larger than all earlier ones. With two-sided
     # noise it changes at every value, but mildly: for many values, the same points are enough.
     turns = np.unique(np.maximum.accumulate(offsets))
     if scales.two_sided and len(offsets) <= _AT_ONCE:

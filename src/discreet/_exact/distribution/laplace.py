@@ -6,8 +6,8 @@ The probability of r is ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy. Set the bes
   permute-and-flip's with halved coins.
 * Below it F has a kink at every score. Relative to p_r = exp(−γ_r) the integrand is at most
   exp(−ψ(z)), where ψ grows by log 2 with every score above the point and by the weight of those below. So
-  the rest is negligible below the few dozen best scores. Between two scores the integrand, as a function of
-  1 − e^{z−b}, has positive Taylor coefficients. This bounds the error of a Gauss rule relative to the
+  the part below the few dozen best scores is negligible. Between two scores, the integrand, as a function
+  of 1 − e^{z−b}, has positive Taylor coefficients. This bounds the error of a Gauss rule relative to the
   integral itself (Theorems 4 and 5 of the proof page).
 
 Everything is computed relative to p_r, so the smallest probabilities are as precise as the largest.
@@ -155,8 +155,8 @@ def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: f
     beyond = 0.0
     if gaps.size > most:
         with np.errstate(under="ignore"):
-            # Each of the nearest adds one to this sum and is subtracted again. The sum affects only the cut
-            # and the numbers of nodes.
+            # Each of the nearest adds one to this sum, which is subtracted again. The sum affects only the
+            # cut and the numbers of nodes.
             beyond = float(np.exp(np.minimum(gaps[nearest[-1]] - gaps, 0.0)).sum()) - nearest.size
     field = Field(np.sort(distance)[None], max(beyond, 0.0), np.array([origin]), gaps.size)
     below = nodes_below(field, np.array([depth]))
@@ -235,7 +235,7 @@ _HEAVIEST = 12.0
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The candidates other than the best: the nearest one by one, the others as one weight.
+    """The candidates other than the best: the nearest are kept one by one, the rest as a single weight.
 
     Each row is one selection. ``beyond`` is Σ exp(δ_last − δ_t) over the candidates after the last of
     ``distances``.

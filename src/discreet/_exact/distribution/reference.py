@@ -185,9 +185,10 @@ def _below(crowd: _Crowd, bits: int) -> list[Any]:
 
 
 def _flat_part(crowd: _Crowd, bits: int) -> tuple[Fraction, list[Any]]:
-    """Return a length below the best score on which the others do not matter, and its part of the integral.
+    """Return a length below the best score on which other candidates do not matter, and the integral there.
 
-    On it the product Π (1 − x_t) over any of the others is in [1 − Σx_t, 1], and Σx_t is below 2^−bits.
+    On this length, the product Π (1 − x_t) over any of the others is in [1 − Σx_t, 1], and Σx_t is below
+    2^−bits.
     """
     from flint import arb
 

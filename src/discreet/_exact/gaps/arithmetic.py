@@ -80,7 +80,7 @@ class Arithmetic(Protocol):
 def arithmetic_for(
     dtype: np.dtype[Any], numerator: int, denominator: int, largest_is_best: bool
 ) -> Arithmetic:
-    """Return the arithmetic for this type of score; the scale is two integers, because they hash fast."""
+    """Return the arithmetic for this type of score; the scale is given as two integers, which hash fast."""
     scale = Fraction(numerator, denominator)
     if dtype.kind == "f":
         return FloatArithmetic(dtype, scale, largest_is_best)
@@ -115,7 +115,7 @@ class _Quotient:
         self._power = math.ldexp(1.0, shift) if abs(shift) <= 1000 else None
 
     def __call__(self, high: Floats, low: Floats) -> tuple[Floats, Floats]:
-        """Return (high + low)·2^shift·2ᵉ/scale as a pair, with 2ᵉ near the scale; overwrites the inputs."""
+        """Return (high + low)·2^shift·2ᵉ/scale as a pair, with 2ᵉ near the scale; overwrite the inputs."""
         if self._power is None:
             np.ldexp(high, self._shift, out=high)
             np.ldexp(low, self._shift, out=low)
@@ -355,7 +355,7 @@ class IntegerArithmetic:
         return gaps
 
     def steady_gammas(self, values: Values, best: int) -> Floats:
-        """Like ``gammas``, which takes the same steps for any scores."""
+        """Return the same as ``gammas``, whose steps here do not depend on the scores."""
         gaps = self.gammas(values, best)
         np.minimum(gaps, STEADY_LIMIT, out=gaps)
         return np.maximum(gaps, _STEADY_LEAST, out=gaps)

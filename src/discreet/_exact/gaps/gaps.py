@@ -155,7 +155,7 @@ class Gaps:
 
     @property
     def native(self) -> bool:
-        """Whether the scores are machine numbers, which all take the same instructions."""
+        """Whether the scores are machine numbers, for which the instructions are always the same."""
         return self._values.dtype.kind != "O"
 
     @property
@@ -246,7 +246,7 @@ class Gaps:
         return worse(self._values[indices], self.threshold(level))
 
     def blocks(self, *, narrow: bool = False) -> tuple[int, Indices, Floats]:
-        """Return the block width, and each block's start and γ of its best; the last may exceed the end.
+        """Return the block width, and each block's start and its best γ; the last block may pass the end.
 
         Narrow blocks take another pass over the scores, unless there are so few scores that all blocks are
         narrow.
@@ -266,7 +266,7 @@ class Gaps:
         return self._arithmetic.gammas(bests, self.best)
 
     def few_near(self, level: int, *, most: int) -> Indices | None:
-        """Return the candidates that are not far at this level; None if they are many or slow to find."""
+        """Return the candidates near at this level; None if there are many, or finding them is slow."""
         bests, threshold = self._block_bests, self.threshold(level)
         if bests is None:
             flags = self._is_near(self._values, threshold)

@@ -158,7 +158,7 @@ class RowGaps:
         """
         behind = self._all_behind()
         limits = self._arithmetic.as_differences(bounds)
-        # Most scores exceed every bound but the first; only the others are compared with their own bound.
+        # Most scores exceed every bound but the first; only the rest are compared with their own bound.
         near: Flags = behind <= limits[1]
         near |= words == 0
         places = near.nonzero()[0]

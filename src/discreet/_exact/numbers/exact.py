@@ -185,7 +185,7 @@ def whole(name: str, value: object, *, least: int = 1) -> int:
 
 
 def float_up(value: Exact) -> float:
-    """Return the least float64 that is at least ``value``; costs are reported like this.
+    """Return the least float64 that is at least ``value``; costs are reported this way.
 
     Example:
         >>> float_up(Fraction(1, 10)), float_up(Fraction(10) ** 400)

@@ -53,7 +53,7 @@ class NoiseScales:
 
 
 def best_share(steps: int) -> Fraction:
-    """Return the threshold's share of ε that gives the difference the least variance.
+    """Return the threshold's share of ε at which the difference of the two noise terms varies least.
 
     b₁² + b₂² is least at b₂/b₁ = k^(1/3), computed to 20 binary places. The variance is flat near its
     minimum, so a rational close to the best share is good enough.

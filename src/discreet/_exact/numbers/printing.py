@@ -113,7 +113,7 @@ _PEOPLE = {2: "Two people", 3: "Three people", 4: "Four people", 5: "Five people
 
 
 def subject(people: int) -> str:
-    """Return a sentence's subject and verb: one person's data, or a household together."""
+    """Return a sentence's subject and verb, about one person's data or about several people together."""
     if whole("people", people) == 1:
         return "One person's data changes"
     return f"{_PEOPLE.get(people, f'{people} people')} together change"

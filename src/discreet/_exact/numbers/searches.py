@@ -20,7 +20,7 @@ def bisected(
     relative: float = 0.0,
     geometric: bool = False,
 ) -> tuple[float, float]:
-    """Return two numbers within ``relative`` of each other: the first is not enough, the second is.
+    """Return two numbers within ``relative`` of each other: the first is too low, the second is enough.
 
     ``enough`` must be false at ``low`` and true at ``high``; it is not called at either.
 
@@ -58,7 +58,7 @@ def least_whole(holds: Callable[[int], bool], *, most: int) -> int | None:
 
 
 def peak(height: Callable[[float], float], low: float, high: float) -> float:
-    """Return the maximum point of a function with a single peak on [low, high], by golden section.
+    """Return where a function with a single peak on [low, high] is largest, by golden section.
 
     Example:
         >>> round(peak(lambda x: -((x - 3) ** 2), 0, 10), 6)

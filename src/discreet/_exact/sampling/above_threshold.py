@@ -1,8 +1,8 @@
 """A noisy threshold, and the values that cross it. Each value gets its own noise.
 
 A value q crosses if q + Y ≥ T + X. X is drawn once, as the first bits of a uniform number. Given X, a
-crossing is a coin whose chance falls with z = (T + X − q)/b₂. Floats with an error bound nearly always decide
-it. More bits of both uniform numbers and interval arithmetic decide the rest
+crossing is a coin whose chance falls with z = (T + X − q)/b₂. Floats with an error bound decide nearly every
+such coin. More bits of both uniform numbers and interval arithmetic decide the rest
 (docs/proofs/above-threshold.md).
 """
 
@@ -91,7 +91,7 @@ class NoisyThreshold:
         self._negative = noise.two_sided and bits.integer(1) == 1
         word = tuning.word
         self._uniform = Uniform(bits, known=bits.integer(word), width=word, step=word)
-        while self._uniform.known < 1 << (word // 2):  # the first bits then locate X well
+        while self._uniform.known < 1 << (word // 2):  # the first bits then locate X well enough
             self._uniform.extend()
         self._waiting: list[int] = []
         # If floats would overflow or underflow, interval arithmetic decides everything.

@@ -169,7 +169,7 @@ class SecureBits(_ByteBits):
 
 
 class ScriptedBits(_ByteBits):
-    """The same bits for the same seed, on every machine. For tests and reproducible study only.
+    """Bits that depend on the seed only, on every machine; for tests and reproducible studies only.
 
     Example:
         >>> bool((ScriptedBits(7).words(4) == ScriptedBits(7).words(4)).all())
@@ -265,7 +265,7 @@ def source_of_bits(randomness: Bits | None) -> Bits:
 
 
 def uniform_below(bits: Bits, bound: int) -> int:
-    """Return one uniform integer in ``range(bound)``: draw just enough bits, and again if too large.
+    """Return one uniform integer in ``range(bound)``: draw just enough bits; draw again if too large.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -339,7 +339,7 @@ def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indi
 
 
 def few_indices(bits: Bits, bound: int, *, count: int, width: int = 64) -> list[int]:
-    """Like ``some_indices``, in plain Python, which is faster for few; bounds go up to ``2**width``."""
+    """Like ``some_indices``, in plain Python, which is faster for few; ``bound`` is at most ``2**width``."""
     whole = 1 << width
     surplus = whole % bound
     products = [word * bound for word in bits.words(count, width=width).tolist()]

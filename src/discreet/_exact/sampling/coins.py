@@ -57,7 +57,8 @@ class Tuning:
             find no head.
         proposals: the number of proposals in each round; later rounds repeat the last number.
         cut_from: blocks of at least this many candidates may be cut into parts.
-        heavy: a block is cut if its best weighs more than the bests of all blocks together, divided by this.
+        heavy: a block is cut if its best candidate has more than 1/``heavy`` of the weight of all blocks'
+            best candidates together.
         cells: the approximate number of cells of equal chance from which proposals are drawn, or four for
             each block if that is more.
         overdraw: the number of proposals for each missing draw, when many draws are made.
@@ -194,7 +195,7 @@ class Heads:
         return gammas, 1.0 if self.halvings >= -_MOST_DOUBLINGS else math.inf
 
     def chance(self, gamma: float) -> float:
-        """Return exp(−γ)/2^halvings for one gap, as precise as ``chances``, if that is at most one."""
+        """Return exp(−γ)/2^halvings for one gap, as precise as ``chances``, if the result is at most one."""
         return math.exp(-gamma) * 0.5**self.halvings
 
     def ball(self, gamma: Fraction) -> Ball:
@@ -252,7 +253,7 @@ def flip(
 def heads_among(
     gaps: Gaps, candidates: list[int], coins: Heads, *, bits: Bits, tuning: Tuning
 ) -> Iterator[int]:
-    """Yield those of a few candidates whose coins are heads; each coin is flipped on request."""
+    """Yield the candidates in a short list whose coins are heads; each coin is flipped on request."""
     words = bits.words(len(candidates), width=tuning.word).tolist()
     for candidate, word in zip(candidates, words, strict=True):
         if _is_heads(gaps, candidate, coins, (word, tuning.word), bits=bits, tuning=tuning):
@@ -275,7 +276,7 @@ def _is_heads(
 
 
 def not_tails_yet(gaps: Gaps, *, bits: Bits, tuning: Tuning) -> tuple[Indices, Words]:
-    """Return the candidates that their first bits do not yet show to be tails, and all first bits.
+    """Return the candidates whose first bits do not already rule out heads, and all first bits.
 
     The first bits of u bound −ln u from above; a candidate with a larger gap has e^−γ below u (lemma 6a).
     """

@@ -65,7 +65,7 @@ class Sets(Ranked):
 
     @property
     def steps(self) -> int:
-        """The work for one loss: places times ranks taken so far times ranks taken from a block."""
+        """The work for one loss: the product of places, ranks taken so far and ranks taken from a block."""
         return self.k**3
 
     def logarithms(self, losses: Counts) -> Floats:
@@ -133,7 +133,7 @@ class Sets(Ranked):
     def uniform(self, loss: int, ways: list[list[int]], bits: Bits) -> list[int]:
         """Return the ranks of one of the sets within a loss, each set with the same probability.
 
-        It goes from the last block to the first, and draws how many ranks the block contributes and which
+        It goes from the last block to the first, and draws how many ranks each block contributes and which
         ones.
         """
         left, ranks = self.k, list[int]()

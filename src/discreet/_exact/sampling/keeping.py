@@ -1,4 +1,4 @@
-"""Decide which unlisted groups to name, with one coin per group that depends on its number of people.
+"""Decide which unlisted groups to name: each group's coin depends on its number of people.
 
 The chance π(m) for m people is the largest that any (ε, δ) rule can have. It is zero for zero people, and
 exactly one above some number. In between, it is computed in interval arithmetic
@@ -22,7 +22,7 @@ from discreet._exact.sampling.discrete_noise import common_floor
 def kept(
     people: NDArray[np.int64], *, keeping: KeepingRule, bits: Bits, word: int = 64
 ) -> NDArray[np.bool_]:
-    """Return whether each group is kept, independently, by the rule's chance for its size or weight.
+    """Decide independently for each group whether it is kept, by the rule's chance for its size or weight.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -68,7 +68,7 @@ class Keeping:
                 e, d = ball_of(epsilon), ball_of(delta)
                 last = (1 + (1 - d) / d * (e / 2).tanh()).log() / e
                 found = common_floor(last, last)
-            if found is not None:  # the number is never an integer, so enough precision decides
+            if found is not None:  # ``last`` is never an integer, so enough bits decide
                 self.turn = found + 1
                 return
 

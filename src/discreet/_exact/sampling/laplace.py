@@ -74,7 +74,7 @@ def laplace_max(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 def _shallowest_of(
     near: Indices, gaps: Gaps, layer: Layer, *, bits: Bits, tuning: Tuning
 ) -> int | None:
-    """Return the least deep of the near candidates in a layer; None if the layer is empty."""
+    """Return the shallowest of the near candidates in a layer; None if the layer is empty."""
     inside = near[flip(gaps, near, layer, bits=bits, tuning=tuning)]
     if len(near) < gaps.size:
         far = far_heads(gaps, layer, level=tuning.level, bits=bits, tuning=tuning)

@@ -96,7 +96,7 @@ class Ranked:
 
 
 class Weighed(Protocol):
-    """Items to draw by their loss."""
+    """Items, each of which is drawn with a probability that depends on its loss."""
 
     counts: Counts
     k: int

@@ -1,4 +1,4 @@
-"""The candidates with the largest noisy scores, with one exponential noise each, in exact order.
+"""The candidates with the largest noisy scores, in exact order; each has its own exponential noise.
 
 Y_r = X_r − γ_r with independent exponential X_r = −ln u_r. Floats with an error bound drop every candidate
 that cannot be among the first. Interval arithmetic orders the rest, with more bits of u if two are too close

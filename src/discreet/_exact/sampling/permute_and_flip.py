@@ -75,7 +75,7 @@ def head_or_none(
 ) -> int | None:
     """Return a uniform choice among the candidates whose coins are heads, or None if there are none.
 
-    ``noise`` reaches each candidate whose coin is heads at a uniformly random time.
+    ``noise`` reaches a candidate at a uniformly random time if the candidate's coin is heads.
     """
     gaps.best  # noqa: B018 - reads all scores, and refuses NaN and infinities
     level = tuning.level
@@ -123,8 +123,8 @@ def _by_first_bits(
 ) -> int | None:
     """Choose among the heads if there are few candidates; the first bits show that most coins are tails.
 
-    The other coins are flipped all at once, or in random order until one is heads if there are very few or
-    unusually many. Candidates in ``tails`` are skipped.
+    The other coins are flipped all at once. If there are very few or unusually many of them, they are flipped
+    in random order until one is heads. Candidates in ``tails`` are skipped.
     """
     left, words = not_tails_yet(gaps, bits=bits, tuning=tuning)
     by_chance = 2 * (gaps.size >> tuning.first_bits) + tuning.one_by_one

@@ -45,7 +45,7 @@ class Noise(Protocol):
 
     @property
     def coins(self) -> Coins:
-        """The coin c. It is at most 2^−level for the levels from which proposals come."""
+        """The coin c. At each level from which proposals come, it is at most 2^−level."""
         ...
 
     @property
@@ -262,6 +262,6 @@ class Clock:
 
 
 def _enclosed(uniform: Uniform) -> Ball:
-    """Return an interval that contains a number of which only some bits are known."""
+    """Return the interval in which a number lies, given the bits that are known."""
     low, high = uniform.ends()
     return low.union(high)

@@ -174,13 +174,13 @@ class Levels:
 
     @property
     def mass(self) -> float:
-        """Approximately Σ 2^−level: between Σ exp(−γ) and a little over twice that."""
+        """The sum of 2^−level, approximately; it is between Σ exp(−γ) and a little over twice that."""
         return float((self.sizes * 0.5 ** np.arange(len(self.sizes))).sum())
 
     def arrivals(
         self, coins: Coins, draws: int, *, bits: Bits, tuning: Tuning
     ) -> tuple[Indices, Indices]:
-        """Return all heads in each of ``draws`` independent draws: (draw, candidate)."""
+        """Return all heads in ``draws`` independent draws: the draw and the candidate of each."""
         draw_parts: list[Indices] = []
         candidate_parts: list[Indices] = []
         boost_parts: list[Indices] = []

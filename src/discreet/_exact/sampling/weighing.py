@@ -24,7 +24,7 @@ MOST_WEIGHT = 1 << 62
 FIRST_NOISE = Fraction(1, 20)
 """The first round's share of the budget for noise: enough to name the largest groups."""
 FIRST_UNSAFE = Fraction(1, 5)
-"""The first round's share of the allowed chance of naming a group that only one person has."""
+"""The first round's share of the allowed chance of naming a group that only one person is in."""
 _FINE = 1 << 10
 _SURE = Fraction(1645, 1000)  # a normal number is below this with probability 0.95
 _BRACKETS = 16
@@ -56,7 +56,7 @@ def normal_delta(epsilon: Fraction, spread: Fraction) -> Exact:
 
 
 def new_group_delta(groups: int, threshold: Fraction, variance: Fraction) -> Exact:
-    """Return an upper bound on the chance of naming any of the groups that only one given person has."""
+    """Return an upper bound on the chance of naming any group that a given person alone is in."""
 
     def formula(t: Ball, limit: Ball, square: Ball) -> Ball:
         return t * _at_most((1 / t.sqrt() - limit) / square.sqrt())
@@ -85,7 +85,7 @@ class Weighing:
     """One round: a group of weight w is kept with probability Φ((w − T)/σ).
 
     T is the least threshold on a public grid with this property: if a person is in at most ``groups`` groups,
-    the probability of naming any of these that has no other people is at most ``fails``.
+    the probability of naming any of those with no other people is at most ``fails``.
 
     Attributes:
         variance: σ², in people.
@@ -160,7 +160,7 @@ class Weighings:
         first: the rough round, which names the largest groups.
         last: the round for the remaining groups.
         rho: ρ, the cost of the noise of both rounds.
-        unsafe: the allowed probability of naming a group that only one person has.
+        unsafe: the allowed probability of naming a group that only one person is in.
     """
 
     def __init__(self, epsilon: Fraction, delta: Fraction, *, groups: int, replacing: bool) -> None:

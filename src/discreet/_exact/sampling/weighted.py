@@ -1,7 +1,7 @@
 """A draw in proportion to w_r·exp(−γ_r) with public rational weights w, by inverting the distribution.
 
-It computes one interval per candidate. This is slower than ``proportional``, which has no weights, but fast
-enough for lists that people write by hand.
+One interval is computed for each candidate. This is slower than ``proportional``, which has no weights, but
+fast enough for lists that people write by hand.
 """
 
 from __future__ import annotations
