@@ -171,7 +171,7 @@ def _ledger(address: str) -> Ledger:
 
 
 def _run(job: Job, line: Connection) -> None:
-    from discreet.questions import table
+    from discreet.questions import PrivateTable
 
     counting = _Counting(job, line)
     try:
@@ -181,7 +181,8 @@ def _run(job: Job, line: Connection) -> None:
         if job.dry:
             outcome = Outcome(seconds=_tried(job))
         else:
-            asked = table(job.source, ledger=counting, dataset=job.dataset, **job.terms)
+            # Opened once: `discreet.table` would open it too, to check what the plan checks before the payment.
+            asked = PrivateTable(data=job.source, ledger=counting, dataset=job.dataset, **job.terms)
             outcome = Outcome(answer=asked.ask(job.question).as_data())
     except Exception as error:
         outcome = Outcome(refused=counting.is_unpaid, reason=_reason(error), told=_told(error))
