@@ -181,7 +181,7 @@ def _run(job: Job, line: Connection) -> None:
         if job.dry:
             outcome = Outcome(seconds=_tried(job))
         else:
-            # Opened once: `discreet.table` would open it too, to check what the plan checks before the payment.
+            # `discreet.table` would open the table once more, to check what the plan checks anyway.
             asked = PrivateTable(data=job.source, ledger=counting, dataset=job.dataset, **job.terms)
             outcome = Outcome(answer=asked.ask(job.question).as_data())
     except Exception as error:
