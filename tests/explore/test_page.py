@@ -16,7 +16,6 @@ from playwright.sync_api import Page, Route, expect
 from discreet._cli import app
 from tests.tools.browser import Visit
 
-pytestmark = pytest.mark.xdist_group("browser")
 Go = Callable[..., Visit]
 
 

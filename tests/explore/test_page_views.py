@@ -14,7 +14,6 @@ from playwright.sync_api import Browser, Page, expect
 from discreet.explore.server import PageServer
 from tests.tools.browser import Visit
 
-pytestmark = pytest.mark.xdist_group("browser")
 Go = Callable[..., Visit]
 
 
