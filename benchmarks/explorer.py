@@ -62,13 +62,11 @@ def _page(scores: Path | None) -> Iterator[Any]:
     try:
         assert server.stdout is not None
         said = ""
-        while True:
-            said += server.stdout.readline()
-            try:
-                address = json.loads(said)["url"]
-                break
-            except json.JSONDecodeError:
-                continue
+        while not said.endswith("}\n"):
+            line = server.stdout.readline()
+            assert line, "discreet explore ended before it said where it serves"
+            said += line
+        address = json.loads(said)["url"]
         with sync_playwright() as playwright:
             path = shutil.which("chromium")
             browser = playwright.chromium.launch(executable_path=path, args=list(_CHROMIUM))
