@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Select, select, text, update
+from sqlalchemy import Select, bindparam, select, text, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from discreet.accounting.accountants import ACCOUNTANTS, Amount
@@ -16,6 +16,9 @@ from discreet.ledger.schema import budgets, entries, groups
 from discreet.ledger.states import PERIODS, Account, State
 from discreet.ledger.verification import verify_history
 
+# Building a statement takes SQLAlchemy longer than running it takes SQLite, so payments use statements built once.
+_ROOT = select(budgets.c.id).where(budgets.c.name == bindparam("root"))
+_ROOT_LOCKED = _ROOT.with_for_update()
 _BUDGETS_AND_GROUPS = (
     select(
         budgets,
@@ -24,25 +27,33 @@ _BUDGETS_AND_GROUPS = (
         groups.c.delta.label("group_delta"),
     )
     .select_from(budgets.outerjoin(groups, groups.c.budget_id == budgets.c.id))
+    .where((budgets.c.id == bindparam("identity")) | (budgets.c.root_id == bindparam("identity")))
     .order_by(budgets.c.id, groups.c.name)
 )
+_ENTRIES = select(entries.c.sequence, entries.c.body, entries.c.hash)
+_NEWEST = (
+    _ENTRIES.where(entries.c.root_id == bindparam("identity"))
+    .where(entries.c.sequence >= bindparam("least"))
+    .order_by(entries.c.sequence)
+    .limit(2)
+)
+_NEW_ENTRY = entries.insert()
+_CHANGED_BUDGET = update(budgets).where(budgets.c.id == bindparam("identity"))
 
 
 def load(connection: Connection, name: str, *, lock: bool = False) -> State:
     """Load the data set that a budget belongs to; with ``lock``, lock it until the transaction ends."""
     root = name.partition("/")[0]
-    query = select(budgets.c.id).where(budgets.c.name == root)
     # PostgreSQL waits here for other writers of this data set; SQLite has waited at BEGIN IMMEDIATE.
     # Only reads after this wait see what the previous holder of the lock wrote.
-    identity = connection.execute(query.with_for_update() if lock else query).scalar_one_or_none()
+    query = _ROOT_LOCKED if lock else _ROOT
+    identity = connection.execute(query, {"root": root}).scalar_one_or_none()
     if identity is None:
         raise NoBudgetError(
             f"the data set {root!r} has no budget in this ledger: its owner makes one with "
             "`discreet budget create`"
         )
-    found = connection.execute(
-        _BUDGETS_AND_GROUPS.where((budgets.c.id == identity) | (budgets.c.root_id == identity))
-    ).mappings()
+    found = connection.execute(_BUDGETS_AND_GROUPS, {"identity": identity}).mappings()
     try:
         return _state(root, list(found))
     except (KeyError, TypeError, ValueError):
@@ -66,8 +77,8 @@ def changed_from_outside(name: str) -> LedgerError:
 
 def require_untouched(connection: Connection, state: State) -> None:
     """Refuse tables that do not match the last entry, in time independent of the history's length."""
-    query = _entries_of(state).where(entries.c.sequence >= state.count).limit(2)
-    newest = list(connection.execute(query.order_by(entries.c.sequence)))
+    about = {"identity": state.stored[state.name][0], "least": state.count}
+    newest = list(connection.execute(_NEWEST, about))
     last = read(newest[0].body) if len(newest) == 1 else None
     if last is not None and last.state is None:
         # discreet 0.1.0 wrote this entry: replay the history once; the next entry carries its state.
@@ -143,23 +154,17 @@ def save(connection: Connection, before: State, after: State, draft: Entry) -> E
     entry = read(body)
     assert entry is not None
     identity = after.stored[after.name][0]
-    connection.execute(
-        entries.insert().values(
-            root_id=identity, sequence=entry.sequence, body=body, hash=entry.hash
-        )
-    )
+    added = {"root_id": identity, "sequence": entry.sequence, "body": body, "hash": entry.hash}
+    connection.execute(_NEW_ENTRY, added)
     after.hash = entry.hash
-    connection.execute(
-        update(budgets)
-        .where(budgets.c.id == identity)
-        .values(
-            entries=after.count,
-            head=after.hash,
-            last_time=after.last_time,
-            period_number=after.period_number,
-            **_counters(after.accounts[after.name]),
-        )
-    )
+    changed = {
+        "entries": after.count,
+        "head": after.hash,
+        "last_time": after.last_time,
+        "period_number": after.period_number,
+    }
+    counters = _counters(after.accounts[after.name])
+    connection.execute(_CHANGED_BUDGET, {"identity": identity, **changed, **counters})
     return entry
 
 
@@ -198,9 +203,7 @@ def _insert(connection: Connection, state: State, account: Account) -> tuple[Any
 def _update(connection: Connection, state: State, before: Account, after: Account) -> None:
     identity = state.stored[after.name][0]
     if after.name != state.name:  # the data set's own row is written with the head
-        connection.execute(
-            update(budgets).where(budgets.c.id == identity).values(**_counters(after))
-        )
+        connection.execute(_CHANGED_BUDGET, {"identity": identity, **_counters(after)})
     for name, amount in after.groups.items():
         if amount != before.groups[name]:
             connection.execute(
@@ -219,8 +222,7 @@ def _counters(account: Account) -> dict[str, Any]:
 
 
 def _entries_of(state: State) -> Select[Any]:
-    columns = (entries.c.sequence, entries.c.body, entries.c.hash)
-    return select(*columns).where(entries.c.root_id == state.stored[state.name][0])
+    return _ENTRIES.where(entries.c.root_id == state.stored[state.name][0])
 
 
 def lines_of(connection: Connection, state: State) -> list[tuple[int, str, str]]:
