@@ -47,6 +47,12 @@ async ([selector, position]) => {
   return [times[0], performance.now() - began];
 }
 """
+_DRAWN = """
+() => {
+  const pictures = [...document.querySelectorAll("#charts .canvas > div")];
+  return pictures.every((each) => !each.checkVisibility() || each.querySelector("canvas"));
+}
+"""
 
 
 @contextmanager
@@ -74,7 +80,7 @@ def _page(scores: Path | None) -> Iterator[Any]:
             page.goto(address if scores else f"{address}#source=example:pages&tolerance=50")
             page.locator("#results[aria-busy=false]").wait_for(timeout=60_000)
             page.locator("#more > summary").click()
-            page.locator("#charts canvas").nth(4).wait_for(timeout=60_000)
+            page.wait_for_function(_DRAWN, timeout=60_000)
             yield page
             browser.close()
     finally:
