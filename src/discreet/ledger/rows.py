@@ -16,7 +16,7 @@ from discreet.ledger.schema import budgets, entries, groups
 from discreet.ledger.states import PERIODS, Account, State
 from discreet.ledger.verification import verify_history
 
-# Building a statement takes SQLAlchemy longer than running it takes SQLite, so payments use statements built once.
+# SQLAlchemy takes longer to build a statement than SQLite to run it, so payments use statements built once.
 _ROOT = select(budgets.c.id).where(budgets.c.name == bindparam("root"))
 _ROOT_LOCKED = _ROOT.with_for_update()
 _BUDGETS_AND_GROUPS = (
