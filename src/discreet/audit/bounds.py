@@ -23,7 +23,7 @@ from discreet.guarantees import ZCDP, ApproxDP, BoundedRange, Guarantee, Laplace
 class AnswerSet:
     """An event to test: a set of answers.
 
-    For bounded range, it is a pair of answers: one in ``members``, the second in ``other``.
+    For bounded range, it is a pair of answers: the first in ``members``, the second in ``other``.
     """
 
     members: tuple[int, ...]
@@ -57,13 +57,17 @@ def _chosen(counts: Counts, event: AnswerSet) -> int:
 
 
 def _ends(first: Counts, second: Counts, event: AnswerSet, error: float) -> tuple[float, float]:
-    """Return a lower bound on P(S) and an upper bound on Q(S); both hold with probability 1 − ``error``."""
+    """Return a lower bound on P(S) and an upper bound on Q(S), for the event S.
+
+    P and Q are the distributions behind ``first`` and ``second``. Both bounds hold with probability at least
+    1 − ``error``.
+    """
     low = lower_confidence(_chosen(first, event), int(first.sum()), error / 2)
     return low, upper_confidence(_chosen(second, event), int(second.sum()), error / 2)
 
 
 def _ranking(first: Counts, second: Counts) -> list[int]:
-    """Return the first two answers and all that occurred, by descending ratio of their counts."""
+    """Return the answers that occurred, and always answers 0 and 1, by descending ratio of their counts."""
     seen = np.flatnonzero((first + second > 0) | (np.arange(len(first)) < 2))
     ratios = (first[seen] + 0.5) / (second[seen] + 0.5)
     return list(seen[np.argsort(-ratios, kind="stable")].tolist())
@@ -74,7 +78,7 @@ _MOST_SETS = 64
 
 
 class _OfSets:
-    """A bound that tests sets: single answers, and the k answers with the largest ratios for several k."""
+    """A bound that tests single answers and, for several k, the set of k answers with the largest ratios."""
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
         ranking = _ranking(first, second)
@@ -86,7 +90,7 @@ class _OfSets:
 
 
 class _Ratio(_OfSets):
-    """The bound for pure privacy, which says that ln P(S) − ln Q(S) is at most ε."""
+    """A lower bound on the ε of pure DP, from ln P(S) − ln Q(S) for an event S."""
 
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         value, spread = _log_ratio(_chosen(first, event), _chosen(second, event))
@@ -98,7 +102,7 @@ class _Ratio(_OfSets):
 
 
 class _Range:
-    """The bound for bounded range, which says that two answers' log-ratios differ by at most ε."""
+    """A lower bound on the ε of bounded range, from the difference between two answers' log-ratios."""
 
     def events(self, first: Counts, second: Counts) -> list[AnswerSet]:
         ranking = _ranking(first, second)
@@ -120,7 +124,7 @@ class _Range:
 
 @dataclass(frozen=True, slots=True)
 class _Excess(_OfSets):
-    """The bound for (ε, δ), which says that P(S) − e^ε Q(S) is at most δ."""
+    """A lower bound on the δ of (ε, δ) at the claimed ε, from P(S) − e^ε Q(S) for an event S."""
 
     epsilon: float
 
@@ -137,7 +141,7 @@ class _Excess(_OfSets):
 
 
 class _Divergence(_OfSets):
-    """The bound for zCDP, which says that an event's two probabilities have a divergence of at most ρ."""
+    """A lower bound on the ρ of zCDP, from the divergence between an event's two probabilities."""
 
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         p = (_chosen(first, event) + 0.5) / (first.sum() + 1)
@@ -155,7 +159,7 @@ class _Divergence(_OfSets):
 
 
 def _bernoulli(p: float, q: float) -> float:
-    """Return the divergence between coins with probabilities p and q."""
+    """Return the Kullback–Leibler divergence of a coin with probability p from one with probability q."""
     terms = ((p, q), (1 - p, 1 - q))
     return sum(math.inf if b <= 0 else a * math.log(a / b) for a, b in terms if a > 0)
 

@@ -33,13 +33,13 @@ def headline(verdict: Verdict) -> str:
 
 
 def figures(verdict: Verdict) -> str:
-    """Return the measured and the claimed loss."""
+    """Return the measured and the claimed loss as text."""
     found, claimed = (measured(value, digits=6) for value in (verdict.measured, verdict.claimed))
     return f"largest {verdict.symbol} found {found}, claimed {claimed}"
 
 
 def explanation(verdict: Verdict) -> str:
-    """Return a sentence that says what the status means and does not mean."""
+    """Return a sentence that explains the verdict's status."""
     if verdict.status == "refuted" and verdict.witness is not None:
         return f"The witness rests on {verdict.witness.certainty}."
     if verdict.status == "suspect" and verdict.witness is not None:

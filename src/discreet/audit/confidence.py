@@ -1,4 +1,4 @@
-"""Exact confidence bounds for a probability from counts (Clopper and Pearson), rounded outwards."""
+"""Exact (Clopper–Pearson) confidence bounds on a probability, computed from counts and rounded outwards."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def lower_tail(successes: int, trials: int, chance: float) -> float:
 
 
 def lower_confidence(successes: int, trials: int, error: float) -> float:
-    """Return a lower bound on the true probability; it is wrong with probability at most ``error``.
+    """Return a lower bound on the probability of success; it is wrong with probability at most ``error``.
 
     Example:
         >>> 0.47 < lower_confidence(5000, 10000, 1e-6) < 0.48
@@ -71,7 +71,7 @@ def lower_confidence(successes: int, trials: int, error: float) -> float:
 
 
 def upper_confidence(successes: int, trials: int, error: float) -> float:
-    """Return an upper bound on the true probability; it is wrong with probability at most ``error``.
+    """Return an upper bound on the probability of success; it is wrong with probability at most ``error``.
 
     Example:
         >>> upper_confidence(0, 1000, 1e-9) < 0.021

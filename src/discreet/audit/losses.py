@@ -1,9 +1,9 @@
 """The privacy loss of a pair of neighbours in each measure, in floats and in interval arithmetic.
 
-Every loss considers both directions of a pair. Floats are used to search: a loss takes rows of
-log-probabilities and returns one number per row, which is infinite if one neighbour can give an answer that
-the other cannot. Interval arithmetic is used to certify: the lower end of a witness's loss is proved
-(docs/proofs/auditing.md).
+Every loss considers both directions of a pair. The search uses floats: a loss takes rows of log-probabilities
+and returns one number per row. In most measures it is infinite if one neighbour can give an answer that the
+other cannot. Witnesses are certified in interval arithmetic: the lower end of the interval is a proved lower
+bound on the loss (docs/proofs/auditing.md).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LOG_FLOOR = math.log(FLOOR)
 class Detail:
     """The answers that cause the loss of one pair.
 
-    ``swapped`` means that the loss is that of the neighbour against the scores.
+    If ``swapped``, the two distributions are exchanged: the neighbour's comes first.
     """
 
     outcome: int
@@ -60,17 +60,18 @@ class Loss(ABC):
 
     @abstractmethod
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """Return an interval that contains the loss in ``detail``; None if the loss is infinite.
+        """Return an interval for the loss that ``detail`` describes; None if the loss is infinite.
 
-        The caller has already swapped the two sides if ``detail`` requires it.
+        If a probability may be zero, only the lower end is certain: the loss is at least that. The caller has
+        already swapped the two sides if ``detail.swapped``.
         """
 
 
 class _TwoWayLoss(Loss):
-    """A loss of one distribution against another, computed in both directions."""
+    """A loss that depends on the order of the two distributions; the larger of the two values counts."""
 
     def values(self, first: Floats, second: Floats) -> Floats:
-        """Return the larger of the two directions."""
+        """Return the loss of each pair of rows, the larger of the two directions."""
         return np.maximum(self._one_way(first, second), self._one_way(second, first))
 
     def detail(self, first: Floats, second: Floats) -> Detail:
@@ -82,15 +83,15 @@ class _TwoWayLoss(Loss):
 
     @abstractmethod
     def _one_way(self, first: Floats, second: Floats) -> Floats:
-        """Return the loss of the first rows against the second."""
+        """Return the loss of each row of ``first`` against the same row of ``second``, one direction only."""
 
     def _finest(self, first: Floats, second: Floats) -> Any:
-        """Return the one-way loss of a single row, as precisely as possible."""
+        """Return the one-way loss of a single pair, as precisely as possible."""
         return self._one_way(first, second)
 
     @abstractmethod
     def _shown_by(self, first: Floats, second: Floats) -> Detail:
-        """Return the answers that cause the one-way loss of a single row."""
+        """Return the answers that cause the one-way loss of a single pair."""
 
 
 def log_ratios(first: Floats, second: Floats) -> Floats:
@@ -103,25 +104,25 @@ def log_ratios(first: Floats, second: Floats) -> Floats:
 
 
 class PureLoss(Loss):
-    """The largest |ln P(r) − ln Q(r)|."""
+    """The loss of pure DP: the largest |ln P(r) − ln Q(r)| over all answers r."""
 
     def values(self, first: Floats, second: Floats) -> Floats:
         """Return the loss of each pair of rows."""
         return np.asarray(np.fmax(np.abs(log_ratios(first, second)), 0.0).max(axis=-1))
 
     def detail(self, first: Floats, second: Floats) -> Detail:
-        """Return the answer with the largest ratio."""
+        """Return the answer with the largest absolute log-ratio."""
         ratios = np.nan_to_num(log_ratios(first, second), nan=0.0, posinf=np.inf, neginf=-np.inf)
         outcome = int(np.abs(ratios).argmax())
         return Detail(outcome, swapped=bool(ratios[outcome] < 0))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """Return an interval that contains the log-ratio of the answer in ``detail``."""
+        """Return an interval for the log-ratio of the answer in ``detail``."""
         return ball_log_ratio(first[detail.outcome], second[detail.outcome])
 
 
 class RangeLoss(Loss):
-    """The difference between the largest and the least log-ratio."""
+    """The loss of bounded range: the difference between the largest and the smallest log-ratio."""
 
     def values(self, first: Floats, second: Floats) -> Floats:
         """Return the loss of each pair of rows."""
@@ -137,7 +138,7 @@ class RangeLoss(Loss):
         return Detail(int(np.nanargmax(ratios)), other=int(np.nanargmin(ratios)))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """Return an interval that contains the difference of the log-ratios of both answers in ``detail``."""
+        """Return an interval for the difference between the log-ratios of the two answers in ``detail``."""
         assert detail.other is not None
         high = ball_log_ratio(first[detail.outcome], second[detail.outcome])
         low = ball_log_ratio(second[detail.other], first[detail.other])
@@ -146,7 +147,7 @@ class RangeLoss(Loss):
 
 @dataclass(frozen=True, slots=True)
 class HockeyStickLoss(_TwoWayLoss):
-    """The δ needed at the claimed ε: the sum of all positive P(r) − e^ε Q(r)."""
+    """The loss of (ε, δ): the δ needed at the claimed ε, the sum of all positive P(r) − e^ε Q(r)."""
 
     epsilon: Exact
     symbol: ClassVar[str] = "δ"
@@ -177,7 +178,7 @@ def _excess(first: Floats, second: Floats, epsilon: float | Floats) -> Floats:
 
 
 def hockey_stick(first: Floats, second: Floats, epsilon: float | Floats) -> Floats:
-    """Return δ(ε) of P against Q, along the last axis."""
+    """Return δ(ε), the sum of all positive P(r) − e^ε Q(r), from log-probabilities along the last axis."""
     return np.asarray(np.maximum(_excess(first, second, epsilon), 0.0).sum(axis=-1))
 
 
@@ -186,7 +187,7 @@ _ORDERS = (1.5, 4.0, 32.0)
 
 
 class RenyiLoss(_TwoWayLoss):
-    """The largest D_α/α over orders α > 1, including the limit α → 1, the Kullback–Leibler divergence."""
+    """The loss of zCDP: the largest D_α/α over orders α > 1 and the limit α → 1 (Kullback–Leibler)."""
 
     symbol: ClassVar[str] = "ρ"
 
@@ -198,7 +199,7 @@ class RenyiLoss(_TwoWayLoss):
         return self._best_order(first, second)[0]
 
     def _shown_by(self, first: Floats, second: Floats) -> Detail:
-        """Return the order with the largest loss; 1 stands for the limit α → 1."""
+        """Return the order with the largest loss (1 for the limit α → 1), and one answer to show."""
         ratios = log_ratios(first, second)
         return Detail(int(np.nanargmax(ratios)), order=self._best_order(first, second)[1])
 
@@ -216,7 +217,7 @@ class RenyiLoss(_TwoWayLoss):
         return max((at_one, 1.0), (value(top) if top > math.log(2e-3) else 0.0, 1 + math.exp(top)))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """Return an interval that contains D_α/α at the order in ``detail``."""
+        """Return an interval for D_α/α at the order in ``detail``."""
         from flint import arb
 
         order, total = detail.order, arb(0)
@@ -238,7 +239,7 @@ class RenyiLoss(_TwoWayLoss):
 
 
 def renyi(first: Floats, second: Floats, order: float) -> Floats:
-    """Return D_α of P from Q for log-probabilities, along the last axis."""
+    """Return the Rényi divergence D_α of P from Q, given log-probabilities, along the last axis."""
     with np.errstate(invalid="ignore"):
         exponents = order * first + (1 - order) * second
     exponents = np.where(first == -np.inf, -np.inf, exponents)
@@ -263,7 +264,7 @@ def kullback_leibler(first: Floats, second: Floats) -> Floats:
 
 
 class LaplaceLoss(_TwoWayLoss):
-    """The least ε at which the Laplace pair dominates: δ(x) ≤ 1 − e^((x−ε)/2) for every x ≥ 0."""
+    """The loss of Laplace dominance: the least ε with δ(x) ≤ max(0, 1 − e^((x−ε)/2)) for every x ≥ 0."""
 
     def _one_way(self, first: Floats, second: Floats) -> Floats:
         return self._needed(first, second)[0]
@@ -299,7 +300,7 @@ class LaplaceLoss(_TwoWayLoss):
         return _event(first, second, float(self._needed(first, second)[1]))
 
     def ball(self, first: Sequence[Any], second: Sequence[Any], detail: Detail) -> Any:
-        """Return an interval that contains the ε that the event in ``detail`` requires at its threshold."""
+        """Return an interval for the ε that the event in ``detail`` requires at its threshold."""
         assert detail.threshold is not None
         threshold = ball_of(Fraction(detail.threshold))
         survivor = 1 - _ball_excess(first, second, detail.event, threshold)
@@ -310,7 +311,11 @@ class LaplaceLoss(_TwoWayLoss):
 
 
 def ball_log_ratio(first: Any, second: Any) -> Any:
-    """Return ln P − ln Q, or None if it is infinite. If Q may be zero, use only the upper end of Q."""
+    """Return an interval for ln P − ln Q; None if it is certainly infinite.
+
+    If Q may be zero, the upper end of Q is used; if P may be zero, the result is −∞. In both cases only the
+    lower end of the interval is certain.
+    """
     from flint import arb
 
     if second.is_zero() and first > 0:
