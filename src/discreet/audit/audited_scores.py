@@ -1,4 +1,4 @@
-"""The scores given to a subject. They also behave as an array, and record whether ``monotonic`` is read."""
+"""Scores that behave as a NumPy array and record whether the audited subject reads the neighbour relation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _VALUES: Any = vars(Scores)["values"]
 
 
 def _noted(name: str) -> Any:
-    """Return a property that reads this attribute of the scores and records the access."""
+    """Return a property that reads the attribute ``name`` and records that it was read."""
     slot = vars(Scores)[name]
 
     def read(scores: Scores) -> Any:
@@ -39,11 +39,11 @@ class AuditedScores(np.lib.mixins.NDArrayOperatorsMixin, Scores):
 
     @property
     def looked(self) -> bool:
-        """Whether the subject has read ``monotonic`` or the range distance, which describe the neighbours."""
+        """Whether the subject has read ``monotonic`` or the range distance."""
         return getattr(self, "_looked", False)
 
     def with_values(self, row: Floats) -> AuditedScores:
-        """Return the same scores with other values, which must be finite; nothing is checked again."""
+        """Return a copy with the values of ``row``, which must be finite but are not checked."""
         other = object.__new__(AuditedScores)
         for slot in _SLOTS:
             slot.__set__(other, slot.__get__(self))

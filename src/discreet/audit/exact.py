@@ -57,7 +57,7 @@ def audit(
         sensitivity: Δ, the most that one person changes any score; or a list with one Δ for each candidate,
             which also sets the number of candidates.
         monotonic: whether one person moves all scores in the same direction; None tries both cases.
-        n: the number of candidates, or several; None tries 2 to 5, and up to 10,000 with few distinct scores.
+        n: one or more numbers of candidates; None tries 2 to 5, and up to 10,000 with few distinct scores.
         neighbours: your own neighbour relation: a function from a score vector to the neighbours to try.
         inputs: the tables to try, if the subject is a function of tables instead of scores.
         effort: ``"quick"``, ``"usual"`` or ``"thorough"``, which takes several times as long and searches
@@ -199,7 +199,10 @@ def _epsilon_of(claim: Guarantee | Regular) -> Fraction | None:
 
 
 def _noise_scale(subject: Subject, claim: Guarantee, relation: Relation) -> float:
-    """Return the mechanism's noise scale, or the one the claim implies; at most 2¹² Δ, the grid's limit."""
+    """Return the mechanism's noise scale; if it has none, the scale that the claim implies.
+
+    The mechanism's scale is kept between Δ/1000 and 2¹² Δ.
+    """
     mechanism = subject.mechanism
     if mechanism is None or mechanism.scale == 0:
         return claimed_noise_scale(claim, relation, subject.sensitivity)
@@ -211,7 +214,7 @@ def _noise_scale(subject: Subject, claim: Guarantee, relation: Relation) -> floa
 
 
 def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fraction) -> float:
-    """Return the approximate noise scale that the claim implies; much larger gaps all behave the same."""
+    """Return roughly the noise scale that the claim implies: the range distance divided by ε or √(2ρ)."""
     figures = claim.figures
     cost = math.sqrt(2 * figures["rho"]) if "rho" in figures else float(figures["epsilon"])
     distance = float(sensitivity) * (1 if relation.monotonic else 2)
@@ -219,7 +222,7 @@ def claimed_noise_scale(claim: Guarantee, relation: Relation, sensitivity: Fract
 
 
 def _proof(subject: Subject, claim: Guarantee, relations: list[Relation]) -> str | None:
-    """Return the proof of this class's guarantee, if it implies this claim under every relation."""
+    """Return the proof of the mechanism's own guarantee, if that implies the claim under all relations."""
     mechanism = subject.mechanism
     # A subclass may behave differently and still state the same guarantee.
     if mechanism is None or facts_of(mechanism) is None or not mechanism.private:

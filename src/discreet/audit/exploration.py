@@ -1,4 +1,4 @@
-"""Explore score vectors for an audit that can only sample: a few draws estimate the loss of each pair.
+"""Explore pairs of score vectors for the statistical audit: estimate the loss of each from a few draws.
 
 The few most informative pairs become suspects, which are judged on new draws.
 """
@@ -60,7 +60,7 @@ class Drawn(ScoreVectors):
     kept = 12  # with few draws, a rank is partly chance
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """Yield small vectors and crowds, then very large scores for the fewest candidates."""
+        """Yield the stages: small vectors and crowds, then very large scores for the smallest vectors."""
         for size in self.sizes:
             self.sampler.until = self.until[0]
             if size > _FEW and self.among.custom is None:
@@ -80,7 +80,7 @@ class Drawn(ScoreVectors):
     def batch(
         self, here: Floats, there: Floats, counts: Counts = (), *, plainly: bool = False
     ) -> Batch:
-        """Compare some of these pairs; if time runs out, return those compared so far."""
+        """Estimate the losses of some of these pairs; if time runs out, return the estimates so far."""
         most = _PAIRS_OF_CROWD if counts else _PAIRS * (_FAR if plainly else 1)
         # With an odd stride, neighbours of every kind are included.
         stride = len(here) // most | 1
@@ -97,7 +97,7 @@ class Drawn(ScoreVectors):
         return Batch(values, lambda place: found[place][1], len(found), magnitude)
 
     def changes(self, here: Floats, there: Floats) -> Floats:
-        """Return by how many standard deviations the answers differ, minus the threshold ``_STANDS_OUT``."""
+        """Return how much each pair's answers differ, in standard deviations, minus ``_STANDS_OUT``."""
         ends = zip(here.tolist(), there.tolist(), strict=True)
         ways = [self.both_ways(*pair, self.draws // _FAR, 0.0) for pair in ends]
         return np.array([max(map(_value, both)) for both in ways]) - _STANDS_OUT
@@ -105,7 +105,7 @@ class Drawn(ScoreVectors):
     def both_ways(
         self, scores: list[float], neighbour: list[float], draws: int, claimed: float
     ) -> list[tuple[float, Suspect]]:
-        """Find, for each direction, the event that exceeds the claim by the most standard deviations."""
+        """Find, for each direction, the event whose loss is the most standard deviations above the claim."""
         one, two = self.sampler.both(scores, neighbour, draws, monotonic=self.among.monotonic)
         found = list[tuple[float, Suspect]]()
         for first, second, pair in (
@@ -128,7 +128,7 @@ class Drawn(ScoreVectors):
 
 
 def finalists(found: list[Found], sampler: Sampler) -> list[Found]:
-    """Return the few pairs that are still conspicuous after sixteen times as many new draws."""
+    """Estimate all pairs again from sixteen times as many new draws; return the few that stand out most."""
     sampler.forget()
     ranked, again = sorted(found, key=_value, reverse=True), list[Found]()
     pairs = dict.fromkeys((one.pair[:2], one.kind) for one in ranked)

@@ -1,7 +1,8 @@
 """Neighbouring tables with unusual values for testing pipelines, generated from a schema or a table.
 
-Neighbours add, remove or replace a person. Unusual values are allowed in a column, but the pipeline's author
-may not have considered them: values at or beyond the bounds, NaN, infinite, enormous or empty values.
+Two neighbouring tables differ in one person, who is added, removed or replaced. Unusual values can occur in a
+column, but the pipeline's author may not have considered them: values at or beyond the bounds, NaN, infinite,
+enormous or empty values.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ class Schema:
     def pairs(
         self, *, user: str | None = None, neighbours: str = ADD_REMOVE, effort: str = "usual"
     ) -> Iterator[tuple[Any, Any]]:
-        """Yield pairs of neighbouring made-up tables of different sizes, with neighbours of every kind.
+        """Yield pairs of neighbouring made-up tables of several sizes, with ordinary and unusual values.
 
         Args:
             user: the name of an extra column that identifies the person of each row.
@@ -163,7 +164,7 @@ class _Given:
     def pairs(
         self, *, user: Any = None, neighbours: str = ADD_REMOVE, effort: str = "usual"
     ) -> Iterator[tuple[Any, Any]]:
-        """Yield pairs of the table and a neighbour, with neighbours of every kind."""
+        """Yield the table paired with each of its generated neighbours."""
         checked_effort(effort)
         for first, second in _neighbours(self._rows, self._columns, user, neighbours):
             # Skip values that this type of table cannot hold.
@@ -233,7 +234,7 @@ def _neighbours(
 
 
 def _newcomers(columns: Mapping[Any, _Column], user: Any) -> Iterator[list[Row]]:
-    """Yield the rows of one more person: with plain values, one or only unusual values, or many rows."""
+    """Yield the rows of a new person: plain values, one unusual value, only unusual values, or many rows."""
     plain = {name: column.plain[0] for name, column in columns.items()}
     if user is not None:
         plain[user] = "another person"

@@ -29,8 +29,8 @@ class Regular:
     """The claim that a mechanism has all three properties of regularity, or only some of them.
 
     Symmetric: exchanging two candidates exchanges their probabilities. Shift-invariant: adding the same
-    number to all scores changes nothing. Monotonic: improving a candidate's score, or
-    worsening another's, never makes that candidate less likely.
+    number to all scores changes no probability. Monotonic: improving a candidate's score, or worsening
+    another candidate's, never makes the first candidate less likely.
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -68,8 +68,8 @@ class _Change:
 class Changes(Kind):
     """Changes of scores that test whether a mechanism is regular.
 
-    The loss is the largest log-ratio that a rule forbids. A rule is either broken or
-    not, so there is no worse pair to climb to.
+    The loss is the largest log-ratio that a rule forbids. A rule is either broken or not, so the search does
+    not climb to worse pairs.
     """
 
     subject: Subject
@@ -84,7 +84,7 @@ class Changes(Kind):
         return self.among.name
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """Yield one stage for each of the three rules and each number of candidates."""
+        """Yield one stage for each claimed rule and each number of candidates."""
         for size in self.sizes:
             rules: dict[str, list[_Change]] = {}
             for row in _rows(size, self.grid):
@@ -134,7 +134,7 @@ class Changes(Kind):
         return [self.subject.scores(row, monotonic=self.among.monotonic) for row in rows]
 
     def _breaches(self, changes: list[_Change]) -> Floats:
-        """Return the forbidden part of each answer's log-ratio, one row per change."""
+        """Return how much of each answer's log-ratio the rule forbids, one row per change."""
         scores, changed, images, signs = (
             np.array([getattr(one, part) for one in changes])
             for part in ("scores", "changed", "images", "signs")

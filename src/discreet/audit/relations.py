@@ -26,7 +26,7 @@ _FEW = 8
 
 @dataclass(frozen=True, slots=True)
 class ScoreGrid:
-    """The multiples of ``step``. ``delta`` is one of them, and is at most the sensitivity."""
+    """The grid of scores: all multiples of ``step``. ``delta`` is on the grid and at most the sensitivity."""
 
     sensitivity: Fraction
     delta: float
@@ -71,7 +71,7 @@ class Relation:
         return "monotonic" if self.monotonic else "general"
 
     def lattice_moves(self, size: int, reach: int) -> Iterator[tuple[int, ...]]:
-        """Yield moves in lattice steps, one per unordered pair: a loss considers both directions."""
+        """Yield moves of up to ``reach`` lattice steps per score; of a move and its reverse, only one."""
         low = 0 if self.monotonic else -reach
         for move in product(range(low, reach + 1), repeat=size):
             first = next((part for part in move if part), 0)
@@ -89,7 +89,10 @@ class Relation:
         neighbour: Sequence[float],
         bound: Fraction | Sequence[Fraction],
     ) -> bool:
-        """Return whether two vectors are neighbours, exactly; ``bound`` is one number or one per score."""
+        """Return whether two vectors are neighbours, in exact arithmetic.
+
+        ``bound`` is the sensitivity: one number, or one per score. A custom relation is not checked.
+        """
         if self.custom is not None:
             return True
         # In a crowd most scores are equal.
@@ -103,10 +106,11 @@ class Relation:
         return not self.monotonic or min(moves) >= 0 or max(moves) <= 0
 
     def structured(self, scores: Floats, delta: float) -> Floats:
-        """Return the neighbours from the papers' worst cases, one per row.
+        """Return neighbours in which a set of candidates moves relative to the rest, one per row.
 
-        S is a single candidate or the top of the ranking. The neighbours move S up and the rest down, S down
-        and the rest up, or S alone up or down, each as far as allowed.
+        The set S is a single candidate or the top of the ranking. The neighbours move S up and the rest down,
+        S down and the rest up, or S alone up or down, as far as the relation allows. A custom relation
+        supplies its own neighbours instead.
         """
         if self.custom is not None:
             found = [list(row) for row in self.custom(tuple(scores.tolist()))]
@@ -126,7 +130,7 @@ class Relation:
         return rows
 
     def ways(self, delta: float) -> list[tuple[float, float]]:
-        """Return the allowed extreme moves of a set of candidates and of the rest."""
+        """Return the largest allowed moves, as pairs: of a set of candidates, and of the rest."""
         if self.monotonic:
             return [(delta, 0.0), (0.0, delta)]
         return [(delta, -delta), (-delta, delta), (delta, 0.0), (-delta, 0.0)]

@@ -54,7 +54,7 @@ class Batch(NamedTuple):
 
 
 class Kind(Protocol):
-    """A kind of input: proposes pairs, and lists nearby pairs if the search can climb from them."""
+    """A kind of input: it proposes pairs of neighbours, and nearby pairs if the search can climb."""
 
     finest: float = 1.0
     """The smallest step of a climb, in units of the sensitivity; 1 if there is only one step."""
@@ -97,7 +97,7 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Search:
-    """The stages tried and the pairs found, over all kinds of input."""
+    """A search over one or more kinds of input: the stages tried and the pairs found so far."""
 
     effort: str = "usual"
     tell: Progress = silent
@@ -118,7 +118,7 @@ class Search:
         self.found += found
 
     def _climb(self, start: Found) -> list[Found]:
-        """Pattern search: move to the worst nearby pair while the loss grows, else use smaller steps."""
+        """Climb from a pair: move to the worst nearby pair while the loss grows, else use smaller steps."""
         kind, best, step, total, largest = start.kind, start, 0.5, 0, 0.0
         patience = kind.patience * (4 if self.effort == "thorough" else 1)
         while np.isfinite(best.value) and step >= kind.finest and total < patience:
@@ -166,7 +166,7 @@ def _ranked(found: Iterable[Found]) -> list[Found]:
 
 
 def _different(kind: Kind, found: list[Found]) -> list[Found]:
-    """Remove duplicates and sort: the worst pair of each size, then the rest, worst first."""
+    """Return the pairs without duplicates: first the worst of each size, then the rest, both worst first."""
     ranked = list({one.pair: one for one in _ranked(found)}.values())
     first = {kind.size(one.pair): one for one in reversed(ranked)}
     leaders = _ranked(first.values())
@@ -227,8 +227,9 @@ def verdict_on(
 def _doubtful(found: list[Found], claimed: Exact) -> list[Found]:
     """Return the pairs to check in interval arithmetic, largest float loss first.
 
-    Only pairs at or above the edge of the claim can change the verdict. Among pairs with the same loss,
-    smaller ones come first, because they are easier to read and to certify.
+    Only pairs whose float loss is above the claim, or equal up to rounding, can change the verdict. If there
+    are none, the pair with the largest loss is returned. Among pairs with the same loss, smaller ones come
+    first, because they are easier to read and to certify.
     """
     edge, beyond = (float(claimed) * (1 + part) for part in (-1e-12, 1e-12))
 
@@ -288,7 +289,8 @@ def certified(
 
 
 def _middles(balls: Sequence[Any]) -> tuple[float, ...]:
-    """Return probabilities for display; zero if an interval contains zero. Equal members share intervals."""
+    """Return the middle of each interval for display; zero if the interval contains zero."""
+    # Equal members of a crowd share one interval, which is converted once.
     different = {id(ball): ball for ball in balls}
     shown = {key: float(ball.mid()) if ball > 0 else 0.0 for key, ball in different.items()}
     return tuple(shown[id(ball)] for ball in balls)

@@ -60,15 +60,15 @@ class StreamSubject(Protocol):
 
     @property
     def crossings(self) -> int | None:
-        """The number of "above" answers that end the stream; None if it never ends."""
+        """The number of "above" answers after which the stream ends; None if it never ends."""
 
     def sequence_logs(self, rows: Floats, answers: Sequence[Any], times: Sequence[int]) -> Floats:
-        """Return log-probabilities of these answers for each row; value i occurs ``times[i]`` times."""
+        """Return the answers' log-probability for each row of values; value i occurs ``times[i]`` times."""
 
     def sequence_ball(
         self, values: Any, answers: Sequence[Any], times: Sequence[int] | None = None, *, bits: int
     ) -> Any:
-        """Return an interval with the probability of these answers; zero only if they are impossible."""
+        """Return an interval that contains the answers' probability; zero only if they are impossible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class StreamWitness(Witness):
     times: tuple[int, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the witness as plain values, with its answers in order."""
+        """Return the witness as plain values, without ``outcome``."""
         told = Witness.as_dict(self)
         del told["outcome"]
         return told
@@ -115,7 +115,7 @@ class StreamWitness(Witness):
 
 
 class _Find(NamedTuple):
-    """A pair of neighbours and a list of answers; ``moves`` are multiples of Δ."""
+    """A pair of neighbours and a list of answers; ``moves`` lead to the neighbour, in units of Δ."""
 
     values: tuple[float, ...]
     moves: tuple[int, ...]
@@ -139,7 +139,7 @@ def audit_stream(
         subject: a rule such as ``CrossingRule``, or anything with ``sequence_logs`` and ``sequence_ball``.
         claim: ``PureDP``.
         monotonic: whether all values move in the same direction; None uses the subject's own attribute.
-        lengths: the number of values, or several; None tries one to six.
+        lengths: one or more numbers of values; None tries one to six.
         blocks: whether to try blocks of up to 300 equal values; None tries them unless lengths are given.
         effort: the number of climbs: ``"quick"``, ``"usual"`` or ``"thorough"``.
         progress: called with the stage and the fraction done.
@@ -186,7 +186,7 @@ def _sizes(lengths: int | Iterable[int] | None) -> tuple[int, ...]:
 
 
 def _proof(subject: StreamSubject, claim: PureDP, monotonic: bool) -> str | None:
-    """Return the proof of the subject's own guarantee, if it implies this claim under this relation."""
+    """Return the proof of the subject's own guarantee, if that implies the claim under this relation."""
     guarantee = getattr(subject, "guarantee", None)
     if guarantee is None or (getattr(subject, "monotonic", False) and not monotonic):
         return None
@@ -234,7 +234,7 @@ class Streams(Kind):
             yield "blocks", sum(times), [self._nearby(answers, times)]
 
     def _lists(self, size: int) -> Iterator[tuple[Answer, ...]]:
-        """Yield all lists of answers to this many values; if order does not matter, one order of each."""
+        """Yield all possible lists of ``size`` answers; if order does not matter, only one order of each."""
         seen = set()
         for answers in product((False, *self._above), repeat=size):
             ended = [place for place, answer in enumerate(answers) if answer is not False]
@@ -251,7 +251,7 @@ class Streams(Kind):
             yield answers
 
     def _long_lists(self) -> Iterator[tuple[tuple[Answer, ...], tuple[int, ...]]]:
-        """Yield long lists: one "below" or a block of them, then as many "above" as allowed."""
+        """Yield long lists as answers with counts: one or many "below", then as many "above" as allowed."""
         most = self.subject.crossings
         for many in self._blocks:
             ends = many if most is None else min(most, many)
@@ -282,7 +282,7 @@ class Streams(Kind):
         return Batch(np.array(losses), finds.__getitem__, pairs)
 
     def around(self, pair: _Find, step: float) -> Iterator[Batch]:
-        """Move the values by a step, in all combinations, or one value at a time if there are many."""
+        """Yield pairs with values moved by a step, in all combinations; if there are many, one at a time."""
         values = np.array(pair.values)
         ways = np.concatenate([np.eye(len(values)), -np.eye(len(values))])
         if len(values) <= 3:
@@ -300,7 +300,7 @@ class Streams(Kind):
         yield Batch(losses, moved, len(tried))
 
     def size(self, pair: _Find) -> int:
-        """The number of values."""
+        """Return the number of values."""
         return sum(pair.times)
 
     def certified(self, pair: _Find) -> tuple[StreamWitness, bool]:
@@ -346,7 +346,7 @@ def _said(answer: Answer) -> str:
 
 
 def _least_nearby(logs: Floats, moves: Sequence[int]) -> tuple[Floats, Any]:
-    """Return, at each lattice point, the least value among its neighbours and the moves that lead there."""
+    """Return, for each lattice point, the smallest value at a neighbour, and the moves to that neighbour."""
     least = logs
     taken = np.zeros((logs.ndim, *logs.shape), dtype=np.int64)
     for axis in range(logs.ndim):

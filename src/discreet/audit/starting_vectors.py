@@ -1,8 +1,8 @@
 """The score vectors that an audit starts from.
 
-They are ties, two blocks, staircases, staircases with one step changed, crowds of equal scores, and very
-large scores. All scores except the very large ones are multiples of the grid's step. The best candidate comes
-first; the search also tries the reverse order.
+These are lattices, ties, two blocks, staircases, staircases with one step changed, scattered vectors, crowds
+of equal scores, and very large scores. All scores except the very large ones are multiples of the grid's
+step. In ties, blocks and staircases the best candidate comes first; ``shapes`` can add the reverse order.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _staircases(size: int, step: float, extras: list[float]) -> list[Floats]:
 
 
 def scattered(size: int, grid: ScoreGrid, width: float, count: int) -> Floats:
-    """Return evenly scattered vectors (a Kronecker sequence), snapped to the grid."""
+    """Return ``count`` evenly scattered vectors (a Kronecker sequence), snapped to the grid."""
     # The generalised golden ratio gives the most even additive recurrence.
     ratio = 2.0
     for _ in range(40):
@@ -136,7 +136,7 @@ _HUGE = (1e4, 2.0**31, 2.0**53, 1e16, 1e39, 1e100, 8e307, 1.7e308)
 
 
 def offsets(noise_scale: float, delta: float) -> list[float]:
-    """Return common offsets to try, in ascending order: where exponentials overflow, and powers of two."""
+    """Return ascending offsets to add to all scores: where powers of e overflow, and powers of two."""
     far = {round(part * noise_scale / delta) * delta for part in _OVERFLOWS}
     far |= {delta * 2.0**power for power in _POWERS} | {700 * delta, 1000 * delta}
     return [-value for value in sorted(far, reverse=True)] + [0.0, *sorted(far)]
@@ -148,7 +148,7 @@ def far_bases(size: int, grid: ScoreGrid) -> list[Floats]:
 
 
 def far_rows(size: int, grid: ScoreGrid, noise_scale: float) -> Floats:
-    """Return the base vectors at all common offsets, nearest first, and vectors with enormous scores."""
+    """Return the base vectors shifted by each offset, nearest first, and vectors with enormous scores."""
     far = sorted(offsets(noise_scale, grid.delta), key=abs)
     moved = [base + offset for offset in far for base in far_bases(size, grid)]
     return np.concatenate([moved, _lopsided(size, grid.delta)])
@@ -157,7 +157,7 @@ def far_rows(size: int, grid: ScoreGrid, noise_scale: float) -> Floats:
 def narrowed(
     low: float, high: float, delta: float, change: Callable[[float, float], float]
 ) -> tuple[float, float]:
-    """Bisect between two offsets down to one Δ, always keeping the half where probabilities change more."""
+    """Bisect between two offsets until they are Δ apart; keep the half where probabilities change more."""
     while high - low > delta:
         middle = low + max(1.0, (high - low) / delta // 2) * delta
         low, high = (low, middle) if change(low, middle) >= change(middle, high) else (middle, high)

@@ -111,11 +111,11 @@ class Subject:
 
     @property
     def mechanism(self) -> Mechanism | None:
-        """The subject, if it is a mechanism of this library."""
+        """The subject if it is a ``Mechanism``, else None."""
         return self.audited if isinstance(self.audited, Mechanism) else None
 
     def scores(self, values: Sequence[float] | Floats, *, monotonic: bool) -> AuditedScores:
-        """Return these values as the scores to pass to the subject."""
+        """Return the ``Scores`` to pass to the subject, with these values from the search."""
         row = self.in_scores(values)
         return self._template(len(row), monotonic).with_values(row)
 
@@ -128,7 +128,7 @@ class Subject:
         return known
 
     def in_scores(self, values: Sequence[float] | Floats) -> Floats:
-        """Convert a row of the search to scores."""
+        """Convert the search's values to scores, in units of each candidate's sensitivity if these differ."""
         row = np.asarray(values, dtype=np.float64)
         return row if self._units is None else row * self._units
 
@@ -137,7 +137,7 @@ class Subject:
         return list(self._columns(size))
 
     def log_masses(self, rows: Floats, *, monotonic: bool, plainly: bool = False) -> Floats:
-        """Return log-probabilities, one row per row of scores; ``plainly`` does not sort the scores first."""
+        """Return log-probabilities, one row per row of scores; ``plainly`` skips sorting the scores."""
         if plainly or not self.canonical or rows.shape[1] > _TOGETHER:
             return stacked(self._each(rows, monotonic))
         signed = rows if self.largest_is_best else -rows
@@ -153,7 +153,8 @@ class Subject:
     def log_blocks(self, rows: Floats, counts: Sequence[int], *, monotonic: bool) -> Floats:
         """Return log-probabilities for crowds: of each level as a whole, and of all other answers.
 
-        If members of a level differ, because the subject is not symmetric, every member is listed.
+        If members of a level have different probabilities, because the subject is not symmetric, every member
+        is listed.
         """
         rows, back = np.unique(rows, axis=0, return_inverse=True)
         logs = self.log_masses(np.repeat(rows, counts, axis=1), monotonic=monotonic)
@@ -239,7 +240,7 @@ class Subject:
         return row
 
     def _checked(self, told: Any, size: int) -> Mapping[Hashable, Any] | Floats:
-        """Return the possible answers with probabilities in the subject's own type of number.
+        """Return the answers with their probabilities, in the subject's own type of number.
 
         Floats for positions are returned as an array, everything else as a mapping.
         """
@@ -275,7 +276,7 @@ class Subject:
         return told
 
     def balls(self, given: Any, size: int) -> tuple[list[Any], str]:
-        """Return intervals with the probabilities of all answers, by column, and why they can be trusted."""
+        """Return an interval for the probability of each answer, by column, and the reason to trust them."""
         from flint import arb
 
         own = getattr(self.audited, "ball_probabilities", None)
@@ -318,7 +319,7 @@ def stacked(rows: Sequence[Floats]) -> Floats:
 
 
 def _instance(audited: Any, epsilon: Fraction | None) -> Any:
-    """Make an instance of a class, with the claim's ε if it takes one."""
+    """Return an instance of a class, built with the claim's ε if possible; return instances unchanged."""
     if isinstance(audited, type):
         # Pass a float to another library's class, which may not accept fractions.
         cost = epsilon if epsilon is None or issubclass(audited, Mechanism) else float(epsilon)
@@ -357,7 +358,7 @@ def _float(part: Any) -> float:
 
 
 def _checked_law(told: Any, size: int) -> Any:
-    """Check a mapping from answers to probabilities; return it, ``NAN``, or an error."""
+    """Check the probabilities that a subject returned; return them, ``NAN``, or a ``ParameterError``."""
     usual = isinstance(told, np.ndarray) and told.shape == (size,) and told.dtype == np.float64
     if usual and abs(float(told.sum()) - 1) <= 1e-6 and told.min() >= 0:
         return told  # probabilities that are not finite do not sum to one
