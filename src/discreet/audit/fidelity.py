@@ -65,10 +65,10 @@ def fidelity_test(
 ) -> Fidelity:
     """Test a sampler against its stated distribution, with exact binomial tails.
 
-    The test computes both tails of the count of every single answer and of every set of the least likely
-    answers. The smallest tail times the number of tails bounds the probability of a false alarm, without
-    any approximation. At the default ``false_alarm``, the test nearly always detects a probability that
-    is off by more than about seven standard deviations, 7·√(p(1−p)/size).
+    The test computes both tails of the count of every single answer and, for each k, of the k least likely
+    answers together. The smallest tail times the number of tails bounds the probability of a false alarm,
+    without any approximation. At the default ``false_alarm``, the test nearly always detects a probability
+    that is off by more than about seven standard deviations, 7·√(p(1−p)/size).
 
     Args:
         sampler: a mechanism, ``function(scores, size)`` or ``function(scores)``, as for
@@ -114,7 +114,7 @@ def fidelity_test(
 
 
 def _tail(counts: Any, stated: Any, event: tuple[int, ...], size: int) -> float:
-    """Return the smaller tail of the event's count, allowing a relative error of 10⁻¹² in ``stated``."""
+    """Return the event's smaller tail probability, allowing a relative error of 10⁻¹² in ``stated``."""
     seen, chance = int(counts[list(event)].sum()), float(stated[list(event)].sum())
     above = upper_tail(seen, size, min(1.0, chance * (1 + 1e-12)))
     return min(above, lower_tail(seen, size, min(1.0, chance) * (1 - 1e-12)))

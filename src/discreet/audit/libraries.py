@@ -1,8 +1,8 @@
 """Adapters that audit the mechanisms of other installed libraries.
 
 An adapter runs the library's own code. If that code computes probabilities, the adapter audits them
-directly. If it only draws, the adapter replaces the random generator and follows every path, which gives the
-exact distribution, or it samples.
+directly. If the code only draws, the adapter either replaces the random generator and follows every path,
+which gives the exact distribution, or it samples.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _GROUPS = {"A0": "A", "A1": "A", "B0": "B", "B1": "B", "B2": "B"}
     about="one person's value is replaced by any other",
 )
 def _diffprivlib_categorical(table: tuple[str, ...], cost: Fraction) -> dict[str, float]:
-    """Build two groups whose weights are balanced at ε/2, which is where the library checks them."""
+    """Return the answer's distribution, for utilities that pass the library's balance check at half of ε."""
     epsilon = float(cost)
     near, apart = 0.999999, math.exp(-epsilon / 2)
     # Every row has the same total: 1 + w(A,A) + 3·w(A,B) = 1 + 2·w(B,B) + 2·w(A,B).
@@ -179,7 +179,7 @@ def _mbi(scores: Any, cost: Fraction) -> Any:
 
 
 class _Asked:
-    """A generator that records the probabilities of each requested draw."""
+    """A stand-in generator that keeps the probabilities of the last draw and always returns position 0."""
 
     probabilities: Any = None
 
@@ -250,7 +250,7 @@ def _pydp_sum(table: Any, cost: Fraction) -> float:
     about="one selection step, the first query measured before",
 )
 def _smartnoise_mwem(scores: Any, cost: Fraction) -> dict[Any, Any]:
-    """Run one selection step, with the first query already measured; the scores are the queries' errors."""
+    """Return the distribution of one selection step after query 0 was measured; the scores are errors."""
     module = importlib.import_module("snsynth.mwem")
     errors = [abs(float(value)) for value in scores]  # an error is never negative
 
@@ -285,7 +285,7 @@ class _Query:
 
 
 def _drawing(**functions: Any) -> Any:
-    """Temporarily replace functions of the generator that a library uses."""
+    """Temporarily replace functions of ``numpy.random``."""
     return patch.multiple(importlib.import_module("numpy.random"), **functions)
 
 
@@ -296,7 +296,10 @@ def _drawing(**functions: Any) -> Any:
     about="a person replaced",
 )
 def _dp_topk_peeling(scores: Any, cost: Fraction) -> dict[Any, Any]:
-    """Choose the largest count. Replacing a person changes two counts by one each."""
+    """Return the distribution of the library's choice of the largest count.
+
+    Replacing a person changes two counts by one each.
+    """
     module = importlib.import_module("dp_topk.baseline_mechanisms")
     values = np.array(scores.values)
 
@@ -332,7 +335,7 @@ def _reported_by_dp_accounting(cost: Fraction) -> ApproxDP:
     about="the exponential mechanism composed a hundred times",
 )
 def _dp_accounting_rdp(scores: Any, cost: Fraction) -> dict[int, Any]:
-    """Run the exponential mechanism a hundred times on two candidates; return the distribution of wins."""
+    """Return the distribution of the first candidate's wins in a hundred runs with two candidates."""
     # Clip large leads: neighbours stay neighbours, and float artefacts cannot look like losses.
     lead = min(max(float(scores[0]) - float(scores[1]), -50.0), 50.0)
     first, second = Exponential(epsilon=cost).ball_probabilities(
@@ -351,7 +354,7 @@ ADAPTERS: dict[str, Adapter] = {
 
 
 def adapter_named(name: str) -> Adapter:
-    """Return the adapter with this name, if its library is installed."""
+    """Return the adapter with this name; raise if its library is not installed."""
     adapter = ADAPTERS[name]
     if adapter.version is None:
         raise ParameterError(

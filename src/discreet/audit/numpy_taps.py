@@ -1,4 +1,4 @@
-"""Watch NumPy's generators as steps of a recording. Their noise records what it is added to."""
+"""Watch NumPy's generators: record their draws, and the values that noise is added to, as steps."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _ORDERS = {
 
 
 class WatchedNoise(np.ndarray[Any, Any]):
-    """Noise that records what it is added to. It keeps recording when multiplied by a plain number."""
+    """Noise that records the value it is added to, even after being multiplied by a plain number."""
 
     step: Step | None
     seen_by: Trace | None
@@ -108,9 +108,10 @@ class WatchedNoise(np.ndarray[Any, Any]):
 
 
 def _drawn(function: Callable[..., Any], name: str, *, skip: int = 0) -> Callable[..., Any]:
-    """Record a draw. If it has a centre, the draw is the step; otherwise the later addition is the step.
+    """Return a version of the function that records its draws as steps.
 
-    The first ``skip`` arguments are not arguments of the draw.
+    Noise with a centre is a step when it is drawn. Noise without a centre, or with centre 0, is a step when
+    it is added to a value. The first ``skip`` arguments, such as ``self``, do not belong to the draw.
     """
     order = _ORDERS.get(name, ())
 
@@ -188,7 +189,7 @@ def _watched_kind(kind: Any) -> Any:
 
 
 def numpy_generators() -> ExitStack:
-    """Watch NumPy's functions, and the generators created while a recording runs."""
+    """Watch ``numpy.random`` and every generator created from now on, until the returned stack is closed."""
     place = importlib.import_module("numpy.random")
     started = place.default_rng
     stack = ExitStack()

@@ -1,8 +1,8 @@
 """Record and replay: compare the inputs of each noise or selection step on neighbouring tables.
 
 The first run is recorded. The second run gets the first run's noisy answers, so both take the same path. Any
-remaining difference is due to the one person. The distance between the inputs of a step must not exceed the
-sensitivity that the pipeline states. Parameters, steps and answers must not differ at all
+remaining difference is due to the person who differs. The distance between the inputs of a step must not
+exceed the sensitivity that the pipeline states. Parameters, steps and answers must not differ at all
 (docs/proofs/auditing.md, record and replay).
 """
 
@@ -41,7 +41,7 @@ _NORMS: dict[str, Callable[[Any], Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A difference between the runs on two neighbours that should not occur.
+    """A forbidden difference between the runs on two neighbouring tables.
 
     Attributes:
         what: "distance", "parameters", "steps", "fails", "answer" or "total".
@@ -71,7 +71,7 @@ class Difference:
 
     @property
     def excess(self) -> float:
-        """Return the ratio of found to stated; infinite if no difference is allowed."""
+        """Return ``found`` divided by ``stated``; infinite if either is missing or ``stated`` is zero."""
         if self.stated is None or self.found is None or not self.stated:
             return math.inf
         return self.found / self.stated
@@ -169,9 +169,9 @@ def recording(
     """Run a pipeline on neighbouring tables and check the sensitivity that it states for each step.
 
     The recording watches NumPy's generators, the mechanisms of diffprivlib, PipelineDP, PyDP and
-    discreet, and OpenDP's measurements called from Python. It cannot see inside a compiled chain. The
-    pipeline must draw its noise inside the call. If a module has its own generator, name it with
-    ``steps=[step_at("package.module:rng")]``.
+    discreet, and OpenDP's measurements called from Python. It cannot see the steps inside a compiled chain of
+    OpenDP. The pipeline must draw its noise during the call. If it uses a generator that a module created
+    earlier, name that generator with ``steps=[step_at("package.module:rng")]``.
 
     Args:
         pipeline: a function of a table.
@@ -181,7 +181,7 @@ def recording(
             is released, leave the claim out.
         neighbours: ``"add-remove"`` or ``"replace"``.
         user: the column that identifies the person of each row; by default every row is a person.
-        sensitivity: for steps that state none: a number, or a mapping from step names to numbers.
+        sensitivity: a number for all steps that state none, or a mapping from step names to numbers.
         steps: further steps to watch, from :func:`step_at`.
         effort: ``"quick"``, ``"usual"`` or ``"thorough"``; sets the size of made-up tables.
         seed: a seed for the generators of Python and NumPy, to make the recording repeatable.
@@ -328,7 +328,7 @@ def _compared(
 
 
 def _distance(one: Step, two: Step) -> float:
-    """Return the distance between the two inputs, ignoring rounding."""
+    """Return the distance between the two steps' inputs, ignoring rounding errors."""
     if one.norm == "rows":
         return float(((one.value - two.value) + (two.value - one.value)).total())
     here, there = (np.asarray(step.value, dtype=np.float64) for step in (one, two))

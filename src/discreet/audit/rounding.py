@@ -1,9 +1,9 @@
 """Test whether a float implementation leaks its input through rounding.
 
-The test uses pairs of adjacent floats. Two inputs that differ only in the last bit are closer than any two
-people's data, so under a private mechanism every answer must be about equally likely for both. Floats can
-reveal their input in two ways: by an answer that only one of the two inputs can give, and by the grain of the
-answers (the last bit that is set), which depends on the size of the numbers that were added.
+The test uses pairs of adjacent floats. Two inputs that differ only in the last bit are almost equal, so under
+a private mechanism every answer must be about equally likely for both. Floats can reveal their input in two
+ways: by an answer that only one of the two inputs can give, and by the grain of the answers (the last bit
+that is set), which depends on the size of the numbers that were added.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def rounding_test(
     size: int = 20_000,
     false_alarm: float = 1e-9,
 ) -> RoundingVerdict:
-    """Compare the answers to adjacent floats: their values, their frequencies and their last bits.
+    """Test whether the answers to adjacent floats differ in their frequencies or in the last bit that is set.
 
     Args:
         sampler: ``sampler(value, size)`` returns ``size`` answers (numbers, positions, labels) for one
@@ -139,7 +139,7 @@ def _seen(answers: Any) -> Counter[tuple[str, Hashable]]:
 
 
 def _grain(answer: float) -> int:
-    """Return the exponent of the last bit that is set.
+    """Return the exponent of the last bit that is set in a float.
 
     Example:
         >>> _grain(0.75), _grain(6.0)

@@ -63,7 +63,7 @@ class Sampler:
         self._tallies: dict[tuple[bool, tuple[float, ...]], Counts] = {}
 
     def tally(self, row: Sequence[float] | Floats, size: int, *, monotonic: bool) -> Counts:
-        """Count each answer over ``size`` draws; earlier draws are reused, new ones added as needed."""
+        """Count each answer over at least ``size`` draws: all earlier draws, and new ones as needed."""
         key = (monotonic, tuple(float(value) for value in row))
         counts = self._tallies.get(key, np.zeros(len(key[1]), dtype=np.int64))
         missing = size - int(counts.sum())
@@ -93,7 +93,7 @@ class Sampler:
         self._tallies.clear()
 
     def count(self, scores: Any, size: int) -> Counts:
-        """Count each answer over ``size`` new draws on exactly these scores."""
+        """Make ``size`` new draws on these scores, and count each answer."""
         counts = np.zeros(len(scores), dtype=np.int64)
         others = self._answers.setdefault(len(scores), {})
         while size > 0:
@@ -118,7 +118,7 @@ class Sampler:
 def _counted(
     answers: Any, candidates: int, expected: int, others: dict[Hashable, int], grain: float
 ) -> Counts:
-    """Count the answers; ``others`` gives the column of each answer that is not a position."""
+    """Count the answers by column; answers that are not positions are given columns in ``others``."""
     array = None if isinstance(answers, list) else np.asarray(answers)
     told = answers if array is None or array.ndim != 1 else array.tolist()
     whole = array is not None and array.dtype.kind in "iu"
@@ -185,7 +185,7 @@ def _drawing(
 
 
 class _Answering:
-    """Collects a function's answers, including errors; rejects a function that always raises."""
+    """A sampling function that returns errors as answers; it raises if the function always fails."""
 
     def __init__(self, function: Callable[..., Any], *, many: bool) -> None:
         self._function = function

@@ -74,7 +74,7 @@ def statistical_audit(
     seconds: float | None = None,
     progress: Progress | None = None,
 ) -> StatisticalVerdict:
-    """Test a claim by sampling, with a lower confidence bound on the loss for the worst pairs found.
+    """Test a claim by sampling: compute a lower confidence bound on the loss of the worst pairs found.
 
     The audit first explores pairs with ``explore`` draws for each score vector: small vectors, long vectors
     with few distinct scores, and scores so large that powers of e overflow. It then judges the few most
@@ -86,9 +86,9 @@ def statistical_audit(
     Args:
         function: a mechanism, ``function(scores, size)`` that returns positions or a list of answers of any
             kind, or ``function(scores)`` that returns one answer. An exception or a NaN is an answer like
-            any other, and a float is rounded down to a multiple of half the noise scale.
+            any other, and a float is rounded down to a multiple of half the claimed noise scale.
         claim: ``PureDP``, ``BoundedRange``, ``ZCDP`` or ``ApproxDP``.
-        n: the number of candidates, or several; None tries 2, 3 and 5, and 30 with few distinct scores.
+        n: one or more numbers of candidates; None tries 2, 3 and 5, and 30 with few distinct scores.
         effort: ``"quick"``, ``"usual"`` or ``"thorough"``: 50,000, 500,000 or 2,000,000 samples.
         samples: the largest number of draws for one score vector; by default set by ``effort``.
         false_alarm: the largest probability of calling a true claim suspect.
