@@ -68,7 +68,7 @@ def fidelity_test(
     The test computes both tails of the count of every single answer and, for each k, of the k least likely
     answers together. The smallest tail times the number of tails bounds the probability of a false alarm,
     without any approximation. At the default ``false_alarm``, the test nearly always detects a probability
-    that is off by more than about seven standard deviations, 7·√(p(1−p)/size).
+    that is off by more than nine standard deviations, 9·√(p(1−p)/size), among up to a thousand candidates.
 
     Args:
         sampler: a mechanism, ``function(scores, size)`` or ``function(scores)``, as for
