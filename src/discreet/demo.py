@@ -28,7 +28,7 @@ _BAR, _BESIDES = 34, 30
 
 
 def show(epsilon: object, console: Console) -> None:
-    """Print a private answer, its guarantee in plain words, and what other choices would have cost."""
+    """Print a private answer, its guarantee in plain words, and what other mechanisms would have cost."""
     width = min(_BAR, max(1, console.width - _BESIDES))
     scores = Scores(CLINIC, sensitivity=1, monotonic=True)
     mechanism = PermuteAndFlip(epsilon=epsilon)

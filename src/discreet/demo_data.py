@@ -1,7 +1,7 @@
-"""An invented clinic: realistic but fictitious patients, visits and staff, always the same for a seed.
+"""An invented clinic: realistic but fictitious patients, visits and staff; a seed always gives the same data.
 
-Patients have ages, a home clinic and chronic complaints. They come more often if they are old or ill,
-infections follow the season, and some fields are missing or mistyped, as in real data. The documentation's
+Each patient has an age and a home clinic. Older patients come more often, and a few patients come very often.
+Infections follow the season, and some fields are missing or mistyped, as in real data. The documentation's
 examples use these files.
 """
 
@@ -65,7 +65,7 @@ _DAYS = 366
 
 
 class _Draws:
-    """Uniform, normal and weighted draws from scripted bits: invented data, not noise."""
+    """Uniform, normal and weighted draws from scripted bits, for invented data and not for noise."""
 
     def __init__(self, seed: int | str) -> None:
         self._bits = ScriptedBits(f"demo data {seed}")
@@ -80,7 +80,7 @@ class _Draws:
         return normal
 
     def choice(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Draw an index for each row of weights, in proportion to them."""
+        """Draw one index for each row, with probabilities proportional to the row's weights."""
         cumulative = np.cumsum(weights, axis=1)
         mark = self.uniform(len(weights)) * cumulative[:, -1]
         chosen: NDArray[np.int64] = (cumulative < mark[:, None]).sum(axis=1)
@@ -88,7 +88,7 @@ class _Draws:
 
 
 def clinic(people: int = 2000, *, seed: int | str = 2024) -> dict[str, Columns]:
-    """Return the tables ``people``, ``visits`` and ``pay``, column by column.
+    """Return the invented tables ``people``, ``visits`` and ``pay``, each as a dictionary of columns.
 
     Example:
         >>> tables = clinic(100)
@@ -118,7 +118,7 @@ def clinic(people: int = 2000, *, seed: int | str = 2024) -> dict[str, Columns]:
 
 
 def _mistyped(texts: list[str], draws: _Draws) -> list[Any]:
-    """Make about one value in 100 missing, and one in 300 a text that is not a number."""
+    """Replace about one value in 100 with None, and about one in 300 with the text ``"unknown"``."""
     marks = draws.uniform(len(texts)).tolist()
     return [
         None if mark < 0.01 else "unknown" if mark < 0.0133 else text
@@ -182,7 +182,7 @@ def write_clinic(
     form: str = "csv",
     force: bool = False,
 ) -> list[Path]:
-    """Write the tables and the public lists that go with them; return the files.
+    """Write the invented tables and the public lists that go with them; return the paths of the files.
 
     An existing file with different content is replaced only with ``force``.
 

@@ -1,4 +1,4 @@
-"""The fixture ``audited``. It runs an audit, adds it to the report, and fails the test if it is refuted."""
+"""The pytest fixture ``audited``: run an audit, report it, and fail the test if the claim is refuted."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from discreet.mechanisms.mechanism import Mechanism
 
 @dataclass(slots=True, kw_only=True)
 class Audited:
-    """The audits of one test.
+    """The value of the fixture ``audited``: it runs and reports the audits of one test.
 
     Attributes:
         test: the name of the test.
-        effort: the effort of the audits.
+        effort: how thorough the audits are: ``"quick"``, ``"usual"`` or ``"thorough"``.
         seed: the seed of the whole suite; each test derives its own seed from it.
         false_alarm: this test's share of the error rate; its sampling audits get a half, a quarter, … of it.
         suspects_fail: whether a claim that is suspect by sampling fails the test.
-        tell: a function that receives the properties of the test, for the report and for JUnit.
+        tell: a function that receives (name, value) pairs, for the report and for JUnit.
 
     Example:
         >>> from discreet import PermuteAndFlip, PureDP
@@ -127,7 +127,7 @@ class Audited:
         return recorded
 
     def _own_seed(self, what: object) -> int:
-        """Return a seed for this audit that does not depend on earlier tests."""
+        """Return a seed for one audit of this test; earlier tests do not affect it."""
         digest = hashlib.sha256(f"{self.seed} {self.test} {what}".encode()).digest()
         return int.from_bytes(digest[:4])
 
@@ -156,8 +156,8 @@ _TOLD = (
 def only_samples(subject: Any, options: Mapping[str, Any]) -> bool:
     """Return whether the subject draws answers rather than returning their probabilities.
 
-    A function that takes only scores is tried on two candidates. It returns probabilities if its result is a
-    mapping, or numbers that sum to one.
+    A function that takes only scores is tried on two candidates. A result that is a
+    mapping, or numbers that sum to one, counts as probabilities.
 
     Example:
         >>> only_samples(lambda scores: [0.5, 0.5], {}), only_samples(lambda scores: 0, {})

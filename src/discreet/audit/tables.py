@@ -1,7 +1,8 @@
-"""Tables as a kind of input, to audit a whole question from its rows to its answer.
+"""Audit a whole question, from its rows to its answer, with tables as inputs.
 
 A table is a multiset of people. Each person has one of a few values: a label, a number, or the tuple of all
-rows of that person. Neighbours are tables with one person added or removed, or replaced.
+rows of that person. Neighbours differ by one person, who is added or removed, or replaced, depending on the
+relation.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Choose = Callable[[Any], Any]
 
 
 class Tables:
-    """The tables to try: all tables of a few people, then larger ones by climbing.
+    """The tables that an audit tries: all tables of a few people, then larger ones found by climbing.
 
     Args:
         values: the values that a person can have.
@@ -71,7 +72,7 @@ class Tables:
         self.relation = Neighbours.named(neighbours)
 
     def small(self, *, thorough: bool) -> Iterator[tuple[int, Iterable[Couple]]]:
-        """Yield all tables of each size, paired with all their neighbours of at most that size."""
+        """Yield each size with all pairs of neighbours whose larger table has that size."""
         for size in range(1, self._rows + 1 + thorough):
             yield size, self._all(size)
 
@@ -87,7 +88,7 @@ class Tables:
                         yield table, self._with(rest, other)
 
     def around(self, couple: Couple) -> Iterator[Couple]:
-        """Yield both tables with the same person added, removed or changed, or with a person repeated."""
+        """Yield nearby pairs: the same person is added, removed, changed or repeated in both tables."""
         first, second = couple
         both = [one for one in dict.fromkeys(first) if one in second]
         changed: list[Couple] = [
@@ -139,7 +140,7 @@ class OfTables(Kind):
         return self.tables.relation
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """Yield all tables of each size, paired with all their neighbours of at most that size."""
+        """Yield a stage for each size: all pairs of neighbours whose larger table has that size."""
         for size, couples in self.tables.small(thorough=self.thorough):
             yield "all tables", size, self._batches(couples)
 
@@ -173,7 +174,7 @@ def unrolled(run: Callable[[Any, Choose], Hashable]) -> Callable[[Any], dict[Has
 
     ``run(given, choose)`` runs once for every path of choices. ``choose`` takes probabilities (fractions
     and intervals stay exact) and returns a position, or takes a mapping and returns a key. If a path raises,
-    the exception is its answer.
+    its answer is a ``Failure`` that names the type of the exception.
 
     Example:
         >>> from fractions import Fraction
@@ -203,7 +204,7 @@ def unrolled(run: Callable[[Any, Choose], Hashable]) -> Callable[[Any], dict[Has
 
 
 class _Path:
-    """One run: the choices fixed in advance, the choices made, and their joint probability."""
+    """One run of a program: the choices fixed in advance, the choices made, and their joint probability."""
 
     def __init__(self, forced: tuple[int, ...]) -> None:
         self.probability: Any = 1

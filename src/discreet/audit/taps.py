@@ -1,4 +1,4 @@
-"""Watch the steps of a pipeline in NumPy, other libraries, discreet's mechanisms and user code.
+"""Watch the steps that a pipeline takes in NumPy, other libraries, discreet's mechanisms and user code.
 
 A tap replaces a function while a recording runs. It reads the input and the stated parameters of the step.
 The library still makes the draw.
@@ -40,7 +40,7 @@ def _tapped(function: Callable[..., Any], read: Read) -> Callable[..., Any]:
 
 
 def _module(name: str) -> ModuleType | None:
-    """Import a module and return it; None if the library is not installed."""
+    """Import a module and return it; None if it cannot be imported."""
     if name in sys.modules:
         return sys.modules[name]
     try:
@@ -50,7 +50,7 @@ def _module(name: str) -> ModuleType | None:
 
 
 def _methods(place: str, read: Read, *methods: str) -> Watching | None:
-    """Watch these methods in every class of a module that defines them; None if it is not installed."""
+    """Watch these methods in every class that a module has; return None if it cannot be imported."""
     module = _module(place)
     if module is None:
         return None
@@ -89,7 +89,7 @@ def _diffprivlib() -> Watching | None:
 
 
 def _numeric(value: Any) -> Any:
-    """Return a value as numbers; None if it is not numeric, such as a label."""
+    """Return a value as an array of floats; None if it is not numeric, such as a label."""
     try:
         return np.asarray(value, dtype=np.float64) if value is not None else None
     except (TypeError, ValueError):
@@ -154,7 +154,7 @@ def _counted(table: Any) -> Any:
 
 
 def _map_of(measurement: Any) -> Any:
-    """Return the loss that the measurement states for distance 1; it must not depend on the data."""
+    """Return the privacy loss that an OpenDP measurement states for distance 1; None if it states none."""
     for one in (1, 1.0):
         try:
             return measurement.map(one)
@@ -204,10 +204,10 @@ def step_at(
     Args:
         place: a function or method, as in ``"package.module:Class.method"``; or a NumPy generator in a
             module, as in ``"package.module:rng"``.
-        value: the name of the argument with the value to make noisy, or the scores.
-        sensitivity: the name of the argument or attribute with the stated sensitivity; or a number.
+        value: the name of the argument that holds the value to make noisy, or the scores to select from.
+        sensitivity: the name of the argument or attribute that holds the stated sensitivity; or a number.
         norm: the norm for distances: "l1", "l2" or "linf".
-        scale: the name of the argument or attribute with the scale of Laplace noise, if there is one.
+        scale: the name of the argument or attribute that holds the scale of Laplace noise, if there is one.
 
     Example:
         >>> step_at("statistics:fmean", value="data", sensitivity=None)() is not None

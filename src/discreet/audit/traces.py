@@ -35,7 +35,7 @@ class Step:
 
 
 class Trace:
-    """One run: its steps and their answers."""
+    """One run of a pipeline: its steps and their answers."""
 
     def __init__(self, first: Trace | None = None) -> None:
         self.steps: list[Step] = []
@@ -48,7 +48,7 @@ class Trace:
         self.inside = False
 
     def take(self, step: Step, draw: Callable[[], Any]) -> Any:
-        """Record a step and return its answer: a new draw, or the first run's answer."""
+        """Record a step; return the first run's answer if that run took a similar step, else a new draw."""
         if self.inside:
             return draw()  # a step inside another step belongs to the library
         place = len(self.steps)
@@ -70,7 +70,7 @@ class Trace:
         return output if callable(output) else copy.copy(output)
 
     def run(self, pipeline: Callable[[Any], Any], table: Any) -> Trace:
-        """Run the pipeline; if it raises, the exception's type is its answer."""
+        """Run the pipeline on a copy of the table; record its answer, or the type of its exception."""
         token = CURRENT.set(self)
         try:
             with np.errstate(all="ignore"):

@@ -1,6 +1,7 @@
-"""Score vectors as a kind of input: lattices, shapes, enormous or scattered scores, and crowds.
+"""Audits over score vectors: lattices, structured vectors, enormous or scattered scores, and crowds.
 
-A crowd is a vector with many candidates but few distinct scores, written as its levels with a count for each.
+A crowd is a vector with many candidates but few distinct scores (its levels). It is stored as the levels and
+the number of candidates at each.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Pair(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ScoreVectors(Kind):
-    """The base of every search among score vectors: it proposes pairs of neighbours under one relation."""
+    """The base class of searches among score vectors: it proposes pairs of neighbours under one relation."""
 
     among: Relation
     grid: ScoreGrid
@@ -69,14 +70,14 @@ class ScoreVectors(Kind):
     def batch(
         self, here: Floats, there: Floats, counts: Counts = (), *, plainly: bool = False
     ) -> Batch:
-        """Compare each row of ``here`` with that of ``there``; ``plainly``: the scores may be enormous."""
+        """Compare the rows of ``here`` and ``there`` in pairs; set ``plainly`` if scores may be enormous."""
 
     @abstractmethod
     def changes(self, here: Floats, there: Floats) -> Floats:
-        """Return how clearly the answers to enormous scores differ; positive if they do."""
+        """Return how clearly the answers to each pair of rows differ; 0 or less means not clearly."""
 
     def near(self, rows: Floats, counts: Counts = (), *, plainly: bool = False) -> Batch:
-        """Compare rows with the neighbours that the relation proposes."""
+        """Compare each row with the neighbours that the relation proposes for it."""
         pairs = [
             (row, other)
             for row in rows
@@ -88,14 +89,18 @@ class ScoreVectors(Kind):
         return self.batch(found[:, 0], found[:, 1], counts, plainly=plainly)
 
     def far_out(self, size: int, every: int = 1) -> Iterator[Batch]:
-        """Yield pairs at common offsets, pairs with enormous scores, and pairs where the answers change."""
+        """Yield pairs of neighbours with very large scores; ``every=7`` uses every seventh vector.
+
+        Either all scores have the same large offset, or one or two scores are enormous. Further pairs are
+        taken at the offset where the answers change most.
+        """
         yield self.near(far_rows(size, self.grid, self.noise_scale)[::every], plainly=True)
         if self.among.custom is None:
             for base in far_bases(size, self.grid):
                 yield from self._boundary(base)
 
     def _boundary(self, base: Floats) -> Iterator[Batch]:
-        """Compare two vectors that differ by a common Δ, at the offset where answers change most."""
+        """Compare two vectors whose scores all differ by Δ, at the offset where the answers change most."""
         far = offsets(self.noise_scale, self.grid.delta)
         moved = base + np.array(far)[:, None]
         values = self.changes(moved[:-1], moved[1:])
@@ -118,7 +123,7 @@ class ScoreVectors(Kind):
 
 @dataclass(slots=True)
 class Vectors(ScoreVectors):
-    """Vectors of a few candidates, for one subject and one loss."""
+    """The search among vectors of a few candidates, for one subject and one loss."""
 
     subject: Subject
     loss: Loss
@@ -201,7 +206,7 @@ class Vectors(ScoreVectors):
         return _listed(losses, here, there, counts)
 
     def changes(self, here: Floats, there: Floats) -> Floats:
-        """Return the losses of the pairs; the larger they are, the more clearly the answers differ."""
+        """Return the loss of each pair of rows; the larger it is, the more clearly the answers differ."""
         return self.batch(here, there, plainly=True).losses
 
     @property
@@ -217,7 +222,7 @@ class Vectors(ScoreVectors):
         return np.where((logs < _DEEPEST) & (logs > -np.inf), _DEEPEST, logs) if plainly else logs
 
     def _lattice(self, size: int) -> Iterator[Batch]:
-        """Compare every point of a lattice with every neighbour on it."""
+        """Compare every point of a lattice with all its neighbours on the lattice."""
         points = lattice(size, self.grid)
         if self.among.custom is not None:
             yield self.near(points)
@@ -236,7 +241,7 @@ class Vectors(ScoreVectors):
 
 
 def _shown(row: list[float]) -> tuple[Any, ...]:
-    """Return scores as people write them, converting each distinct score once."""
+    """Return scores as ``plain`` does, but convert each distinct score only once."""
     different = list(set(row))
     short = dict(zip(different, plain(different), strict=True))
     return tuple(map(short.__getitem__, row))
@@ -250,12 +255,12 @@ def _listed(losses: Floats, here: Floats, there: Floats, counts: Counts = ()) ->
 
 
 class Crowds(Vectors):
-    """Vectors with few levels, each with any number of candidates."""
+    """The search among crowds: vectors with few levels, each with any number of candidates."""
 
     finest, patience, part = 2.0**-8, 100, 3
 
     def stages(self) -> Iterator[tuple[str, int, Iterable[Batch]]]:
-        """Yield the catalogue of crowds for each number of candidates."""
+        """Yield a stage for each number of candidates, with crowds of several shapes."""
         delta, hair = self.grid.delta, self.grid.step
         wide, wider = (self.grid.snap(min(part * self.noise_scale, 256 * delta)) for part in (2, 8))
         every = [2 * delta - hair, wide, delta, 2 * delta + hair, wider]
@@ -276,7 +281,7 @@ class Crowds(Vectors):
             )
 
     def around(self, pair: Pair, step: float) -> Iterator[Batch]:
-        """Yield crowds with one level moved (in either vector or in both) or resized."""
+        """Yield pairs of crowds with one level moved (in either crowd or in both) or resized in both."""
         yield from super().around(pair, step)
         grow = min(4.0, max(1.25, 4 * (2 * step) ** 0.5))
         ends = np.array([pair.scores]), np.array([pair.neighbour])

@@ -43,7 +43,7 @@ class Witness:
         other: for bounded range, the second of the two answers.
         order: for zCDP, the order α (1 stands for the limit, the Kullback–Leibler divergence).
         event: for (ε, δ), the set of answers.
-        answers: the answer of each probability; empty if answers are positions.
+        answers: the answers to which the probabilities belong; empty if answers are positions.
         multiplicities: in a crowd, the number of candidates with each score; each probability is then that of
             a single candidate.
 
@@ -72,7 +72,7 @@ class Witness:
     multiplicities: tuple[int, ...] = ()
 
     def answer(self, place: int) -> str:
-        """Return an answer in words."""
+        """Return the answer at a position as text."""
         if self.answers and place < len(self.answers):
             return repr(self.answers[place])
         if self.multiplicities:
@@ -81,7 +81,7 @@ class Witness:
         return str(place)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the witness as plain values."""
+        """Return the witness as plain values, without empty fields."""
         told = {part.name: getattr(self, part.name) for part in fields(self)}
         return {name: _told(value) for name, value in told.items() if value not in (None, ())}
 
@@ -96,7 +96,7 @@ class Witness:
 
 
 def in_blocks(witness: Witness) -> Witness:
-    """Show a witness with many candidates in blocks, if a few blocks are enough.
+    """Group identical candidates of a large witness into blocks, if a few blocks are enough.
 
     Example:
         >>> crowd = Witness(scores=(0, *[1] * 20), neighbour=(1, *[0] * 20), relation="general", outcome=3,
@@ -136,7 +136,7 @@ def in_blocks(witness: Witness) -> Witness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One part of the search, and its extent.
+    """One part of the search: what was compared, and the largest loss found.
 
     Attributes:
         name: the name of the stage.
@@ -260,7 +260,7 @@ _TOLD = (
 
 
 def _told(value: Any) -> Any:
-    """Return plain values for JSON; answers of other types become their ``repr``."""
+    """Convert a value to plain data for JSON; any other type becomes its ``repr``."""
     if isinstance(value, tuple | list):
         return [_told(part) for part in value]
     if isinstance(value, Witness):

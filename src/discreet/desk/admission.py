@@ -1,7 +1,7 @@
-"""The desk: it admits questions, charges them before any row is read, and sends each answer at a fixed time.
+"""The desk: it admits questions, charges for them before any row is read, and answers at a fixed time.
 
-Admission, queueing and every refusal happen before the spend, and depend only on the owner's file, the
-ledger and other people's questions, never on data. An admitted question has its own worker until its slot
+Admission, queueing and every refusal happen before anything is spent. They depend only on the owner's file,
+the ledger and other people's questions, never on data. An admitted question has its own worker until its slot
 ends. Its answer, or the one text that all failed questions share, is sent then and not earlier
 (``docs/desk-threats.md``).
 """
@@ -58,7 +58,7 @@ UNKNOWN = (
 
 
 class DeskError(DiscreetError):
-    """A refusal by the desk, with its HTTP status; nothing was spent unless it says so."""
+    """A refusal by the desk, with its HTTP status; nothing was spent unless the message says otherwise."""
 
     def __init__(self, status: int, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -101,7 +101,7 @@ class Desk:
             self._idle.put_nowait(worker)
 
     async def close(self) -> None:
-        """Shut down: questions in progress stay paid, and their answers are lost."""
+        """Shut down; questions that were paid and are still running stay paid, and their answers are lost."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -116,17 +116,20 @@ class Desk:
                 self._settled(question)
 
     def _settled(self, question: AskedQuestion) -> None:
-        """Record a question whose worker has ended: as lost if the ledger was charged, else as refused."""
+        """Settle a question whose worker has ended: record it as lost if it was paid, else as refused."""
         entry = question.entry or self._entry_for(question)
         state = REFUSED if entry is None else LOST
         self.store.record(question.id, state, entry=entry)
 
     def _is_stranded(self, question: AskedQuestion) -> bool:
-        """Return whether the ledger was unavailable when the desk checked if this question was paid."""
+        """Return whether a question is still open in the store, although no worker is working on it.
+
+        This happens if the ledger did not respond when the desk checked whether the question was paid.
+        """
         return question.state in (ADMITTED, PAID) and question.analyst not in self._asking
 
     def _entry_for(self, question: AskedQuestion) -> int | None:
-        """Return the ledger's entry that paid for a question whose worker has ended, if any."""
+        """Return the number of the ledger entry that paid for a question, once its worker has ended."""
         for dataset in self._datasets(question):
             with suppress(NoBudgetError):  # the analyst has no part of this budget
                 part = part_of(dataset, question.analyst)
@@ -139,7 +142,7 @@ class Desk:
         return None
 
     def _datasets(self, question: AskedQuestion) -> set[str]:
-        """Return the data sets whose budget may have paid: all, if the table is no longer in the file."""
+        """Return the data sets whose budgets may have paid; all, if the owner removed the table."""
         table = self.owner.table.get(question.asked["table"])
         tables = self.owner.table.values() if table is None else [table]
         return {each.dataset for each in tables}
@@ -185,7 +188,7 @@ class Desk:
     # ---- limits ----------------------------------------------------------------------------------
 
     def require_calm(self, who: str, *, requests: int = 1) -> None:
-        """Refuse requests beyond the owner's limit per minute; a request may count as several."""
+        """Refuse a request beyond the owner's limit per minute; it counts ``requests`` times."""
         now = time.monotonic()
         if len(self._requests) > _STRANGERS:  # forget addresses without recent requests
             recent = {name: times for name, times in self._requests.items() if times[-1] > now - 60}
@@ -211,7 +214,7 @@ class Desk:
     # ---- asking ----------------------------------------------------------------------------------
 
     async def ask(self, analyst: str, request: Request, *, key: str | None = None) -> AskedQuestion:
-        """Admit, pay, and answer at the end of the slot; or return the stored answer for the same key."""
+        """Admit a question, pay for it, and answer when its slot ends; a known key gets the stored answer."""
         with self._counting_refusals(analyst, request):
             table, question = permitted(self.owner, analyst, request)
         if key is not None:
@@ -341,7 +344,11 @@ class Desk:
         await asyncio.sleep(until - asyncio.get_running_loop().time())
 
     def _failed(self, name: str, part: str, paid: int | None, reason: str | None) -> DeskError:
-        """Return the error for a question that was paid and has no answer; it is the same for all of them."""
+        """Return the error for a question without an answer, and record its outcome.
+
+        The error never gives the reason. Its text is the same for all questions known to be paid, apart from
+        their numbers. If the ledger does not respond, the outcome stays open.
+        """
         try:
             if paid is None:  # its worker ended before it reported a payment
                 paid = self._entry_for(self.store.one(name))
@@ -363,16 +370,16 @@ class Desk:
     # ---- what is public --------------------------------------------------------------------------
 
     async def look(self, read: Callable[[], T], *, analyst: str) -> T:
-        """Look something up outside the event loop, one thing after another for each analyst.
+        """Run a lookup in a thread, at most one at a time for each analyst.
 
-        A plan can take a second. However many an analyst asks for, the others find a free thread.
+        A plan can take a second. Even if one analyst asks for many, threads stay free for the others.
         """
         async with self._looking[analyst]:
             return await asyncio.to_thread(read)
 
 
 def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
-    """Return dry jobs for each table, one per kind of question; they do everything but pay and read rows."""
+    """Return dry jobs for each table, one per kind of question; they only skip paying and reading rows."""
     return {
         name: [
             Job(
@@ -391,7 +398,7 @@ def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
 
 
 async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], float]:
-    """Return, for each table and kind of question, the seconds it takes without paying and reading rows."""
+    """Measure the seconds that each kind of question takes on each table, apart from paying and reading."""
     found = {}
     for name, jobs in dry_jobs(owner).items():
         worker = await asyncio.to_thread(Worker, jobs[:1])
@@ -407,7 +414,7 @@ async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], float]:
 
 
 def _mark(name: str) -> str:
-    """Return how the ledger's purpose for a question begins."""
+    """Return the prefix of a question's purpose in the ledger."""
     return f"desk {name}:"
 
 

@@ -1,8 +1,8 @@
 """The desk over HTTP: authentication, requests, and the page.
 
-A program sends its token in a header, a browser in a cookie that no script can read. Every request must
-name a host on the owner's list; a request with a cookie must come from the desk's own page. Replies contain
-public facts, released answers, or one of a few fixed texts.
+A program sends its token in a header; a browser sends it in a cookie that no script can read. Every request
+must name a host on the owner's list; a request with a cookie must come from the desk's own page. Replies
+contain public facts, released answers, or one of a few fixed texts.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class DeskApplication:
     # ---- authentication --------------------------------------------------------------------------
 
     async def _analyst(self, request: Request) -> str:
-        """Return the analyst who sent a request; a request with a cookie must come from the page itself."""
+        """Return the analyst who sent a request; except for GET, cookies count only from the page itself."""
         given = request.headers.get("authorization", "")
         scheme, _, token = given.partition(" ")
         if given and scheme.lower() != "bearer":
@@ -131,13 +131,13 @@ class DeskApplication:
         return analyst
 
     def _require_calm_stranger(self, request: Request) -> None:
-        """Refuse requests without a valid token beyond the limit per minute for their source address."""
+        """Refuse a request without a valid token if its address has sent too many in the last minute."""
         self.desk.require_calm(
             f"?{connections.network(request.client.host if request.client else '')}"
         )
 
     async def _holder(self, token: str) -> str | None:
-        """Return the analyst who has this token, issued by the desk or by the sign-on provider."""
+        """Return the analyst whose token this is (the desk's or the provider's); None if it is invalid."""
         if self.provider is not None and token.startswith(SESSION):
             # The owner's file may have given the name to somebody else since.
             analyst, person = self.desk.store.session(token)
@@ -163,7 +163,7 @@ class DeskApplication:
         return response
 
     def _cookie(self, name: str) -> str:
-        """Return the name of a cookie; with this prefix, no other host of the same domain can set it."""
+        """Return the full name of a cookie; over https, a prefix stops other hosts from setting it."""
         return f"__Host-{name}" if self.desk.owner.desk.secure else name
 
     def _keep(
@@ -175,7 +175,7 @@ class DeskApplication:
         seconds: int,
         samesite: Literal["lax", "strict"],
     ) -> None:
-        """Set a cookie that no script can read; for no seconds, delete it."""
+        """Set a cookie that no script can read; with ``seconds=0``, delete it."""
         response.set_cookie(
             self._cookie(name),
             value,
@@ -186,7 +186,7 @@ class DeskApplication:
         )
 
     async def sign_on(self, request: Request) -> Response:
-        """Send a browser to the organisation's provider; a cookie binds the sign-in to this browser."""
+        """Send a browser to the sign-on provider; a cookie binds the sign-in to this browser."""
         provider = self._provider()
         self._require_calm_stranger(request)
         try:
@@ -200,7 +200,7 @@ class DeskApplication:
         return response
 
     async def signed_on(self, request: Request) -> Response:
-        """Receive a browser that the provider sends back, and give it the page's cookie."""
+        """Finish the sign-in when the provider sends the browser back: set the page's cookie."""
         provider = self._provider()
         self._require_calm_stranger(request)
         state, code = (request.query_params.get(name, "") for name in ("state", "code"))
@@ -230,12 +230,12 @@ class DeskApplication:
         return self.provider
 
     def _back(self, request: Request) -> str:
-        """Return the address to which the provider sends a browser back, with the request's host name."""
+        """Return the address to which the provider sends a browser back; its host is that of the request."""
         scheme = "https" if self.desk.owner.desk.secure else "http"
         return f"{scheme}://{request.headers['host'].lower()}/api/signed-on"
 
     async def leave(self, request: Request) -> Response:
-        """Delete the cookie, and end the session that single sign-on began."""
+        """Sign out: delete the cookie, and end the session if single sign-on began one."""
         if self.provider is not None:
             self.desk.store.end_session(request.cookies.get(self._cookie(COOKIE), ""))
         response = JSONResponse({"left": True})
@@ -268,7 +268,7 @@ class DeskApplication:
     def free(
         self, look: Callable[[Desk, str, Asked], dict[str, Any]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Return an endpoint that replies with what is public about a question, at no cost."""
+        """Return an endpoint that passes a question to ``look`` and replies with the result, at no cost."""
 
         async def endpoint(request: Request) -> Response:
             analyst = await self._analyst(request)
@@ -288,7 +288,7 @@ class DeskApplication:
         return JSONResponse(found)
 
     async def study(self, request: Request) -> Response:
-        """Reply with what a study will cost; planning counts as one request for each question."""
+        """Reply with what a study will cost; each of its questions counts towards the request limit."""
         analyst = await self._analyst(request)
         given = _json(await request.body())
         return JSONResponse(
@@ -317,7 +317,7 @@ class DeskApplication:
         return Response(shown, media_type="text/html")
 
     async def page(self, request: Request) -> Response:
-        """Reply with a file of the page."""
+        """Reply with a static file of the desk's web page."""
         name = request.path_params.get("name") or "index.html"
         found = _static(name) if re.fullmatch(r"[a-z][a-z_]{0,40}\.[a-z]{1,5}", name) else None
         if found is None:

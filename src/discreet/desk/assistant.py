@@ -1,6 +1,6 @@
 """A desk for assistants: the Model Context Protocol over standard input and output.
 
-The assistant is an analyst like any other, with the token of its environment. Describing and planning are
+The assistant acts as an analyst, whose token is in an environment variable. Describing and planning are
 free; asking spends, so a question must name its ε, and the reply says what was spent.
 """
 
@@ -33,7 +33,7 @@ that come with an answer."""
 
 
 def assistant_server(desk: RemoteDesk) -> MCPServer[Any]:
-    """Return the server with the tools for one analyst's desk."""
+    """Return an MCP server whose tools describe a desk, and plan and ask questions there."""
     server: MCPServer[Any] = MCPServer(
         "discreet-desk", instructions=_INSTRUCTIONS, version=__version__, log_level="ERROR"
     )

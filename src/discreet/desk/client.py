@@ -34,7 +34,7 @@ _PATIENCE = 3700  # the longest slot plus a margin
 
 
 def require_key(key: str) -> str:
-    """Check a key that is sent with a question."""
+    """Check and return a key that is sent with a question."""
     if not _KEY.fullmatch(key):
         raise ParameterError(
             "the key (Idempotency-Key) must be 1 to 200 printable ASCII characters"
@@ -124,10 +124,10 @@ class RemoteDesk:
         raise problem
 
     def ask(self, question: Mapping[str, Any], *, key: str | None = None) -> TableRelease:
-        """Ask a question and pay for it; if the reply is lost, ask again with the same key.
+        """Ask a question and pay for it; if the reply is lost, send the question again with the same key.
 
-        Asking again with the same key returns the same answer, at no further cost. Errors have a note with
-        the key.
+        The same question with the same key gets the same answer, at no further cost. Errors have a note with
+        the key, except if the question itself is not allowed.
         """
         key = key or f"{SecureBits().integer(128):032x}"
         try:
@@ -217,7 +217,10 @@ class RemoteTable(_Methods):
         return found
 
     def rehearse(self, question: Question) -> TableRelease:
-        """Ask about invented rows, at no cost; the answer is marked and says nothing about the data."""
+        """Ask about invented rows, at no cost; the answer is marked as invented.
+
+        It says nothing about the data.
+        """
         return release_from(self._desk.call("/api/rehearse", self.request(question)))
 
     def invented(self, rows: int = 1000) -> dict[str, list[str]]:
@@ -226,11 +229,11 @@ class RemoteTable(_Methods):
         return dict(found["columns"])
 
     def ask(self, question: Question, *, key: str | None = None) -> TableRelease:
-        """Ask a question and pay for it; with a key that was used before, there is no further cost."""
+        """Ask a question and pay for it; asking it again with the same key costs nothing more."""
         return self._desk.ask(self.request(question), key=key)
 
     def request(self, question: Question) -> dict[str, Any]:
-        """Return a question as it is sent: only what an analyst may set."""
+        """Return a question as it is sent to the desk, with only the fields that an analyst may set."""
         return as_sent(self.name, question)
 
     @property
@@ -241,7 +244,7 @@ class RemoteTable(_Methods):
 
     @property
     def left(self) -> str:
-        """Your remaining part of the budget, such as ``"ε = 2"``."""
+        """What is left of your part of the budget, such as ``"ε = 2"``."""
         return str(self._facts()["left"])
 
     def _facts(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Everything that a desk shows before a question is asked: tables, rights, what is left, and plans.
+"""Everything that a desk shows before a question is asked: tables, rights, remaining budget, and plans.
 
 All of this follows from the owner's file, the ledger and the declared columns of a table; no row is read.
 """
@@ -139,7 +139,7 @@ def _questions() -> dict[str, Any]:
 
 
 def in_form(words: str) -> str:
-    """Return a field's help text as a form shows it: other fields by their labels.
+    """Return a field's help text as a form shows it, with the names of other fields in plain words.
 
     Example:
         >>> in_form("A noisy count, for a quarter of ⟨epsilon⟩: see ⟨groups⟩.")
@@ -154,7 +154,7 @@ def field_label(field: Field[Any]) -> str:
 
 
 def form_names(kind: type[Question] | None) -> dict[str, str]:
-    """Return the names of a question's fields in the form, for error messages; without a kind, all fields."""
+    """Return the form's name for each field of a kind of question; None stands for all kinds."""
     names = {"table": "“Table”", "kind": "“Question”"}
     for each in (
         field for one in ([kind] if kind else ASKED.values()) for field in own_fields(one)
@@ -200,7 +200,7 @@ def suggested(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
 
 
 def _round_amounts(least: Fraction, most: Fraction) -> Iterator[Fraction]:
-    """Return the least amount, then 1, 2 and 5 times the powers of ten up to the most."""
+    """Yield ``least``, then all larger amounts up to ``most`` that are 1, 2 or 5 times a power of ten."""
     if least <= most:
         yield least
     for power in range(-12, 13):
@@ -230,7 +230,7 @@ def _opened(shared: SharedTable, question: Question, **counted: Any) -> PrivateT
 
 @contextmanager
 def _of_the_question() -> Iterator[None]:
-    """Show an analyst problems with the question; problems for the owner become one general sentence."""
+    """Let errors about the question pass; log others for the owner, and raise one general error instead."""
     try:
         yield
     except DiscreetError as error:

@@ -1,4 +1,4 @@
-"""The OpenAPI description of a desk: requests from the definitions that check them, and every reply."""
+"""The OpenAPI description of a desk; requests are described by the definitions that also check them."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ _PROBLEMS = {
 
 
 def openapi() -> Schema:
-    """Return the description, which is the same for every desk."""
+    """Return the OpenAPI description, which is the same for every desk."""
     asked = schema(reference="#/components/schemas/{model}")
     kinds = asked.pop("$defs")
     key = {
@@ -244,7 +244,7 @@ def _post(summary: str, body: Schema, reply: Schema, **more: Any) -> Schema:
 
 
 def _operation(summary: str, reply: Schema, unready: Schema | None = None) -> Schema:
-    """Return one operation; ``unready`` describes its reply with status 503, if that is no problem."""
+    """Return one operation; ``unready`` is the schema of its 503 reply, if that is not an error message."""
     replies = {"200": {"description": "Done.", "content": _json(reply)}}
     for status, words in _PROBLEMS.items():
         replies[status] = {"description": words, "content": _json(_named("Problem"))}

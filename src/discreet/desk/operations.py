@@ -73,7 +73,7 @@ class Figures:
             Gauge(f"discreet_desk_{name}", words, registry=self.registry).set_function(read)
 
     def asked(self, kind: str, outcome: str, analyst: str, seconds: float | None) -> None:
-        """Count a question and its outcome."""
+        """Count a question by its outcome, and record how long its worker took."""
         whose = {"analyst": analyst} if self._per_analyst else {}
         self._questions.labels(kind=kind, outcome=outcome, **whose).inc()
         if outcome == "failed":
@@ -82,18 +82,18 @@ class Figures:
             self._seconds.labels(kind=kind).observe(seconds)
 
     def replied(self, status: int) -> None:
-        """Count a reply."""
+        """Count a reply by its HTTP status."""
         self._replies.labels(status=str(status)).inc()
 
     def written(self) -> bytes:
-        """Return everything in Prometheus format."""
+        """Return all metrics in Prometheus format."""
         from prometheus_client import generate_latest
 
         return bytes(generate_latest(self.registry))
 
 
 class Journal:
-    """A line of JSON for each request: time, analyst, request, status; no answer, token or duration."""
+    """The request log: JSON lines with time, analyst, request and status; no answer, token or duration."""
 
     def __init__(self, place: str) -> None:
         path = Path(place)
@@ -104,7 +104,7 @@ class Journal:
             raise DiscreetError(f"the desk's log {place!r} cannot be written") from None
 
     def write(self, **line: Any) -> None:
-        """Add a line."""
+        """Write one line, with the current time."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         print(json.dumps({"time": stamp, **line}), file=self._file)
 
@@ -120,7 +120,7 @@ _METHODS = ("GET", "HEAD", "POST", "DELETE")
 
 
 class Watched:
-    """An ASGI application that counts replies and logs requests, unauthenticated ones up to a limit."""
+    """An ASGI application that counts replies and logs requests, unauthenticated ones only up to a limit."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class Watched:
             )
 
     def _is_to_be_written(self, scope: Scope) -> bool:
-        """Return whether to log a request; only those without a token are limited, to protect the disk."""
+        """Return whether to log a request; requests without a valid token are limited, to save disk space."""
         if scope.get("analyst") is not None:
             return True
         minute = int(time.monotonic() // 60)
@@ -175,7 +175,7 @@ class Watched:
 
 
 async def readiness(desk: Desk) -> Response:
-    """Reply whether the ledger and the store respond, in the status too."""
+    """Reply whether the ledger and the store respond: with HTTP status 200 if both do, else 503."""
 
     def look() -> None:
         desk.store.failures(OWNER)
@@ -193,7 +193,7 @@ async def readiness(desk: Desk) -> Response:
 
 
 class MetricsServer(LocalServer):
-    """A server of the metrics, at the owner's address; a request needs the owner's token."""
+    """A server for the metrics, at the owner's own address; reading them needs the owner's token."""
 
     def __init__(self, desk: Desk, figures: Figures, asked: Metrics) -> None:
         host, port = asked.address

@@ -70,9 +70,9 @@ class Column(_Section):
     """The public facts about a column: its candidates, its bounds, or both.
 
     Attributes:
-        candidates: the possible answers in the owner's order, or the file that lists them; also the groups
-            that ``by`` may name.
-        bounds: the least and the largest value, for medians and quantiles.
+        candidates: the possible answers in the owner's order, or the file that lists them; also the groups,
+            if ``by`` names this column.
+        bounds: the smallest and the largest value, for medians and quantiles.
         step: the distance between grid points.
     """
 
@@ -89,20 +89,20 @@ class Column(_Section):
         return self
 
     def listed(self) -> list[Value]:
-        """The candidates; a file has already been read."""
+        """Return the list of candidates; a file that lists them must have been read before."""
         assert not isinstance(self.candidates, str)
         return self.candidates or []
 
 
 class _Registered(_Section):
-    """A function in a file of the owner's, and the public list of what it can choose."""
+    """A function in one of the owner's files, and the public list of candidates."""
 
     file: str
     function: str
     candidates: str | list[Value]
 
     def listed(self) -> list[Value]:
-        """The candidates; a file has already been read."""
+        """Return the list of candidates; a file that lists them must have been read before."""
         assert not isinstance(self.candidates, str)
         return self.candidates
 
@@ -111,13 +111,13 @@ class RegisteredScore(_Registered):
     """A score function of the owner: analysts may ask which candidate scores best, but cannot change it.
 
     Attributes:
-        file: the Python file that has the function; a relative path starts at the owner's file.
+        file: the Python file that has the function; a relative path starts in the folder of the owner's file.
         function: its name; it is called with the table's source and a candidate.
         candidates: the possible answers, or the file that lists them.
-        sensitivity: the most by which one person changes any one score, or a list with one for each
+        sensitivity: the most by which one person changes any one score, or a list with one number for each
             candidate.
-        monotonic: whether one person moves all scores the same way.
-        optimize: ``"max"``, or ``"min"`` if small scores are good.
+        monotonic: whether one person moves all scores in the same direction.
+        optimize: ``"max"``, or ``"min"`` if the smallest score is the best.
     """
 
     sensitivity: Sensitivity
@@ -126,18 +126,18 @@ class RegisteredScore(_Registered):
 
 
 class RegisteredVote(_Registered):
-    """A function of the owner with which blocks of people vote: analysts may use it, but cannot change it.
+    """An owner's function that computes the vote of a block: analysts may use it, but cannot change it.
 
     Attributes:
-        file: the Python file that has the function; a relative path starts at the owner's file.
+        file: the Python file that has the function; a relative path starts in the folder of the owner's file.
         function: its name; it is called with the rows of one block, an Arrow table.
         candidates: the possible answers, or the file that lists them.
         blocks: how many blocks vote; by default the number recommended for ε, the candidates and the people.
         seconds: how many seconds of processor time a block may use.
         gigabytes: how many gigabytes of memory a block may use.
         columns: the columns that the function needs; by default all.
-        rehearse_on: a file of public rows on which it is tried before every payment; by default rows are
-            invented.
+        rehearse_on: a file of public rows on which the function is tried before every payment; by default,
+            invented rows are used.
     """
 
     blocks: int | None = Field(default=None, ge=1)
@@ -151,19 +151,20 @@ class SharedTable(_Section):
     """A table that analysts may ask about.
 
     Attributes:
-        source: a file, a glob, or a database address; a relative path starts at the owner's file.
+        source: a file, a glob, or a database address; a relative path starts in the folder of the
+            owner's file.
         table: the table's name in a database.
         user: the column that identifies people.
-        one_row_per_user: instead of ``user``: every row is a different person.
+        one_row_per_user: set this instead of ``user`` if every row is a different person.
         dataset: the budget's name in the ledger.
         neighbours: the neighbour relation for which the budget's guarantee holds.
         slot: for each kind of question, the seconds after which its answer is sent; five by default.
         where: the columns that a condition may use.
         column: the columns that may be asked about.
         score: the owner's own scores that may be asked about.
-        vote: the owner's own functions with which blocks of people may vote.
+        vote: the owner's own functions that compute the vote of a block of people.
         engine: ``spark`` if a cluster reads the files.
-        people: about how many people the table has, if that is public: accuracy is computed for this many.
+        people: about how many people the table has, if that is public; plans use it to estimate accuracy.
     """
 
     source: str
@@ -206,7 +207,7 @@ class SharedTable(_Section):
         return facts
 
     def seconds(self, kind: str) -> float:
-        """The slot of a kind of question."""
+        """Return the length of the slot for a kind of question, in seconds."""
         return {str(name): seconds for name, seconds in self.slot.items()}.get(kind, 5.0)
 
 
@@ -216,9 +217,9 @@ class Analyst(_Section):
     Attributes:
         tables: the tables that they may ask about.
         epsilon: their part of each data set's budget.
-        subject: their identity at the sign-on provider, exactly as in its claim ``sub``.
-        least_per_question: the least ε of one question, by default a hundredth of their part: it limits how
-            many questions there can be.
+        subject: their identity at the sign-on provider, exactly as in the claim ``sub`` of its tokens.
+        least_per_question: the smallest ε of one question, by default a hundredth of their part; this limits
+            how many questions they can ask.
         most_per_question: the largest ε of one question, by default all of their part.
     """
 
@@ -230,12 +231,12 @@ class Analyst(_Section):
 
     @property
     def least(self) -> Fraction:
-        """The least ε of one question."""
+        """The smallest ε allowed for one question."""
         return self.least_per_question or self.epsilon / 100
 
     @property
     def most(self) -> Fraction:
-        """The largest ε of one question."""
+        """The largest ε allowed for one question."""
         return self.most_per_question or self.epsilon
 
     @model_validator(mode="after")
@@ -265,7 +266,7 @@ def is_safe_address(address: str) -> bool:
 
 
 class SignOn(_Section):
-    """Single sign-on (OpenID Connect) as an addition to tokens; a desk calls no address but the provider's.
+    """Single sign-on (OpenID Connect), in addition to tokens; it contacts only the provider named here.
 
     Attributes:
         issuer: the provider's address, exactly as it appears in its tokens.
@@ -273,9 +274,9 @@ class SignOn(_Section):
         client_secret_file: a file with the desk's secret, if the provider gave it one.
         audience: the audience that a program's token must name; the ``client_id`` by default.
         algorithms: the allowed signature algorithms.
-        skew: by how many seconds clocks may differ.
+        skew: by how many seconds the clocks of the desk and the provider may differ.
         introspection: whether to ask the provider about each token, in case it was revoked.
-        session: how long the page stays signed in.
+        session: for how many seconds the page stays signed in.
     """
 
     issuer: str
@@ -316,7 +317,7 @@ class _AtAnAddress(_Section):
 
 
 def in_url(host: str, port: int) -> str:
-    """Return a host and a port as a URL has them; an address of IPv6 stands in brackets."""
+    """Return a host and a port as written in a URL, with an IPv6 address in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
@@ -347,16 +348,16 @@ class Listening(_AtAnAddress):
     Attributes:
         listen: an address and a port.
         tls: the certificate, if the desk handles TLS itself.
-        behind_proxy: whether a proxy in front of it handles TLS.
-        hosts: the names under which it is reached, besides the address that it listens on.
+        behind_proxy: whether a proxy in front of the desk handles TLS.
+        hosts: the host names under which the desk is reached, besides the address that it listens on.
         store: the desk's own file: hashes of tokens, questions asked, released answers.
         workers: how many questions are worked on at once.
         queue: how many unpaid questions may wait for a worker.
         patience: for how many seconds a question may wait.
-        failures_allowed: an analyst is blocked after this many questions that missed their slot.
+        failures_allowed: an analyst is blocked after this many paid questions that missed their slot.
         requests_per_minute: the most requests that one analyst may send in a minute.
         token_days: for how many days a token is valid.
-        sign_on: single sign-on.
+        sign_on: the settings of single sign-on, if the desk uses it.
         metrics: figures about the desk, for its owner.
         log: a file to which each request adds a line of JSON, without answers or tokens.
     """
@@ -400,7 +401,7 @@ class Listening(_AtAnAddress):
 
 
 class OwnerFile(_Section):
-    """Everything that the owner of the data decides, after all checks.
+    """The checked contents of the owner's file: everything that the owner of the data decides.
 
     Attributes:
         ledger: the location of the ledger.
@@ -434,7 +435,7 @@ class OwnerFile(_Section):
         return sorted({self.table[table].dataset for table in self.analyst[analyst].tables})
 
     def parts(self) -> dict[str, Fraction]:
-        """Return the parts of budgets that pay for questions, and the size of each."""
+        """Return the ε of each analyst's part of each budget, by the name of the part."""
         return {
             part_of(self.table[table].dataset, name): analyst.epsilon
             for name, analyst in self.analyst.items()
@@ -547,7 +548,7 @@ def _placed(owner: OwnerFile, file: Path) -> OwnerFile:
 
 
 def _said(error: Any) -> str:
-    """Return one problem as text: where, what was given, what is allowed."""
+    """Return one of pydantic's errors as text: where it is, what was given, and what is allowed."""
     where = ".".join(map(str, error["loc"]))
     what = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":

@@ -34,9 +34,9 @@ from discreet.questions.plan import Setting
 
 
 def problems(owner: OwnerFile) -> list[str]:
-    """Return the problems found: missing files and columns, budgets that are missing or too small.
+    """Return what is wrong with an owner's file: missing files and columns, budgets missing or too small.
 
-    Declared columns are public; no row is read.
+    Declared columns are public, so they are looked up; no row is read.
     """
     found: list[str] = []
     for name, table in owner.table.items():
@@ -53,9 +53,9 @@ def problems(owner: OwnerFile) -> list[str]:
 
 
 def short_slots(owner: OwnerFile) -> list[str]:
-    """Return the slots that are barely longer than the time before a row is read, as measured now.
+    """Measure the time before a row is read; return a warning for each slot shorter than twice that time.
 
-    Nothing is spent and no row is read: statements are tried on no rows and on a few invented rows.
+    Nothing is spent and no row of a table is read: statements run on no rows and on a few invented rows.
     """
     found = []
     for (name, kind), seconds in asyncio.run(fixed_parts(owner)).items():
@@ -70,7 +70,7 @@ def short_slots(owner: OwnerFile) -> list[str]:
 
 
 def weak_points(owner: OwnerFile) -> list[str]:
-    """Return allowed settings that help an attacker, so that the owner knows about them."""
+    """Return a warning for each setting that is allowed but helps an attacker."""
     found = []
     listening = owner.desk
     if listening.behind_proxy and listening.tls is None:
@@ -185,7 +185,7 @@ def _budget_problems(owner: OwnerFile, ledger: Ledger, dataset: str) -> list[str
 
 
 def allot_parts(owner: OwnerFile) -> list[str]:
-    """Set aside the parts that are not yet in the ledger; return their names."""
+    """Set aside the analysts' parts of budgets that are not yet in the ledger; return their names."""
     made = []
     with Ledger.open(owner.ledger.place, create=False) as ledger:
         for part, epsilon in owner.parts().items():
@@ -196,7 +196,7 @@ def allot_parts(owner: OwnerFile) -> list[str]:
 
 
 class DeskServer(LocalServer):
-    """One desk and its address."""
+    """The web server of one desk."""
 
     def __init__(self, owner: OwnerFile) -> None:
         wrong = problems(owner)
@@ -268,6 +268,6 @@ def _tls(files: TlsFiles) -> ssl.SSLContext:
 
 
 def _places(listening: Listening) -> Places:
-    """Return the limits on connections; behind a proxy, all connections come from one address."""
+    """Return the limits on connections; behind a proxy, all share one address, so only the total counts."""
     per_address = STRANGERS if listening.behind_proxy else PER_ADDRESS
     return Places(strangers=STRANGERS, per_address=per_address)

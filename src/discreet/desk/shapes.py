@@ -53,7 +53,7 @@ SUBJECTS = ("column", *_REGISTERED.values())
 
 
 def own_fields(kind: type[Question]) -> list[dataclasses.Field[Any]]:
-    """Return the fields that an analyst may set; unmarked fields belong to the owner."""
+    """Return the fields of a question that an analyst may set; the others belong to the owner."""
     return [each for each in fields_of(kind) if each.metadata["analyst"]]
 
 
@@ -69,7 +69,7 @@ ASKED = {
 
 
 def request_of(kind: type[Question]) -> type[Any]:
-    """Return the dataclass of a request: a kind of question, a table, and the fields an analyst may set."""
+    """Make the dataclass of requests for a kind of question: a table, and the fields an analyst may set."""
     types = typing.get_type_hints(kind)
     fields: list[Any] = [
         ("kind", Literal[kind.kind]),
@@ -172,7 +172,7 @@ ToolRequest: Any = Annotated[AnyRequest, BeforeValidator(_read)]
 
 
 class RequestError(ParameterError):
-    """A request that cannot be read: each problem, with the field it is in."""
+    """A request is invalid; the message lists each problem with the field it is in."""
 
     def __init__(self, problems: list[tuple[str, str]], kind: type[Question] | None) -> None:
         super().__init__()
@@ -180,7 +180,7 @@ class RequestError(ParameterError):
         self._problems = problems
 
     def worded(self, names: Mapping[str, str]) -> str:
-        """Return the message with the caller's name for each field."""
+        """Return the message; ``names`` maps fields to the names to show."""
         said = (
             f"{names.get(where.partition('.')[0], where)}: {what}" if where else what
             for where, what in self._problems
@@ -233,7 +233,7 @@ def _completed(table: SharedTable, request: Request) -> Question:
 
 
 def examples(table: SharedTable) -> Iterator[Question]:
-    """Yield one question of each kind that the table allows, at ε = 1, with the form's examples."""
+    """Yield one question of each kind that the table allows, at ε = 1, with the form's example values."""
     for kind in ASKED.values():
         stated: dict[str, Any] = {"epsilon": 1}
         for each in own_fields(kind):
@@ -270,7 +270,7 @@ def _registered(table: SharedTable, request: Request) -> dict[str, Any]:
 
 
 def _facts(table: SharedTable, request: Request) -> dict[str, Any]:
-    """Return the owner's facts about a column, and about the column of the groups."""
+    """Check a request about a column; return the owner's facts that complete the question."""
     kind, named = request.kind, request.fields["column"]
     column, by = _listed(table, named, "column"), request.fields.get("by")
     known = {
@@ -308,7 +308,7 @@ def _facts(table: SharedTable, request: Request) -> dict[str, Any]:
 
 
 def _require_listed(table: SharedTable, comparison: ColumnComparison) -> None:
-    """Refuse a condition that no row can meet, because the value is not on the owner's list."""
+    """Refuse a condition that no row can meet, because its values are not on the owner's list."""
     column = table.column.get(comparison.column)
     if column is None or column.candidates is None or comparison.operator not in ("=", "in"):
         return
@@ -322,7 +322,7 @@ def _require_listed(table: SharedTable, comparison: ColumnComparison) -> None:
 
 
 def require_affordable(owner: OwnerFile, analyst: str, epsilon: object) -> Fraction:
-    """Check that the ε of one question is within this analyst's limits."""
+    """Check that the ε of one question is within this analyst's limits, and return it."""
     asked = positive("epsilon", epsilon)
     rights = owner.analyst[analyst]
     if not rights.least <= asked <= rights.most:
