@@ -191,7 +191,9 @@ class DeskStore:
         return analyst if person is None else None
 
     def session(self, token: str) -> tuple[str | None, str | None]:
-        """Return a valid token's analyst and, for a single sign-on session, the person; None where there is none.
+        """Return the analyst of a valid token, and the person if it is a single sign-on session.
+
+        Both are None if the token is not valid now.
 
         The lookup is by the token's hash, so its timing can only reveal something about hashes, and no token
         can be computed from a hash.
