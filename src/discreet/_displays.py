@@ -53,7 +53,7 @@ _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)
 
 
 def transcribed(text: str, encoding: str | None) -> str:
-    """Spell out the signs that an encoding lacks.
+    """Spell out the symbols that an encoding lacks.
 
     Example:
         >>> transcribed("4ε ≤ 10⁻¹²", "ascii"), transcribed("4ε ≤ 10⁻¹²", "utf-8")
@@ -84,7 +84,7 @@ _SIGNS = re.compile(f"[{''.join(_RAISED)}]+|[{''.join({**_LETTERS, **_LOWERED})}
 
 
 def escape(text: str) -> str:
-    """Escape text for HTML, with no characters that hide or reverse parts of it."""
+    """Escape text for HTML, including invisible characters that could hide or reverse parts of it."""
     from html import escape as html_escape
 
     return html_escape(visible(text))
@@ -126,7 +126,7 @@ def page(title: str, *parts: str) -> str:
 
 
 def card(title: str, *parts: str, note: str = "", colour: str = "#888") -> str:
-    """Return a titled block; ``title`` and ``note`` are text, ``parts`` are HTML."""
+    """Return a titled HTML block; ``title`` and ``note`` are text, ``parts`` are HTML."""
     style = "opacity:.75;font-size:90%;margin-top:6px"
     footer = f'<div style="{style}">{escape(note)}</div>' if note else ""
     return (
@@ -136,12 +136,12 @@ def card(title: str, *parts: str, note: str = "", colour: str = "#888") -> str:
 
 
 def paragraph(text: str) -> str:
-    """Return one escaped paragraph."""
+    """Return the text as one HTML paragraph, escaped."""
     return f'<div style="margin-top:4px">{escape(text)}</div>'
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table with numbers right-aligned in at most four digits, and everything escaped."""
+    """Return an HTML table, with text escaped and numbers right-aligned; floats have four digits at most."""
     head = "".join(
         f'<th scope="col" style="{_CELL.format("left")}">{escape(name)}</th>' for name in headers
     )

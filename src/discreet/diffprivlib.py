@@ -26,7 +26,10 @@ __all__ = ["Exponential", "PermuteAndFlip"]
 
 
 class UndefinedFigureError(DiscreetError, NotImplementedError):
-    """Raised for a figure that is undefined for a choice; diffprivlib raises ``NotImplementedError``."""
+    """A choice has no bias, variance or mean squared error.
+
+    This is also a ``NotImplementedError``, which diffprivlib raises in the same case.
+    """
 
 
 class _Selection:
@@ -35,12 +38,12 @@ class _Selection:
     Attributes:
         epsilon: ε of one release, as a float64 rounded up.
         delta: zero.
-        guarantee: the guarantee, and cost, of every call of ``randomise``.
+        guarantee: the guarantee of each call of ``randomise``, which is also the cost of the call.
         sensitivity: the sensitivity as given; the attributes below are also kept as given.
         utility: the utilities; private, so ``repr`` does not show them.
         monotonic: whether one person moves all utilities the same way.
         candidates: the candidates, or None for 0, 1, ….
-        random_state: None, or a generator object, as diffprivlib's models pass one. It is never used: all
+        random_state: None, or a generator object such as diffprivlib's models pass. It is never used: all
             draws come from the operating system's generator.
     """
 
@@ -142,8 +145,9 @@ class PermuteAndFlip(_Selection):
 class Exponential(_Selection):
     """The exponential mechanism with diffprivlib's interface (``docs/proofs/exponential.md``).
 
-    ``measure`` gives each candidate a public base weight: Pr[r] is proportional to measure_r · exp(−γ_r). The
-    weights do not depend on the data, so the guarantee is the same.
+    ``measure`` gives each candidate a public base weight: Pr[r] is proportional to measure_r · exp(−γ_r),
+    where γ_r is the candidate's gap to the best, in noise scales. The weights do not depend on the data, so
+    the guarantee is the same.
 
     Example:
         >>> choice = Exponential(epsilon=1, sensitivity=1, utility=[3, 1000], measure=[5, 1])

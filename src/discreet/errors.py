@@ -39,7 +39,7 @@ class ParameterError(DiscreetError, ValueError):
         return tuple(found["name"] for found in _PARAMETER.finditer(super().__str__()))
 
     def worded(self, names: Mapping[str, str]) -> str:
-        """Return the message with the caller's name for each parameter, or else its Python name."""
+        """Return the message with parameters renamed by ``names``; the others keep their Python names."""
 
         def called(found: re.Match[str]) -> str:
             if found["name"] not in names:
@@ -58,7 +58,7 @@ class UnknownColumnError(ParameterError):
 
 
 class RehearsalError(ParameterError):
-    """A function failed before anything was paid; the message quotes the failure, for its author only."""
+    """A user's function failed before any payment; the message quotes its error, for its author only."""
 
 
 class ScoresError(DiscreetError, ValueError):
@@ -70,7 +70,7 @@ class NotPrivateError(DiscreetError):
 
 
 class WatchEndedError(DiscreetError):
-    """A watch has given all its answers, or belongs to another process; a new one must be paid for."""
+    """A watch has ended, or belongs to another process; a new watch must be made and paid for."""
 
 
 class MissingExtraError(DiscreetError, ImportError):
@@ -78,7 +78,7 @@ class MissingExtraError(DiscreetError, ImportError):
 
 
 class LedgerError(DiscreetError):
-    """The ledger failed; it released nothing, and no count is lost."""
+    """The ledger failed or refused a request; nothing was released, and no recorded spend is lost."""
 
 
 class LostLedgerError(LedgerError):
@@ -90,7 +90,7 @@ class BudgetExceededError(LedgerError):
 
 
 class NoBudgetError(LedgerError, ParameterError):
-    """The data set has no budget in this ledger, or it was revoked."""
+    """The data set has no budget in this ledger, or its budget was revoked."""
 
 
 class TableError(DiscreetError):

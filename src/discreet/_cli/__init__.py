@@ -1,7 +1,7 @@
 """The command line. It only parses arguments, calls the library and prints.
 
 The table below gives each command's module and its line in the help. A module is imported when its command
-runs; heavy libraries are imported inside its functions. Results go to stdout, progress and errors to stderr.
+runs; heavy libraries are imported only inside functions. Results go to stdout, progress and errors to stderr.
 Exit status: 0 done (for an audit: not refuted), 1 refuted, 2 wrong input, 3 something failed.
 """
 

@@ -1,7 +1,7 @@
 """``discreet ask``, and the commands for single kinds of questions, such as ``mode`` and ``median``.
 
-Each of these commands is built from its kind of question: the name, the help text, the example, and an option
-for each field that has one.
+Each of these commands is built from the class of its question, which gives the name, the help text, the
+example, and the fields that become options.
 """
 
 from __future__ import annotations
@@ -141,9 +141,9 @@ PLAN = option(
 
 
 def listed(text: str | None, *, least: int = 1) -> Any:
-    """Read a public list separated by commas; return other text unchanged, as the name of a range or file.
+    """Split a comma-separated public list; return the name of a file or range unchanged.
 
-    The text is a name if it has fewer parts than ``least``, or a single part with a colon.
+    Text is a name if it looks like a file, has fewer than ``least`` parts, or is a single part with a colon.
     """
     if text is None or _FILE.search(text) or Path(text).is_file():
         return text
@@ -157,12 +157,12 @@ def listed(text: str | None, *, least: int = 1) -> Any:
 
 
 def _in_options(words: str) -> str:
-    """Replace field names in a text by option names."""
+    """Replace field names in angle brackets, such as ⟨time_limit⟩, with option names: --time-limit."""
     return re.sub("⟨([a-z_]+)⟩", lambda found: f"--{found[1].replace('_', '-')}", words)
 
 
 def options_of(kind: type[Question]) -> Iterator[Decorator[Any]]:
-    """Yield an option for each field that has one, in the section of its group."""
+    """Yield a Click option for each field that is marked as one; its group names the help section."""
     types = typing.get_type_hints(kind)
     for each in fields_of(kind):
         facts = each.metadata
@@ -214,7 +214,7 @@ class Ask(Command):
     kind: type[Question]
 
     def run(self, ctx: click.Context) -> Any:
-        """Ask about the local table, or ask the desk."""
+        """Ask the desk if the table is named ``desk:...``; otherwise ask about the local table."""
         if not ctx.params["data"].startswith("desk:"):
             return super().run(ctx)
         from discreet._cli.desk import ask_desk
@@ -354,7 +354,7 @@ def _ask(
 
 
 def _function(named: str) -> Any:
-    """Return the function named by FILE.py:NAME; the file runs only in the isolated process."""
+    """Return a reference to the function FILE.py:NAME; the file is run only in an isolated process."""
     from discreet._isolated import FunctionInFile
 
     file, _, name = named.rpartition(":")
@@ -367,7 +367,7 @@ def _function(named: str) -> Any:
 
 
 def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
-    """Raise an error if there is neither a public list nor a δ."""
+    """Raise an error if no public list, bounds, period or δ is given for a question that needs one."""
     wanted = {each.name for each in fields_of(kind)}
     if "candidates" in wanted and not {"delta", "candidates", "bounds", "period"} & stated.keys():
         raise ParameterError(
@@ -378,7 +378,10 @@ def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
 
 
 def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
-    """Return the arguments that open the table; refuse a password, which a shell's history would keep."""
+    """Return the path or the database's address, with the password that ``ask_password`` prompts for.
+
+    A password in the address itself is refused, because the shell's history would keep it.
+    """
     from discreet._tables.databases import is_address
 
     if not is_address(data):
@@ -412,7 +415,7 @@ def answer(
     no_ledger: bool,
     keep_answer: bool,
 ) -> None:
-    """Ask with the named ledger, or without one, and deliver the release."""
+    """Open the ledger unless ``no_ledger`` is set, ask the question, and deliver the release."""
     if keep_answer and no_ledger:
         raise ParameterError("--keep-answer stores the answer in a ledger: leave --no-ledger out")
     as_frame = out is not None and Path(out).suffix.lower() in FILES
@@ -448,7 +451,10 @@ def answer(
 
 
 def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None:
-    """Deliver a release: on a terminal as a card; in a pipe the bare answer, with the rest on stderr."""
+    """Deliver a release as JSON, as a card on a terminal, or in a pipe as the bare answer.
+
+    In a pipe, the rest of the card goes to stderr.
+    """
     if json:
         deliver(as_json(release.as_data(), indent=None), file)
         return
@@ -463,19 +469,19 @@ def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None
     ):
         say(
             release.in_lines(), err=True
-        )  # how far off those numbers may be, and whether anyone counted
+        )  # includes their errors, and whether a ledger counted the cost
     say(card.in_text(None, explain=explain, answer=False), err=True)
 
 
 def for_terminal(text: str, answer: str) -> str:
-    """Return the card in the terminal's encoding, unchanged if replacing symbols would alter the answer."""
+    """Spell out the symbols in a card that the terminal lacks, unless that would alter the answer."""
     encoding = sys.stdout.encoding
     return text if transcribed(answer, encoding) != answer else transcribed(text, encoding)
 
 
 @contextmanager
 def counting(dataset: str | None, ledger: str | None, no_ledger: bool) -> Iterator[dict[str, Any]]:
-    """Open the ledger and yield the ledger and the data set's name, as keyword arguments for a table."""
+    """Open the ledger; yield it and the data set's name as keyword arguments for ``PrivateTable``."""
     if no_ledger and (dataset is not None or ledger is not None):
         raise ParameterError("--no-ledger runs without a ledger: leave --dataset and --ledger out")
     if no_ledger:

@@ -92,7 +92,7 @@ def audit(
 ) -> None:
     """Search neighbouring scores for a pair that refutes a claimed guarantee.
 
-    With --sampled, the audit computes a lower bound on the loss with confidence: it calls a true claim
+    With --sampled, the audit computes a lower confidence bound on the privacy loss; it calls a true claim
     suspect with probability at most 1e-9.
 
     Exit status: 0 not refuted (or proved), 1 refuted or suspect, 2 wrong input, 3 the mechanism failed.

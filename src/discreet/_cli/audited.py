@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def subject_named(name: str, parameters: dict[str, str], **stream: Any) -> Any:
     """Return a registered mechanism, or the object at ``file.py:name`` or ``package.module:name``.
 
-    ``stream`` has the extra arguments for a rule about a stream.
+    ``stream`` holds the extra arguments of a stream mechanism, such as above-threshold. If the object is a
+    class, it is called with ``parameters``.
     """
     place, colon, attribute = name.rpartition(":")
     if name.endswith(".py") or (colon and not attribute):
@@ -110,7 +111,7 @@ def _file(path: Path) -> Any:
 
 
 def _look_in(folder: Path) -> None:
-    """Let imports find the modules beside the audited file; installed modules take precedence."""
+    """Let imports find the modules in this folder; installed modules take precedence."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 

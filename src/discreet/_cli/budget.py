@@ -108,7 +108,7 @@ def show(dataset: str, *, ledger: str | None, json: bool) -> None:
 @_DATASET
 @_LEDGER
 def history(dataset: str, *, ledger: str | None, json: bool) -> None:
-    """List every entry, oldest first.
+    """List every entry in a budget's history, oldest first.
 
     Example: discreet budget history visits --json
     """
@@ -164,7 +164,7 @@ def plan(
 ) -> None:
     """Show what more releases would cost, and whether they fit in the budget.
 
-    Spends nothing. For the cost of a question about a table, use that command's --plan.
+    Spends nothing. For the cost of a question about a table, use --plan with the command that asks it.
 
     Example: discreet budget plan visits --epsilon 0.1 --mechanism permute-and-flip --count 10
     """
@@ -196,7 +196,7 @@ def allot(
     json: bool,
     **figure: str | None,
 ) -> None:
-    """Reserve part of a budget for an analyst, until it is revoked.
+    """Reserve part of a budget for an analyst, until the part is revoked.
 
     Example: discreet budget allot visits/alice --epsilon 0.5
     """
@@ -213,7 +213,7 @@ def allot(
 @option("--purpose TEXT", "The reason, for the history.", default="", show_default=False)
 @_LEDGER
 def revoke(dataset: str, *, purpose: str, ledger: str | None, json: bool) -> None:
-    """Close a budget and its parts. The unspent rest of a part goes back to the whole budget.
+    """Close a budget and its parts. The unspent amount of a part goes back to the whole budget.
 
     Example: discreet budget revoke visits/alice --purpose "left the team"
     """
@@ -248,7 +248,7 @@ def verify(dataset: str | None, *, head: str | None, ledger: str | None, json: b
 @_DATASET
 @_LEDGER
 def head(dataset: str, *, ledger: str | None, json: bool) -> None:
-    """Print the head of the history. If you keep a copy elsewhere, it exposes any later change.
+    """Print the head of the history. A copy kept elsewhere exposes any later rewriting of the history.
 
     Example: discreet budget head visits > visits.head
     """
@@ -263,7 +263,9 @@ def head(dataset: str, *, ledger: str | None, json: bool) -> None:
 @option("--purpose TEXT", "What happened to the clock, for the history.", required=True)
 @_LEDGER
 def accept_clock(dataset: str, *, purpose: str, ledger: str | None, json: bool) -> None:
-    """Accept the current time after a clock was ahead and has been set back. No period starts again.
+    """Accept the current time after a clock ran ahead and was set back.
+
+    No period of the budget starts a second time.
 
     Example: discreet budget accept-clock visits --purpose "the server's battery was replaced"
     """

@@ -44,7 +44,7 @@ def read_scores(
     range_distance: str | None = None,
     **leave: Any,
 ) -> Scores:
-    """Read the scores in a file, if a flag allows it."""
+    """Read scores from a file; raise an error unless --not-private or --public is given."""
     from discreet._tables.score_files import scores_from_file
 
     require_not_private(**leave)
@@ -62,7 +62,7 @@ def read_scores(
 def scores_or_count(
     *, file: str | None, n: int | None, gap: str | None, **given: Any
 ) -> dict[str, Any]:
-    """Return the scores in the file, or the number of candidates; the analysis accepts either."""
+    """Return keyword arguments for an analysis: the scores in the file, or else a number of candidates."""
     from discreet._exact.numbers.exact import whole
 
     if file is not None:
@@ -78,7 +78,7 @@ def scores_or_count(
 
 
 def families_of(*, mechanism: Sequence[str], optimize: str = "max", **_: Any) -> list[Mechanism]:
-    """Return the named mechanisms, by default the usual ones, for the largest or the smallest score."""
+    """Return the named mechanisms, by default the usual ones, set to choose the largest or smallest score."""
     from discreet.analysis.family import CONTENDERS
     from discreet.mechanisms import mechanism_named
 
@@ -137,7 +137,7 @@ def compare(*, epsilon: str, everything: bool, chart: str | None, json: bool, **
 
 
 def _best(table: Comparison) -> str:
-    """Return a sentence with the best mechanism and its expected error."""
+    """Return a sentence that names the private mechanism with the smallest expected error."""
     from discreet._exact.numbers.printing import rounded
 
     private = [row for row in table if row.private]
@@ -167,7 +167,7 @@ def _best(table: Comparison) -> str:
 
 
 def _across(table: Comparison, figure: str) -> tuple[list[str], list[list[Any]]]:
-    """Return a row for each ε and a column for each mechanism; numbers round to the unfavourable side."""
+    """Return a table's headings and rows, one row per ε, with numbers rounded to the unfavourable side."""
     from discreet._exact.numbers.printing import rounded
 
     up = figure != "best_probability"
@@ -223,14 +223,15 @@ def plan(
     """Find the smallest ε at which each mechanism is accurate enough.
 
     The first line says which mechanism to use, and at which ε. For the cost of one question about a table,
-    use for example discreet mode ... --plan. For the cost of more releases in a budget, use discreet budget
-    plan.
+    use --plan with its command, as in discreet mode ... --plan. For the cost of more releases in a budget,
+    use discreet budget plan.
 
-    With a file, the answer is for these scores, and is not private. With --n, no data is read, and the answer
-    holds for any data; with --gap, for any data whose best candidate leads by that much.
+    With a file, the answer is for the scores in it, and is not private. With --n, no data is read, and the
+    answer holds for any data; with --gap as well, for any data whose best candidate leads by this gap.
 
-    With --margin, the plan is for a threshold: the least ε at which the first of --n values above the
-    threshold is found with this probability, if all values keep the margin.
+    With --margin, the plan is for a threshold: the smallest ε at which the first value above the threshold,
+    out of --n values, is found with the probability given by --with-probability. Every value must be at
+    least the margin away from the threshold.
 
     Example: discreet plan --n 1000 --sensitivity 1 --error-at-most 20 --with-probability 0.95
     """
@@ -305,7 +306,7 @@ def _for_which(where: dict[str, Any]) -> str:
 
 
 def _cheapest(found: list[dict[str, Any]], wanted: str) -> str:
-    """Return a sentence with the private mechanism that needs the least ε."""
+    """Return a sentence that names the private mechanism with the smallest ε."""
     from discreet._exact.numbers.printing import rounded
 
     private = [row for row in found if row["private"]]
@@ -342,9 +343,9 @@ def recommend(
     With a file, the errors are measured on these scores, and are not private. With --n, no data is read, and
     the errors are the worst for any data; --chart then draws them against the number of releases.
 
-    With --margin, the recommendation is for a threshold: the mechanism to find the first of --n values above
-    it, how often each is wrong, and whether another would be better if all values were known at once. --chart
-    then draws the split of ε.
+    With --margin, the recommendation is for a threshold: which mechanism finds the first value above it, out
+    of --n values, how often each mechanism is wrong, and whether another would be better if all values were
+    known at once. --chart then shows how the noise depends on the split of ε between threshold and values.
 
     Example: discreet recommend --n 100 --epsilon 1 --delta 1e-6 --releases 50
     """

@@ -65,7 +65,7 @@ def option(
 def argument(
     declaration: str, words: str, *, name: str | None = None, **settings: Any
 ) -> Decorator[Any]:
-    """Make an argument: ``SCORES``, or ``[SCORES]`` if optional."""
+    """Make an argument from its name: ``SCORES``, or ``[SCORES]`` if it is optional."""
     return click.argument(
         name or declaration.strip("[]").lower(),
         cls=Argument,
@@ -77,10 +77,10 @@ def argument(
 
 
 def from_standard_input(ctx: click.Context, _parameter: click.Parameter, given: Any) -> Any:
-    """Return the name of a CSV file; ``-`` copies standard input to a file that only its owner can read.
+    """Return the given name; for ``-``, copy standard input to a CSV file and return that file's name.
 
-    The copy is needed because a question opens its table more than once, and a pipe can be read only once. It
-    is deleted when the command ends.
+    The copy is needed because a question opens its table more than once, and a pipe can be read only once.
+    Only its owner can read the copy, which is deleted when the command ends.
     """
     if given != "-":
         return given
@@ -220,7 +220,7 @@ def command(name: str, cls: type[Command] = Command) -> Callable[[Callable[..., 
 
 
 def _names(command: click.Command) -> dict[str, str]:
-    """Map the library's name of each parameter to its option."""
+    """Map the library's name for each parameter to its name on the command line."""
     return {
         str(part.name): part.shown if isinstance(part, Argument) else max(part.opts, key=len)
         for part in command.params
@@ -267,7 +267,7 @@ class LazyGroup(Group):
         self.commands = {name: click.Command(name) for name in self.modules}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import a command."""
+        """Import a command and return it; None if there is no command of this name."""
         if cmd_name not in self.modules:
             return None
         module = importlib.import_module(f"discreet._cli.{self.modules[cmd_name]}")

@@ -36,7 +36,7 @@ def check(file: str, *, json: bool) -> None:
     """Check an owner's file: show what each analyst could ask, and what could go wrong.
 
     Reads no row and spends nothing. It warns about settings that an attacker could use, and about time slots
-    that are half over before a row is read.
+    of which more than half passes before a row is read.
 
     Example: discreet desk check clinic.toml
     """
@@ -138,7 +138,7 @@ def allow(file: str, analyst: str, *, json: bool) -> None:
 @option("--most COUNT", "How many questions to show at most, newest first.", default=1000)
 @shared.JSON
 def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
-    """Show who asked what, when, what it cost, and why it failed. Never shows an answer.
+    """Show who asked what, when, what it cost, and, if it failed, why. Never shows an answer.
 
     Each line has the number that the analyst sees for the question, and its entry number in the ledger.
 
@@ -337,10 +337,10 @@ epsilon = 0.5
 
 @command("mcp")
 def mcp() -> None:
-    """Connect an assistant to a desk, by the Model Context Protocol on standard input and output.
+    """Connect an assistant to a desk, using the Model Context Protocol on standard input and output.
 
-    $DISCREET_DESK is the desk's address, $DISCREET_DESK_TOKEN its token. A question that spends budget must
-    state its ε.
+    $DISCREET_DESK is the desk's address, $DISCREET_DESK_TOKEN the analyst's token. A question that spends
+    budget must state its ε.
 
     Example: discreet desk mcp
     """

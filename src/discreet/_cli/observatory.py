@@ -23,7 +23,7 @@ COLUMNS = ("library", "version", "mechanism", "claim", "verdict", "witness")
 @option("--markdown", "Print the table as Markdown.")
 @option("--json", "Print the table as JSON, with everything that was found.")
 def observatory(*, only: tuple[str, ...], markdown: bool, json: bool) -> None:
-    """Audit the selection mechanisms of every installed library, and record some of their pipelines.
+    """Audit the selection mechanisms of every installed library, and test some of their pipelines.
 
     "refuted" means that there is an exact counterexample: two neighbouring inputs and an answer. "suspect" is
     a statistical finding, shown with its error rate. Refuted claims come first. Libraries that are not
@@ -74,7 +74,7 @@ def observatory(*, only: tuple[str, ...], markdown: bool, json: bool) -> None:
 
 
 def line(adapter: Adapter) -> dict[str, Any]:
-    """Return one line of the table; if the library raises, the error is the verdict."""
+    """Audit a mechanism and return its row of the table; if the library raises, the error is the verdict."""
     told: dict[str, Any] = {
         "library": adapter.library,
         "version": adapter.version,

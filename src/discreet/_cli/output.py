@@ -43,7 +43,10 @@ class _Piped:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Write text, or drop it if the reader is gone. Bytes are refused: Click would take it for binary."""
+        """Write text, or drop it if the reader is gone.
+
+        Bytes are refused; otherwise Click would treat this stream as binary.
+        """
         with self._tolerant():
             self.stream.write(transcribed(text, self.stream.encoding))
         return len(text)
@@ -74,8 +77,8 @@ def bare_stdout() -> None:
 def say(words: object, *, holding: str = "", err: bool = False) -> None:
     """Print lines, wrapped between words. Control characters from data or a ledger are made harmless.
 
-    ``holding`` is text that must stay exact, such as an answer: if spelling out symbols would change it, they
-    are escaped.
+    ``holding`` is text that must stay exact, such as an answer: if spelling out symbols would change it, the
+    symbols that the encoding lacks are escaped instead.
     """
     text = visible(words, keep="\n\t")
     screen, encoding = screen_width(err=err), _encoding(err=err)
@@ -106,7 +109,7 @@ def say_json(data: Any) -> None:
 
 
 def say_either(words: object, data: Any, *, json: bool) -> None:
-    """Print text, or with ``json`` the same content as JSON."""
+    """Print text; with ``json``, print the same content as JSON instead."""
     if json:
         say_json(data)
     else:
@@ -167,10 +170,10 @@ def broken(line: str, screen: int, *, indent: str | None = None) -> str:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print a table. Numbers are right-aligned, with four digits. Words and numbers are never broken.
+    """Print a table with columns of numbers right-aligned and floats rounded to four significant digits.
 
-    If the table is wider than the terminal, each row becomes a block of lines ``name: value``. If stdout is
-    not a terminal, the table is as wide as it needs to be.
+    Words and numbers are never broken. If the table is wider than the terminal, each row becomes a block of
+    lines ``name: value``. If stdout is not a terminal, the table is as wide as it needs to be.
     """
     from rich.cells import cell_len
 
@@ -213,7 +216,7 @@ def say_table(
     before: str = "",
     after: str = "",
 ) -> None:
-    """Print a table with text before and after it, or with ``json`` the data."""
+    """Print a table with text before and after it; with ``json``, print the data instead."""
     if json:
         say_json(data)
         return
@@ -257,8 +260,8 @@ def opened_for_answer(path: str | None) -> TextIO | None:
 def deliver(answer: str, file: TextIO | None, *, printed: str | None = None) -> None:
     """Write a paid answer to the file, if any, and print it; the answer is never lost.
 
-    ``printed`` is the terminal's version, if it differs. If printing fails (a closed pipe, a full disk), the
-    answer is stored in a file that only its owner can read, and the error names the file.
+    ``printed`` is the text to print, if it differs from the answer. If printing fails (a closed pipe, a full
+    disk), the answer is stored in a file that only its owner can read, and the error names the file.
     """
     kept = None
     if file is not None and _written(answer, file):

@@ -58,7 +58,7 @@ def claims(
     html: Path | None,
     list_only: bool,
 ) -> None:
-    """Check every numbered claim of the five papers: which hold, on what range, and which do not.
+    """Check every numbered claim of the five papers; say which hold, on what range, and which do not.
 
     Exit status: 0 the report is complete (even if claims are refuted), 2 wrong input, 3 a check or a file
     failed.
@@ -227,7 +227,7 @@ def _finish(results: Sequence[DrawnFigure], scope: Scope, out: Path, *, as_json:
 
 
 def _show_claims(results: Sequence[CheckedClaim]) -> None:
-    """Print each claim as number and verdict, statement, and evidence, wrapped to the screen."""
+    """Print each claim's number, verdict and statement, and its evidence unless the claim was proved."""
     from rich.markup import escape
     from rich.padding import Padding
 

@@ -89,7 +89,7 @@ GUARANTEE = stack(
 def guarantee_of(
     *, epsilon: str | None, rho: str | None, delta: str | None, mechanism: str | None = None
 ) -> Guarantee:
-    """Return the guarantee stated by --epsilon, --rho and --delta; for a mechanism, the one it proves."""
+    """Return the guarantee stated by --epsilon, --rho and --delta, or proved for the named mechanism."""
     from fractions import Fraction
 
     from discreet._exact.numbers.exact import positive

@@ -11,7 +11,11 @@ from discreet.errors import ParameterError
 def plan_quantiles(
     at: str, points: int, at_most: str, with_probability: str, *, json: bool
 ) -> None:
-    """Print the ε at which every quantile is off by at most this many people, on any data."""
+    """Print an ε at which, with this probability, every quantile is off by at most ``at_most`` people.
+
+    For one quantile this holds on any data; for several, if no two people share a place on the grid
+    (docs/proofs/quantiles.md).
+    """
     from discreet._exact.numbers.printing import rounded
     from discreet.analysis import epsilon_for_rank_error
 
@@ -41,14 +45,14 @@ def plan_quantiles(
 
 
 def _threshold_terms(**where: Any) -> dict[str, Any]:
-    """Return the arguments for the analysis of thresholds; refuse a file and a gap."""
+    """Return the arguments for the analysis of thresholds; raise an error if a file or a gap is given."""
     if "n" not in where or where["gap"] is not None:
         raise ParameterError("--margin needs --n, and cannot be combined with a file or --gap")
     return {name: where[name] for name in ("n", "sensitivity", "monotonic")}
 
 
 def plan_threshold(margin: str, with_probability: str, *, json: bool, **where: Any) -> None:
-    """Print the least ε at which the answer about a threshold is right often enough."""
+    """Print the smallest ε at which each mechanism gives the right answer with this probability."""
     from discreet._exact.numbers.printing import rounded
     from discreet.analysis import epsilon_for_threshold
     from discreet.mechanisms import STREAMS

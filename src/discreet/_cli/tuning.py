@@ -54,8 +54,8 @@ def tuning(
 ) -> None:
     """Show the cost of trying many settings privately and releasing the best.
 
-    The first lines say what the distribution asked for costs, which one is cheapest, and what the cheapest
-    gives up. For each distribution of the number of runs, the table shows ε of the whole search, the
+    The first lines give the cost of the requested distribution, name the cheapest one, and say what the
+    cheapest gives up. For each distribution of the number of runs, the table shows ε of the whole search, the
     published bound for pure runs, and the chance that the winner is among the best tenth and hundredth of
     all settings. Nothing is read and nothing is spent.
 
@@ -99,7 +99,7 @@ def tuning(
 
 
 def _chances(offer: Any) -> list[str]:
-    """Return the winner's chances, or dashes if there is a target."""
+    """Return the chances of a top-10% winner, a top-1% winner and no run; dashes if there is a target."""
     if offer.top_tenth is None:
         return ["-", "-", "-"]
     found = [percent(share, up=False) for share in (offer.top_tenth, offer.top_hundredth)]

@@ -90,7 +90,7 @@ def _scores(path: str) -> ScoreFile:
 
 
 def _against(record: dict[str, Any], address: str, dataset: str) -> list[tuple[str, str]]:
-    """Check that the ledger's budget and releases match the decision."""
+    """Compare the ledger's budget and releases with the decision; return each check and its problem."""
     from discreet.ledger import Ledger
 
     if not dataset:

@@ -1,8 +1,8 @@
 """Single sign-on: the identity of a user according to the organisation's provider (OpenID Connect).
 
-A program sends a bearer token from the provider, and the page signs in by authorization code with PKCE. In
-both cases a signature is checked against the provider's published keys, and an analyst is identified by
-exactly the issuer and the subject that the owner's file names, never by an e-mail address. The provider
+A program sends a bearer token from the provider, and the page signs users in by authorization code with
+PKCE. In both cases a signature is checked against the provider's published keys, and an analyst is identified
+by exactly the issuer and the subject that the owner's file names, never by an e-mail address. The provider
 named in that file is the only address that a desk ever calls.
 """
 
@@ -103,7 +103,11 @@ class Provider:
     # ---- a bearer token ------------------------------------------------------------------------------
 
     def analyst(self, token: str) -> str | None:
-        """Return the token's analyst, or None. The provider is called only for keys, or to introspect."""
+        """Return the analyst whom a bearer token identifies; None if the token is not valid.
+
+        The provider is called only to look up its keys, and to introspect the token if the owner's file asks
+        for that.
+        """
         try:
             claims = self._claims(token, audience=self.terms.audience)
             analyst = self._analysts.get(str(claims["sub"]))
@@ -114,7 +118,7 @@ class Provider:
         return analyst
 
     def _claims(self, token: str, *, audience: str, nonce: str | None = None) -> dict[str, Any]:
-        """Return a token's claims, once its signature, issuer, audience and times are checked."""
+        """Check a token's signature, issuer, audience and times; return its claims."""
         try:
             header = jwt.get_unverified_header(token)
             if str(header.get("typ", "JWT")).lower() not in _TYPES:
@@ -170,7 +174,7 @@ class Provider:
             self._looked_up = now
 
     def _require_active(self, token: str, subject: str) -> None:
-        """Have the provider confirm that it has not revoked a token."""
+        """Raise an error unless the provider confirms that a token is not revoked."""
         said = self._read(
             self._address("introspection_endpoint"),
             {"token": token, "token_type_hint": "access_token"},
@@ -182,7 +186,7 @@ class Provider:
     # ---- signing in on the page --------------------------------------------------------------------------
 
     def begin(self, back: str) -> tuple[str, str]:
-        """Return the address where a browser signs in, and the state that binds the sign-in to it."""
+        """Begin a sign-in; return the provider's address for the browser, and the state for its cookie."""
         address = self._address("authorization_endpoint")
         bits = SecureBits()
         state, nonce, verifier = (_text(bits.integer(256).to_bytes(32, "big")) for _ in range(3))
@@ -206,7 +210,7 @@ class Provider:
         return f"{address}{joined}{urllib.parse.urlencode(query)}", state
 
     def finish(self, state: str, code: str, back: str) -> str:
-        """Return the analyst who signed in; a state and a code are valid once."""
+        """Finish a sign-in and return the analyst; each state is accepted only once."""
         with self._lock:
             login = self._logins.pop(state, None)
         if login is None or login.until < time.monotonic():
@@ -236,7 +240,7 @@ class Provider:
     # ---- calls -------------------------------------------------------------------------------------------
 
     def _address(self, name: str) -> str:
-        """Return an address that the provider publishes."""
+        """Return the address that the provider's metadata gives under this name."""
         found = self._metadata
         if found is None:
             found = self._read(f"{self.terms.issuer.rstrip('/')}/.well-known/openid-configuration")
@@ -272,7 +276,7 @@ class Provider:
 
 
 def _fitting(key: dict[str, Any]) -> Sequence[str]:
-    """Return the algorithms of a published key: the one it names, else those of its type."""
+    """Return the algorithms that fit a published key: the one that it names, else those of its type."""
     if "alg" in key:
         return (str(key["alg"]),)
     return _BY_TYPE.get(str(key.get("crv", key.get("kty"))), ())

@@ -63,19 +63,19 @@ class AskedQuestion:
     """An admitted question, and its outcome.
 
     Attributes:
-        id: its name in the store, and in the purpose of its ledger entry.
+        id: the question's name in the store, and in the purpose of its ledger entry.
         analyst: who asked.
-        key: the key that the analyst gave with it.
+        key: the key that the analyst sent with the question.
         digest: the hash of the request.
         asked: the request.
         state: admitted, paid, answered, failed, refused (nothing was spent) or lost (in a crash).
         began: when it began, in seconds since 1970.
         ended: when it ended, in seconds since 1970.
-        entry: the ledger's entry, once it is paid; not shown to analysts, because its number also counts
-            other people's questions.
-        answer: the release as plain data, once it is answered.
-        number: its number among the analyst's own paid questions, starting at 1.
-        reason: why it was refused or failed, for the owner.
+        entry: the number of the ledger entry, once the question is paid; not shown to analysts, because it
+            also counts other people's questions.
+        answer: the release as plain data, once the question is answered.
+        number: the question's number among the analyst's own paid questions, starting at 1.
+        reason: why the question was refused or failed, for the owner.
     """
 
     id: str
@@ -96,7 +96,7 @@ _COLUMNS = ", ".join(AskedQuestion.__slots__)
 
 
 class DeskStore:
-    """The desk's store, opened."""
+    """The desk's file of tokens and questions, open for reading and writing."""
 
     def __init__(self, path: str | Path) -> None:
         place = Path(path)
@@ -172,9 +172,9 @@ class DeskStore:
     def new_token(
         self, analyst: str, *, days: int = 0, seconds: float = 0, person: str | None = None
     ) -> str:
-        """Make a 256-bit token for an analyst, valid for this long; it is shown once and kept as a hash.
+        """Return a new 256-bit token, valid for ``days`` plus ``seconds``; only its hash is stored.
 
-        With ``person``, it is the page's session for this person, as the sign-on provider knows them.
+        With ``person``, the token is the page's session for this person, as the sign-on provider knows them.
         """
         token = f"{TOKEN if person is None else SESSION}{SecureBits().integer(256):064x}"
         now = time.time()
@@ -186,12 +186,14 @@ class DeskStore:
         return token
 
     def holder(self, token: str) -> str | None:
-        """Return the holder of one of the desk's own tokens, if it is valid now."""
+        """Return the holder of a valid token; None if it is not valid, or is a single sign-on session."""
         analyst, person = self.session(token)
         return analyst if person is None else None
 
     def session(self, token: str) -> tuple[str | None, str | None]:
-        """Return the analyst of a token that is valid now, and the person for whom it is a session.
+        """Return the analyst of a valid token, and the person if it is a single sign-on session.
+
+        Both are None if the token is not valid now.
 
         The lookup is by the token's hash, so its timing can only reveal something about hashes, and no token
         can be computed from a hash.
@@ -204,7 +206,7 @@ class DeskStore:
         return found[0] if found else (None, None)
 
     def revoke(self, analyst: str) -> int:
-        """End all tokens of an analyst; return how many there were."""
+        """Revoke all valid tokens of an analyst, including sessions; return how many there were."""
         with self._changing() as connection:
             return connection.execute(
                 "UPDATE tokens SET revoked = ? WHERE analyst = ? AND revoked IS NULL AND expires > ?",
@@ -221,7 +223,7 @@ class DeskStore:
             )
 
     def tokens(self) -> list[tuple[str, float, float]]:
-        """Return the valid tokens: holder, start and end."""
+        """Return the holder, the start and the end of each valid token, sessions included."""
         return self._rows(
             "SELECT analyst, made, expires FROM tokens WHERE revoked IS NULL AND expires > ? ORDER BY made",
             time.time(),
@@ -230,7 +232,7 @@ class DeskStore:
     # ---- questions -------------------------------------------------------------------------------
 
     def admit(self, analyst: str, key: str | None, digest: str, asked: dict[str, Any]) -> str:
-        """Record that a question is about to be paid."""
+        """Record that a question is about to be paid for; return its new name."""
         name = f"{SecureBits().integer(96):024x}"
         with self._changing() as connection:
             if key is not None:  # a refused question cost nothing, so its key is free again
@@ -255,7 +257,7 @@ class DeskStore:
         answer: dict[str, Any] | None = None,
         reason: str | None = None,
     ) -> None:
-        """Record the outcome of a question; its answer is on disk when this returns."""
+        """Record a question's new state, and its answer if it has one; both are on disk when this returns."""
         ended = None if state == PAID else time.time()
         with self._changing() as connection:
             connection.execute(
@@ -276,17 +278,17 @@ class DeskStore:
         return found[0] if found else None
 
     def one(self, name: str) -> AskedQuestion:
-        """Return the question of this name."""
+        """Return the question with this name in the store."""
         return self._questions("id = ?", name)[0]
 
     def asked(self, analyst: str | None = None, *, most: int = 1000) -> list[AskedQuestion]:
-        """Return questions, newest first, of one analyst or of all."""
+        """Return the latest questions of one analyst or of all analysts, newest first."""
         if analyst is None:
             return self._questions("1", most=most)
         return self._questions("analyst = ?", analyst, most=most)
 
     def unfinished(self) -> list[AskedQuestion]:
-        """Return the questions that a crash left open."""
+        """Return the questions that have no outcome; when a desk starts, a crash left them open."""
         return self._questions("state IN (?, ?)", ADMITTED, PAID)
 
     def _questions(self, condition: str, *values: Any, most: int = -1) -> list[AskedQuestion]:
@@ -306,7 +308,7 @@ class DeskStore:
     # ---- failures --------------------------------------------------------------------------------
 
     def failures(self, analyst: str) -> int:
-        """Return how many paid questions missed their slot since the owner last unblocked the analyst."""
+        """Return how many paid questions failed since the owner last unblocked the analyst."""
         found = self._rows(
             "SELECT count(*) FROM questions WHERE analyst = ? AND state = ? AND began > "
             "(SELECT coalesce(max(time), 0) FROM forgiven WHERE analyst = ?)",
@@ -317,7 +319,7 @@ class DeskStore:
         return int(found[0][0])
 
     def forgive(self, analyst: str) -> None:
-        """Unblock an analyst."""
+        """Unblock an analyst: failures so far no longer count."""
         with self._changing() as connection:
             connection.execute("INSERT INTO forgiven VALUES (?, ?)", (analyst, time.time()))
 

@@ -1,6 +1,6 @@
-"""A study at a desk: planning its file is free.
+"""Plan a study at a desk, at no cost.
 
-Its questions are then asked like any others, each under a key derived from the study, so that an answer is
+The study's questions are then asked like any others, each under a key derived from the study. So an answer is
 kept and never paid for twice, whether the page or a program runs the study.
 """
 
@@ -38,7 +38,7 @@ SECONDS = 60.0
 
 
 def study_in(given: Any) -> Study:
-    """Read a study from the text of its file; nothing else is opened."""
+    """Return the study in a request, which contains the text of the study's file; open no file."""
     text = given.get("study") if isinstance(given, dict) else None
     if not isinstance(text, str):
         raise ParameterError("the study is sent as text: the content of its file")
@@ -50,7 +50,7 @@ def study_in(given: Any) -> Study:
 
 @dataclass(frozen=True)
 class _SharedTable:
-    """A table of the desk, as it is used to plan one analyst's study."""
+    """A table of the desk, used to plan one analyst's study."""
 
     desk: Desk
     analyst: str
@@ -58,17 +58,17 @@ class _SharedTable:
     go_on: Callable[[], None]
 
     def request(self, question: Question) -> dict[str, Any]:
-        """Return a question as it will be asked."""
+        """Return a question as a request to the desk."""
         return as_sent(self.name, question)
 
     def plan(self, question: Question) -> dict[str, Any]:
-        """Return the plan of a question, with its cost."""
+        """Return the plan of a question, with its cost; raise an error if planning must stop."""
         self.go_on()
         return planned(self.desk, self.analyst, question_from(self.request(question)))
 
 
 class StudyPlanner:
-    """The studies being planned: at most one for each analyst, in threads that nothing else waits for."""
+    """Plans studies in threads of its own, at most one study per analyst at a time."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -78,7 +78,7 @@ class StudyPlanner:
     async def plan(
         self, analyst: str, given: Any, *, is_gone: Callable[[], Awaitable[bool]]
     ) -> dict[str, Any]:
-        """Plan a study unless its sender disconnects; it counts as one request for each question."""
+        """Plan a study unless its sender disconnects; each of its questions counts as one request."""
         if analyst in self._stops:
             raise DeskError(
                 429, "one study at a time: your last one is still being planned", retry_after=1
@@ -97,7 +97,10 @@ class StudyPlanner:
     async def _apart(
         self, work: Callable[[], T], stop: threading.Event, is_gone: Callable[[], Awaitable[bool]]
     ) -> T:
-        """Run ``work`` in a thread and wait until it ends, so that an analyst never has two threads."""
+        """Run ``work`` in a thread and return its result; if the sender disconnects, set ``stop``.
+
+        Even then it waits until ``work`` ends, so that no analyst ever has two threads.
+        """
         done = asyncio.get_running_loop().run_in_executor(self._threads, work)
         while not done.done():
             await asyncio.wait({done}, timeout=0.5)
@@ -113,7 +116,7 @@ class StudyPlanner:
 
 
 def _until(stop: threading.Event) -> Callable[[], None]:
-    """Return a function to call before each question: it stops a plan that is unwanted or takes too long."""
+    """Return a function to call before each question; it ends a plan that is unwanted or takes too long."""
     until = time.monotonic() + SECONDS
 
     def go_on() -> None:
@@ -131,7 +134,7 @@ def _until(stop: threading.Event) -> Callable[[], None]:
 def planned_study(
     desk: Desk, analyst: str, study: Study, *, go_on: Callable[[], None]
 ) -> dict[str, Any]:
-    """Return each question's cost and how good its answer will be, with the answers already stored."""
+    """Return a study's plan: each question's cost and accuracy, its answer if stored, and the total."""
     tables = _tables(desk, analyst, study, go_on)
     plan = plan_study(study, tables=tables)
     questions = []

@@ -1,4 +1,4 @@
-"""The processes that read the data: each works on one question, and is stopped when its slot ends.
+"""The processes that read the data, each for one question at a time; one that misses its slot is killed.
 
 A worker pays through the ledger before it reads, and reports the payment at once; then it reads, chooses, and
 hands over the release. The data stays in the worker: it only ever sends an entry's number, a release, or the
@@ -70,7 +70,7 @@ _CONTEXT.set_forkserver_preload(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One question, as a worker needs it.
+    """A question, with all that a worker needs to answer it.
 
     Attributes:
         ledger: the ledger's address.
@@ -79,7 +79,7 @@ class Job:
         dataset: the part of the budget that pays.
         question: the question.
         terms: the person column and the other options of the table.
-        dry: whether to skip the payment: only the steps before it are done, and invented rows are used.
+        dry: whether this is a dry run: only the steps before the payment, on no rows and invented rows.
     """
 
     ledger: str
@@ -99,7 +99,7 @@ class Outcome:
         answer: the release.
         refused: whether nothing was spent.
         reason: the reason why there is no release, for the owner.
-        told: the text for the analyst, if the reason is about the question; ⟨ and ⟩ enclose parameters.
+        told: the reason in words for the analyst, if they may see it; ⟨ and ⟩ enclose parameters.
         seconds: how long a dry run took.
     """
 
@@ -111,7 +111,7 @@ class Outcome:
 
 
 class _Counting:
-    """The ledger as a worker uses it: it reports the payment before anything is read."""
+    """The ledger as a worker uses it: ``spend`` reports the payment to the desk before anything is read."""
 
     def __init__(self, job: Job, line: Connection) -> None:
         self._address = job.ledger
@@ -134,7 +134,10 @@ class _Counting:
         return entry
 
     def fail(self, _entry: Any) -> None:
-        """Do nothing: the desk records a failure when the slot ends. An entry now would reveal its time."""
+        """Do nothing: the desk records the failure when the slot ends.
+
+        An entry now would reveal when the question failed.
+        """
 
     def show(self, budget: str) -> Any:
         return _ledger(self._address).show(budget)
@@ -191,7 +194,7 @@ def _run(job: Job, line: Connection) -> None:
 
 
 def _load(score: FunctionInFile) -> None:
-    """Run the owner's file; anything it raises, even discreet's own errors, is only for the owner."""
+    """Load a score function from the owner's file; any error in the file is only for the owner to see."""
     try:
         score.loaded()
     except DiscreetError as error:
@@ -199,7 +202,7 @@ def _load(score: FunctionInFile) -> None:
 
 
 def _tried(job: Job) -> float:
-    """Return the seconds that a question takes on no rows and on a few invented ones, without payment."""
+    """Do a dry run on no rows and on a few invented rows, without payment; return its duration in seconds."""
     from discreet._exact.sampling import SecureBits
     from discreet.questions import table
 
@@ -255,11 +258,11 @@ def _work(line: Connection, folder: str, first: Sequence[Job]) -> None:
 
 
 class Worker:
-    """One process, used by one question at a time.
+    """A process that works on one question at a time.
 
-    Before a worker is ready it runs the dry jobs ``first``, so that a table's first question finds its
-    driver, its engine and the ledger loaded. Its temporary files, which may hold rows, are removed when it
-    ends, even if it is killed.
+    Before a worker is ready it runs the dry jobs ``first``, so that the driver, the engine and the ledger are
+    loaded before a table's first question. A worker's temporary files, which may hold rows, are removed when
+    it ends, even if it is killed.
     """
 
     def __init__(self, first: Sequence[Job] = ()) -> None:
@@ -275,9 +278,9 @@ class Worker:
         await self._next(None)
 
     async def run(self, job: Job, *, until: float | None, paid: Callable[[int], None]) -> Outcome:
-        """Work on a job until the loop's clock reaches ``until``; ``paid`` gets the ledger's entry at once.
+        """Run a job, and call ``paid`` with the number of its ledger entry as soon as it is paid for.
 
-        A job that is not done by then has failed, and the worker is discarded. Nothing waits forever.
+        A job that is not done when the loop's clock reaches ``until`` has failed, and the worker is killed.
         """
         try:
             self._line.send(job)
@@ -310,7 +313,7 @@ class Worker:
         return self._process.is_alive() and not self._line.closed
 
     def end(self) -> None:
-        """End the process now."""
+        """Kill the process and remove its temporary files."""
         self._process.kill()
         self._process.join()
         self._line.close()

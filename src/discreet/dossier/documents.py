@@ -1,4 +1,4 @@
-"""A document as data, written as Markdown, HTML and YAML; text typed by people is escaped."""
+"""Documents as data, and their text in Markdown, HTML and YAML; what people typed is escaped."""
 
 from __future__ import annotations
 

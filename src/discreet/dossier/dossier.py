@@ -60,11 +60,11 @@ class Dossier:
 
     @property
     def documents(self) -> tuple[Document, ...]:
-        """The four documents."""
+        """The four documents: registry entry, self-assessment, reviewer's answers and chain of releases."""
         return self._entry(), self._assessment(), self._reviewer(), self._chain()
 
     def write(self, folder: str | Path) -> list[Path]:
-        """Write every document as Markdown and as a page, and the registry's entry as YAML."""
+        """Write every document as Markdown and HTML, and the registry entry as YAML; return the paths."""
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
         written = [place / "registry.yaml"]
@@ -79,7 +79,7 @@ class Dossier:
 
     @property
     def registry(self) -> dict[str, Any]:
-        """Return an entry for the public registry of deployments, up to tier 3 if the facts suffice."""
+        """Return a draft entry of tier 3 for the public registry of deployments; missing facts are marked."""
         facts, typed = self.facts, self.facts.typed
         first = facts.spends[0].time[:10] if facts.spends else facts.entries[0].time[:10]
         interactive = bool(facts.parts) or facts.owner is not None
@@ -364,7 +364,7 @@ def dossier_of(
 
     Args:
         ledger: the ledger.
-        dataset: the data set's name in it.
+        dataset: the data set's name in the ledger.
         typed: the file with the facts that only a person knows, ``dossier.toml``.
         plan: the plan of a study about the data set.
         owner: the owner's file of the desk that serves it.

@@ -67,7 +67,7 @@ class Fact:
 
 
 def read_typed(path: str | Path | None) -> dict[str, Any]:
-    """Read the facts that a person typed, or raise an error that lists the allowed keys."""
+    """Read the facts that a person typed; an error about an unknown key lists the allowed ones."""
     if path is None:
         return {}
     try:
@@ -128,7 +128,7 @@ class Known:
     # ---- what was typed and what was done --------------------------------------------------------
 
     def said(self, name: str) -> Fact:
-        """Return a fact that a person typed, or a mark that it is missing."""
+        """Return a fact that a person typed, or a fact without a source that says what is missing."""
         value = self.typed.get(name)
         if value is None:
             return Fact(f"{NOT_STATED}: {TYPED[name]}", None)
@@ -141,24 +141,24 @@ class Known:
 
     @cached_property
     def spends(self) -> list[Entry]:
-        """Every release that was paid for."""
+        """The ledger entries of all spends, including those that led to no release."""
         return [entry for entry in self.entries if entry.kind == "spend"]
 
     @cached_property
     def failed(self) -> set[int]:
-        """The spends whose release did not happen."""
+        """The numbers of the spends that led to no release."""
         return {entry.details["about"] for entry in self.entries if entry.kind == "failed"}
 
     @cached_property
     def parts(self) -> dict[str, str]:
-        """The analysts' parts, each under its name in the dossier."""
+        """The analysts' parts of the budget, each with the name that the dossier uses for its analyst."""
         return {
             part: part.rpartition("/")[2] if self.named else f"analyst {place}"
             for place, part in enumerate(self.budget.parts, 1)
         }
 
     def payer(self, entry: Entry) -> str:
-        """Return the payer of a release, anonymously unless names were requested."""
+        """Return who paid for a release: the owner or an analyst, named only if ``named`` is set."""
         if entry.budget == self.budget.name:
             return "the owner"
         return self.parts.get(entry.budget, "an analyst")
@@ -172,7 +172,7 @@ class Known:
 
     @property
     def users(self) -> list[str]:
-        """The way in which each table identifies people, in words."""
+        """For each table, how its people are told apart, in words."""
         tables: dict[str, Mapping[str, Any]] = {}
         if self.plan is not None:
             tables |= dict(self.plan.study.tables)
@@ -191,7 +191,7 @@ class Known:
 
     @property
     def unit(self) -> Fact:
-        """The people who are protected."""
+        """The unit of privacy: one person, and how tables tell people apart."""
         users = "; ".join(self.users)
         if not users:
             return Fact(f"One person. Which column tells people apart is {NOT_STATED}.", None)
@@ -244,7 +244,7 @@ class Known:
 
     @property
     def access(self) -> Fact:
-        """The people who ask, and how the budget is divided among them."""
+        """How many analysts have their own parts of the budget, and why they may share answers."""
         number = len(self.parts)
         if not number:
             return Fact("No part of the budget was set aside for an analyst.", self.where)
@@ -281,7 +281,7 @@ class Known:
 
     @cached_property
     def proofs(self) -> list[Fact]:
-        """The proof of each mechanism used, taken from answers, the plan, or the mechanism itself."""
+        """The proof of each mechanism used, taken from its answers, the plan, or the mechanism itself."""
         kept = {
             entry.details["about"]: entry.details["release"]["guarantee"]["proof"]
             for entry in self.entries
@@ -307,7 +307,7 @@ class Known:
 
 
 def _proof_of(mechanism: str, measure: str) -> str:
-    """Return the proof of a mechanism's measure if only the mechanism's name was kept."""
+    """Return the proof of a mechanism's guarantee in a measure, or a note that none was recorded."""
     if mechanism in MECHANISMS and hasattr(guarantees, measure):
         promise = MECHANISMS[mechanism](epsilon=1).promise_at(Fraction(1))
         try:

@@ -1,4 +1,4 @@
-"""The page's routes: static files, figures, uploads, audits. The only state is uploads and jobs."""
+"""The page's routes: static files, figures, uploads and audits. All state is kept in memory."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Explorer:
     # ---- figures ---------------------------------------------------------------------------------
 
     async def figures(self, request: Request) -> Response:
-        """Send all figures for the state in the request."""
+        """Send the page's numbers for the choices in the request, and store their edits as a draft."""
         given = await _json(request)
 
         def compute() -> dict[str, Any]:
@@ -146,7 +146,7 @@ class Explorer:
         return await _answer(compute)
 
     async def draft(self, request: Request) -> Response:
-        """Send a page's changes to its scores after a reload."""
+        """Send a reloaded page the changes that it had made to its scores."""
         asked = request.query_params
         edits = self.uploads.draft(asked.get("page", ""), asked.get("source", ""))
         return JSONResponse({"edits": edits})
@@ -172,7 +172,7 @@ class Explorer:
         return await _answer(make)
 
     async def game(self, request: Request) -> Response:
-        """Send rounds of the attacker's game."""
+        """Play rounds of the attacker's game and send the results."""
         return await _answer(attack.game, await _json(request))
 
     async def ratios(self, request: Request) -> Response:
@@ -191,7 +191,7 @@ class Explorer:
         return JSONResponse(_described(file, self.uploads.put(file)))
 
     async def scores(self, request: Request) -> Response:
-        """Send the current scores as a CSV file, for the copied command and the copied Python code."""
+        """Send the current scores as the CSV file that the copied command or Python code reads."""
         given = await _json(request)
         text = await run_in_threadpool(lambda: as_csv(choices_from(given, self.uploads)))
         return JSONResponse({"csv": text})
@@ -199,7 +199,7 @@ class Explorer:
     # ---- long work -------------------------------------------------------------------------------
 
     async def start_audit(self, request: Request) -> Response:
-        """Start an audit."""
+        """Start an audit in its own process, and send the name of its job."""
         wanted = tasks.audit_request(await _json(request))
         return JSONResponse(
             {"job": await run_in_threadpool(self.jobs.start, tasks.run_audit, wanted)}
@@ -220,7 +220,7 @@ class Explorer:
     # ---- the application -------------------------------------------------------------------------
 
     def application(self) -> Starlette:
-        """Return the application: its routes, with errors as JSON."""
+        """Return the web application with all routes; errors are sent as JSON."""
 
         @contextlib.asynccontextmanager
         async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -281,7 +281,7 @@ def _described(file: ScoreFile, key: str) -> dict[str, Any]:
 
 
 async def _answer(work: Callable[..., Any], *given: Any) -> Response:
-    """Run the work in a thread and send its result; other requests are served meanwhile."""
+    """Run ``work`` in a thread and send its result; other requests are served meanwhile."""
     return JSONResponse(await run_in_threadpool(work, *given))
 
 

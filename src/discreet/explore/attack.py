@@ -1,4 +1,4 @@
-"""The attack view: guess from an answer which world is real, or search for a pair that breaks a claim."""
+"""The attack view: guess from an answer which world is real, or search for neighbours that break a claim."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TOUCH = 1e-6
 
 
 def game(given: object) -> dict[str, Any]:
-    """Play rounds of the game: a fair coin decides Ana's vote, and the mechanism publishes a winner."""
+    """Play the attacker's game: each round, a fair coin decides one vote and the mechanism picks a winner."""
     asked = Wanted(given)
     epsilon = asked.epsilon()
     rounds = asked.get("rounds", ROUNDS)
@@ -71,7 +71,7 @@ def luck(rounds: int, chance: float) -> tuple[int, int]:
 
 
 def ratios(given: object) -> dict[str, Any]:
-    """Return each answer's log-ratio for two neighbouring score vectors, and the allowed band."""
+    """Return each answer's log-ratio between two neighbouring score vectors, and the band that is allowed."""
     asked = Wanted(given)
     claim = asked.one_of("claim", ("pure", "bounded-range"))
     monotonic, sensitivity = asked.flag("monotonic"), asked.sensitivity()
@@ -94,7 +94,7 @@ def ratios(given: object) -> dict[str, Any]:
 def band(
     claim: str, allowed: float, chances: Sequence[float], others: Sequence[float]
 ) -> dict[str, Any]:
-    """Return each answer's log-ratio, the allowed band, and whether this pair violates the claim.
+    """Return each answer's log-ratio, the allowed band, and whether these two distributions break the claim.
 
     Example:
         >>> seen = band("pure", 1.0, [0.5, 0.5], [0.9, 0.1])

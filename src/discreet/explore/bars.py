@@ -1,4 +1,4 @@
-"""The rows of the charts: one for each candidate if there are few, else the best ones and groups."""
+"""The rows of the charts: one per candidate if there are few; else the best candidates, then groups."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Bar:
         start: the first rank in the row (0 is the best candidate).
         stop: one past the last rank.
         place: the candidate's position in the scores; None for a group.
-        score: its score; for a group, the best score in it.
+        score: the candidate's score; for a group, the best score in it.
     """
 
     label: str

@@ -1,4 +1,4 @@
-"""The total cost of many releases, and the number at which the exponential mechanism becomes cheaper."""
+"""The total cost of many releases, and how many it takes for the exponential mechanism to be cheaper."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FARTHEST = 1_000_000
 
 @lru_cache(maxsize=4096)
 def total(name: str, epsilon: Fraction, releases: int, delta: Fraction) -> Composition:
-    """Return the cost of ``releases`` by this mechanism; each may depend on earlier answers."""
+    """Return the total cost of this many releases by a mechanism; each may depend on earlier answers."""
     mechanism = mechanism_at(name, delta / releases, epsilon=epsilon)
     # The guarantee of a mechanism built from ε is the same at every distance.
     event = Event(mechanism.promise_at(Fraction(1)), mechanism=name, count=releases)
@@ -38,7 +38,7 @@ def _each(name: str, epsilon: Fraction) -> tuple[Fraction, Exact]:
 
 @lru_cache(maxsize=4096)
 def cheapest(name: str, epsilon: Fraction, releases: int, delta: Fraction) -> float:
-    """Return a private mechanism's least ε at this δ, the part of ``total`` that is needed most often."""
+    """Return the total ε of the releases at this δ: the lesser of the sum of ε and the converted sum of ρ."""
     pure, rho = _each(name, epsilon)
     return min(float_up(pure * releases), ZCDP(rho * releases).to(ApproxDP, delta=delta).epsilon)
 
@@ -46,7 +46,7 @@ def cheapest(name: str, epsilon: Fraction, releases: int, delta: Fraction) -> fl
 def budget_rows(
     epsilon: Fraction, rival_epsilon: Fraction, releases: int, delta: Fraction
 ) -> list[dict[str, Any]]:
-    """Return the cost of both mechanisms at equal accuracy, for one release up to many."""
+    """Return the budget chart's rows: the cost of two equally accurate mechanisms by number of releases."""
     return [
         {"series": series_name(name, accounting), "releases": count, "epsilon": value}
         for name, each in ((REFERENCE, epsilon), (RIVAL, rival_epsilon))
@@ -59,7 +59,7 @@ def budget_rows(
 
 
 def crossover(epsilon: Fraction, rival_epsilon: Fraction, delta: Fraction) -> int | None:
-    """Return the least number of releases at which the exponential mechanism is cheaper at equal accuracy.
+    """Return the least number of releases for which the exponential mechanism costs less at equal accuracy.
 
     Returns None if it is not cheaper for any number up to a million.
     """
@@ -73,7 +73,7 @@ def crossover(epsilon: Fraction, rival_epsilon: Fraction, delta: Fraction) -> in
 
 
 def series_name(name: str, accounting: str) -> str:
-    """Return the name of a line in the chart."""
+    """Return the name of the budget chart's line for a mechanism and a way of accounting."""
     return f"{TITLES[name]}, {accounting}"
 
 

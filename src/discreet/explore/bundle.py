@@ -1,7 +1,7 @@
 """The charts' script: Vega, Vega-Lite and vega-embed in one file, built once and cached.
 
-Building takes some seconds and holds the interpreter's lock, so a separate process does it. The result is
-stored in the user's cache folder under its version.
+Building takes some seconds and holds the interpreter's lock, so a separate process does it. The script is
+stored in the user's cache folder under the version of vl-convert that built it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def cache_folder() -> Path:
 
 
 class Bundle:
-    """The script. Creating this object starts building it in the background."""
+    """The charts' script. Creating this object starts a thread that reads it from the cache or builds it."""
 
     def __init__(self, folder: Path | None = None) -> None:
         made_by = version("vl-convert-python")

@@ -1,8 +1,8 @@
 """The page's chart specifications, in the project's style, without data.
 
-Each chart is first drawn with a few made-up rows. Its data is then replaced by a name under which the page
-provides rows. The page also sets the title, size and colours, because it has a light and a dark theme. Dashes
-and markers stay, so lines can be distinguished without colour.
+A specification names its data, and the page provides the rows under these names. Line charts are first drawn
+with a few made-up rows, which are then removed. The page also sets the title, size and colours, because it
+has a light and a dark theme. Dashes and markers stay, so lines can be distinguished without colour.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _balance() -> dict[str, Any]:
 
 
 def _tell_apart(page: dict[str, Any]) -> dict[str, Any]:
-    """Draw two lines, one solid with discs and one dashed with squares, to be distinct without colour."""
+    """Make one line solid with discs and the other dashed with squares, so they differ without colour."""
     for layer in page["layer"]:
         for channel, looks in (("strokeDash", [[1, 0], [7, 3]]), ("shape", ["circle", "square"])):
             if channel in layer["encoding"]:

@@ -40,11 +40,11 @@ class Wanted:
         self._given = given
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return this part unchecked."""
+        """Return a part unchecked."""
         return self._given.get(name, default)
 
     def number(self, name: str) -> str | int | float:
-        """Return a number as typed."""
+        """Return a part that must be a number, as typed."""
         value = self.get(name)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise refuse(name, value, "a number")
@@ -53,46 +53,46 @@ class Wanted:
         return value
 
     def epsilon(self) -> Fraction:
-        """ε of one release."""
+        """Return ε of one release."""
         epsilon = positive("epsilon", self.number("epsilon"))
         if not Fraction(1, 10_000) <= epsilon <= 100:
             raise refuse("epsilon", self.get("epsilon"), "between 0.0001 and 100 on this page")
         return epsilon
 
     def sensitivity(self) -> Fraction:
-        """Δ."""
+        """Return the sensitivity Δ."""
         return positive_distance("sensitivity", self.number("sensitivity"))
 
     def below_one(self, name: str) -> Fraction:
-        """Return a probability below 1."""
+        """Return a part that must be a probability below 1."""
         value = probability(name, self.number(name))
         if value == 1:
             raise refuse(name, 1, "below 1")
         return value
 
     def whole(self, name: str, *, least: int = 1, most: int) -> int:
-        """Return a whole number."""
+        """Return a part that must be a whole number from ``least`` to ``most``."""
         value = whole(name, self.get(name), least=least)
         if value > most:
             raise refuse(name, value, f"at most {most:,} on this page")
         return value
 
     def flag(self, name: str) -> bool:
-        """Return true or false."""
+        """Return a part that must be true or false."""
         value = self.get(name)
         if not isinstance(value, bool):
             raise refuse(name, value, "true or false")
         return value
 
     def one_of(self, name: str, allowed: Collection[str]) -> str:
-        """Return one of the allowed names."""
+        """Return a part that must be one of the allowed names."""
         value = self.get(name)
         if not isinstance(value, str) or value not in allowed:
             raise refuse(name, value, "one of " + ", ".join(allowed))
         return value
 
     def mechanism(self, name: str = "mechanism") -> str:
-        """Return the name of a registered mechanism."""
+        """Return a part that must be the name of a registered mechanism."""
         return self.one_of(name, MECHANISMS)
 
 
@@ -104,18 +104,18 @@ class Choices:
         source: ``"example:clinic"``, ``"made:<facts>"`` or ``"file:<name>"``.
         labels: the candidates.
         values: their scores, including edits.
-        sensitivity: Δ as typed, exactly.
+        sensitivity: Δ, exactly as typed.
         monotonic: whether one person moves all scores in the same direction.
         epsilon: ε of one release.
         releases: the planned number of releases.
-        delta: the δ tolerated for all of them together.
+        delta: the δ tolerated for all releases together.
         mechanisms: the names of the compared mechanisms, including the chosen one.
         choice: the chosen mechanism.
         tolerance: the largest error that is good enough.
         level: the share of answers that must be within the tolerance.
         worlds: the number of data sets that the attacker considers possible.
-        steps: the number of neighbour steps between any two of them.
-        tolerated: the belief that an attacker may reach.
+        steps: the number of neighbour steps between any two of these data sets.
+        tolerated: how sure an attacker may become, as a probability.
     """
 
     source: str
@@ -141,7 +141,7 @@ class Choices:
 
     @property
     def range_distance(self) -> Fraction:
-        """d: the most by which two scores can move apart."""
+        """The range distance d: how far apart one person can move two scores."""
         return self.setting.range_distance
 
     @property
@@ -225,7 +225,7 @@ def _score(value: object) -> float:
 
 
 def _integers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return whole numbers as integers, so counts are compared and printed as integers."""
+    """Convert floats to integers if all are whole, so that counts are compared and printed as integers."""
     if (
         values.dtype.kind == "f"
         and np.abs(values).max() < 2**53

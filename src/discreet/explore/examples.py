@@ -97,7 +97,7 @@ def examples() -> dict[str, Example]:
 
 
 def _salaries() -> dict[str, float]:
-    """Return scores for the median salary band: −|N − 2A|, where A people are in the band or below."""
+    """Return scores for the median salary band: −|N − 2A| if A of N people are in the band or below."""
     below = accumulate(_EMPLOYEES)
     return {
         f"up to {25 + 5 * place},000": -abs(sum(_EMPLOYEES) - 2 * count)
@@ -145,9 +145,9 @@ def look_alike(facts: str) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
 
 
 def tolerance_for(values: npt.NDArray[np.generic]) -> str:
-    """Return a default tolerance: a twentieth of the scores' spread, as 1, 2 or 5 times a power of ten.
+    """Return a default tolerance: a twentieth of the scores' spread, rounded down to 1, 2 or 5 times 10^n.
 
-    For whole scores it is a whole number.
+    If the scores are integers, so is the tolerance.
 
     Example:
         >>> tolerance_for(np.array([412, 57])), tolerance_for(np.array([3, 3]))

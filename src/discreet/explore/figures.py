@@ -45,13 +45,13 @@ _Need = tuple[float | None, str]
 def figures(
     choices: Choices, study: SeenScores, *, seconds: tuple[float, float] = (0.025, 0.12)
 ) -> dict[str, Any]:
-    """Compute all numbers; if time runs out, leave out the rest and set ``complete`` to false.
+    """Compute the page's numbers; if time runs out, points of curves are missing and ``complete`` is false.
 
     Args:
         choices: the state of the page.
         study: the scores, and the results cached for them.
-        seconds: the approximate time limits for the curves, for new scores (short, because a bar may be
-            dragged) and for known ones.
+        seconds: the approximate time limits for the curves: first for new scores (short, because the user
+            may be dragging a bar), then for known ones.
     """
     bars = bars_of(study, choices.labels)
     now = {name: _now(choices, study, name) for name in choices.mechanisms}
@@ -155,7 +155,7 @@ def _row(choices: Choices, name: str, now: dict[str, Any], need: _Need | None) -
 
 
 def proof_of(promise: Guarantee) -> str | None:
-    """Return the proof of one release's ε, or if it has no ε, of its own guarantee."""
+    """Return the proof that a guarantee implies ε-DP; if there is none, the proof of the guarantee."""
     proof = promise.to(PureDP).proof or promise.proof
     return None if proof is None else str(proof)
 
@@ -163,7 +163,7 @@ def proof_of(promise: Guarantee) -> str | None:
 def _curve_rows(
     choices: Choices, study: SeenScores, known: dict[str, dict[int, Point]]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the two curves against ε; errors near zero are omitted, because the axis is logarithmic."""
+    """Return the rows of the error and tail charts; errors near 0 are omitted, as the axis is logarithmic."""
     cut = study.cut_at(float(choices.tolerance))
     points = [
         (
@@ -186,7 +186,7 @@ def _curve_rows(
 
 
 def _balance(choices: Choices, result: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return error and risk of the chosen mechanism against ε, with both limits."""
+    """Return the first chart's rows: the chosen mechanism's misses and risk against ε, and both limits."""
     named, risk = sentences.series(choices.choice), result["risk"]
     rows = [
         {"series": sentences.MISSES, "epsilon": row["epsilon"], "chance": row["beyond"]}
@@ -221,7 +221,7 @@ def _need(
     known: dict[int, Point],
     passed: Callable[[], bool],
 ) -> _Need | None:
-    """Return the least ε that is accurate enough; None if there is no time left to search in this call."""
+    """Return the least ε that is accurate enough, and a sentence on it; None if time has run out."""
     if not is_private(name):
         return None, "No ε helps: it is not private at any ε."
     # The cache holds 1/s for the noise scale s. It is valid for every Δ, because ε = d/s.
@@ -247,7 +247,7 @@ def _need(
 
 
 def _least_inverse(excess: Callable[[float], float], start: float) -> float | None:
-    """Return the least 1/s that is accurate enough, searching outwards from the estimate on the curve."""
+    """Search from ``start`` for the least 1/s that is accurate enough; 0 if all are, None if none is."""
     low, high, stride = start, start, 10 ** (1 / PER_DECADE)
     while excess(high) > 0:
         low, high, stride = high, high * stride, stride**2

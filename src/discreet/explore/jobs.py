@@ -59,7 +59,7 @@ class Jobs:
             return name
 
     def messages(self, name: str, seen: int) -> tuple[list[Any], bool]:
-        """Return the job's messages after the first ``seen``, and whether it has ended."""
+        """Return a job's messages after the first ``seen``, and whether the job has ended."""
         with self._lock:
             self._sweep()
             job = self._jobs.get(name)
@@ -83,7 +83,7 @@ class Jobs:
                 self._end(self._jobs.popitem()[1])
 
     def sweep(self) -> None:
-        """Stop jobs whose page was closed."""
+        """Stop the jobs that no page has asked about for a while: their pages were closed."""
         with self._lock:
             self._sweep()
 

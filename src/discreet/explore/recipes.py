@@ -69,7 +69,7 @@ def _imports(kind: str) -> str:
 
 
 def _scores(choices: Choices) -> str:
-    """Return the scores as a literal if they are few, else code that reads them from a file."""
+    """Return Python code for the scores: a literal if they are few, else a call that reads a file."""
     sensitivity, monotonic = _quoted(choices.sensitivity), choices.monotonic
     if len(choices.labels) > MOST_BARS:
         return f"""\

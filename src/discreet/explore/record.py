@@ -122,7 +122,7 @@ def digest(record: Mapping[str, Any]) -> str:
 
 
 def entries(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the record as pairs of term and text, in reading order."""
+    """Return the record as pairs of heading and text, in the order in which to show them."""
     chosen, numbers, promised = record["choices"], record["figures"], record["guarantee"]
     name = TITLES[chosen["choice"]]
     if not promised["private"]:
@@ -246,7 +246,7 @@ def _choices(choices: Choices) -> dict[str, Any]:
 
 
 def _budget(choices: Choices, row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the smallest budget that covers the planned releases, counted as in a ledger."""
+    """Return the cap for the planned releases, by option of ``discreet budget create``."""
     pure, approx = row["total_pure"], row["total_approx"]
     if pure == "inf":  # every release has a δ, so both ε and δ add up
         return {
@@ -261,7 +261,7 @@ def _budget(choices: Choices, row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _multiple(each: Fraction, count: int, grid: int) -> str:
-    """Return the cost of ``count`` spends as an exact decimal, each rounded up to the ledger's grid."""
+    """Return the cost of ``count`` spends, each rounded up to the ledger's grid, as an exact decimal."""
     total_cost = Decimal(math.ceil(each * grid) * count).scaleb(-len(str(grid)) + 1)
     return f"{total_cost.normalize():f}"
 

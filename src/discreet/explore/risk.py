@@ -1,4 +1,4 @@
-"""The attacker's risk: the proved bound at every ε, and the value for these scores."""
+"""How sure an attacker can become: the proved bound at each ε, and the value for the current scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_CANDIDATES = 250
 
 
 def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
-    """Return the strongest belief an answer can cause: by the guarantee, and by Bayes' rule for one pair."""
+    """Return how sure an attacker can become: the guarantee's bound, and Bayes' rule for one neighbour."""
     worlds, steps = choices.worlds, choices.steps
     chosen = float(choices.epsilon)
     counts = {"one release": 1}
@@ -51,7 +51,7 @@ def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
 
 
 def _real(choices: Choices, study: SeenScores) -> dict[str, Any] | None:
-    """Apply Bayes' rule to these scores and a neighbour where the best has one supporter less."""
+    """Apply Bayes' rule to the scores and a neighbour where the best is Δ lower; None for many candidates."""
     if len(study) > _MOST_CANDIDATES:
         return None
     name = choices.choice

@@ -1,7 +1,8 @@
 """One score vector with cached results, so the page can follow a slider without delay.
 
-Every mechanism sees scores only through (q* − q)/s, and s = d/ε. Curves are therefore computed on a fixed
-grid of noise scales s. Moving ε or Δ only changes which part of the grid is visible.
+Most mechanisms depend on the scores only through the gaps (q* − q)/s, where s = d/ε. Curves are therefore
+computed on a fixed grid of noise scales s: for these mechanisms, moving ε or Δ only changes which part of the
+grid is visible.
 
 **Not private**: all results are computed from the scores.
 """
@@ -42,7 +43,7 @@ _PRECISION = 2e-4
 
 @cache
 def _law(name: str) -> Callable[..., Floats] | None:
-    """Return the distribution of a mechanism that depends only on the gaps; None for other mechanisms.
+    """Return the function from gaps to probabilities; None if the mechanism depends on more than the gaps.
 
     For curves, gaps may be rounded to float64 (relative error at most 10^-13). Probabilities at the chosen
     ε are computed by the mechanism itself.
@@ -54,13 +55,13 @@ Kept = TypeVar("Kept")
 
 
 def after(seconds: float) -> Callable[[], bool]:
-    """Return a function that tells whether this many seconds have passed; work stops when it returns true."""
+    """Return a function that returns true once this many seconds have passed."""
     end = time.perf_counter() + seconds
     return lambda: time.perf_counter() > end
 
 
 class Recent(Generic[Kept]):
-    """A cache of the most recent results by key; the oldest is dropped when it is full."""
+    """A cache of results by key; when it is full, it drops the result that was used least recently."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -87,7 +88,7 @@ class Point:
 
     Attributes:
         mean: the expected error.
-        beyond: for each cut of the error range, the probability of a larger error.
+        beyond: for each error in ``SeenScores.cut_errors``, the probability of a larger one.
     """
 
     mean: float
@@ -95,7 +96,7 @@ class Point:
 
 
 class SeenScores:
-    """Scores sorted with the best first, and all results computed for them."""
+    """Scores sorted with the best first, and the results computed for them so far."""
 
     def __init__(self, values: npt.NDArray[Any]) -> None:
         self.order = np.argsort(-values.astype(np.float64), kind="stable")
@@ -133,7 +134,7 @@ class SeenScores:
     def curves(
         self, names: tuple[str, ...], steps: list[int], setting: Terms, passed: Callable[[], bool]
     ) -> dict[str, dict[int, Point]]:
-        """Return the known points at these grid steps; new points are computed on the coarse grid first."""
+        """Compute points at these grid steps, coarse grid first, until ``passed``; return all known ones."""
         keys = {
             (name, step): (name, step, seen_by(name, setting)) for name in names for step in steps
         }
@@ -150,17 +151,17 @@ class SeenScores:
         return {name: {step: p for (n, step), p in known.items() if n == name} for name in names}
 
     def mean(self, name: str, scale: float, setting: Terms) -> float:
-        """Return the expected error at any noise scale."""
+        """Return a mechanism's expected error at a noise scale, on the grid or not."""
         mass = self._mass_at(name, _rational(scale), setting)
         return _dot(mass, self.errors)
 
     def tail_probability(self, name: str, scale: float, setting: Terms, tolerance: float) -> float:
-        """Return the probability of an error above the tolerance, at any noise scale."""
+        """Return the probability of an error above the tolerance at a noise scale, on the grid or not."""
         mass = self._mass_at(name, _rational(scale), setting)
         return float(mass[int(np.searchsorted(self.errors, tolerance, side="right")) :].sum())
 
     def cut_at(self, tolerance: float) -> int | None:
-        """Return the last cut that is not above the tolerance."""
+        """Return the index of the last entry of ``cut_errors`` that is within the tolerance."""
         return int(np.searchsorted(self.cut_errors, tolerance, side="right")) - 1
 
     def _point(self, name: str, scale: Fraction, setting: Terms) -> Point:
@@ -184,7 +185,7 @@ class SeenScores:
 
 
 def seen_by(name: str, setting: Terms) -> Terms | None:
-    """Return the setting if the mechanism depends on more than the gaps, else None."""
+    """Return the setting, for a cache key, if the mechanism depends on more than the gaps; else None."""
     return setting if _law(name) is None else None
 
 
@@ -205,7 +206,7 @@ def scale_at(step: int) -> Fraction:
 def least_positive_root(excess: Callable[[float], float], low: float, high: float) -> float | None:
     """Return the least x in [low, high] at which the decreasing ``excess`` is at most 0.
 
-    The result is rounded up to four digits. It is None if ``excess`` is positive even at ``high``.
+    The result is less than 0.03 % above the exact x. It is None if ``excess`` is positive even at ``high``.
     """
     found = root_between(
         lambda place: excess(math.exp(place)), math.log(low), math.log(high), precision=_PRECISION

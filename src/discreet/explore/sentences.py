@@ -23,7 +23,7 @@ def series(name: str) -> str:
 
 
 def figure(value: float) -> str:
-    """Return a number with four significant digits, as people write it."""
+    """Return a number as text, usually with four significant digits, and with commas if it is large."""
     if 0 < abs(value) < 1e-4:
         return measured(value, digits=2).replace("e-0", "e-")
     return measured(value) if abs(value) < 1e4 or math.isinf(value) else f"{value:,.0f}"
@@ -54,9 +54,9 @@ def verdicts(choices: Choices, result: dict[str, Any]) -> dict[str, dict[str, st
     """Return a sentence and a colour for accuracy and for privacy, by the rules stated on the page.
 
     Accuracy is good if answers miss the tolerance no more often than allowed. It is fair if they miss at most
-    twice as often, and in no more than half of the releases; else bad. Privacy is good if no attacker can be
-    surer than tolerated after all releases. It is fair if that holds after one release, and all of them do
-    not leave an attacker all but certain; bad otherwise, or if there is no bound. The colour for accuracy is
+    twice as often, and no more than half of the time; otherwise it is bad. Privacy is good if no attacker can
+    be surer than tolerated after all releases. It is fair if this holds after one release, and no attacker is
+    all but certain after all of them. Otherwise, or without a bound, it is bad. The colour for accuracy is
     computed from the scores, and the page says so.
     """
     row = next(row for row in result["now"] if row["mechanism"] == choices.choice)
@@ -70,7 +70,7 @@ def verdicts(choices: Choices, result: dict[str, Any]) -> dict[str, dict[str, st
 
 
 def in_one(choices: Choices, result: dict[str, Any]) -> str:
-    """Return both verdicts in one or two sentences, for the record."""
+    """Return the verdicts on accuracy and privacy as one text, for the decision record."""
     if not result["risk"]["private"]:
         return f"{_begun(choices)} is not private at any ε."
     row = next(row for row in result["now"] if row["mechanism"] == choices.choice)
@@ -156,7 +156,7 @@ def _begun(choices: Choices) -> str:
 
 
 def alternatives(choices: Choices, result: dict[str, Any]) -> dict[str, str]:
-    """Return the text alternative of each chart, in one or two sentences."""
+    """Return a text alternative for each chart, in one or two sentences."""
     return {
         "balance": _balance(choices, result),
         "probabilities": _probabilities(choices, result),

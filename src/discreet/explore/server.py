@@ -2,7 +2,8 @@
 
 A website can make a browser send requests to 127.0.0.1, and can point its own host name there (DNS
 rebinding). So every request must have the token in its path, name exactly the host and port that the
-server listens on, and have no foreign origin. Requests that are too large are refused before they are read.
+server listens on, and have no foreign origin. A request that is too large is refused, before it is read if it
+states its size.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Guard:
 
 
 class PageServer(LocalServer):
-    """A server and the address of its page."""
+    """The server of the page on 127.0.0.1, at an address that contains a token."""
 
     def __init__(self, *, opened: Opened | None = None, port: int = 0) -> None:
         super().__init__(

@@ -27,11 +27,11 @@ class Terms:
 
     @property
     def range_distance(self) -> Fraction:
-        """d: the most by which two scores can move apart."""
+        """The range distance d: how far apart one person can move two scores."""
         return self.sensitivity if self.monotonic else 2 * self.sensitivity
 
     def scores(self, values: object) -> Scores:
-        """Return scores with this Δ."""
+        """Return the values as scores with this sensitivity and this ``monotonic``."""
         return Scores(values, sensitivity=self.sensitivity, monotonic=self.monotonic)
 
 
@@ -48,7 +48,7 @@ def mechanism_at(name: str, delta: Fraction, **amount: object) -> Mechanism:
 
 @cache
 def takes_delta(name: str) -> bool:
-    """Return whether the mechanism has its own δ."""
+    """Return whether the mechanism has a parameter δ."""
     return "delta" in inspect.signature(MECHANISMS[name]).parameters
 
 

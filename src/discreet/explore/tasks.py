@@ -52,7 +52,7 @@ MOST_AUDITED = 6
 
 
 def audit_request(given: object) -> dict[str, Any]:
-    """Check a page's request for an audit before a process is started, and return it."""
+    """Check and return the parts of a page's request for an audit, before a process is started."""
     asked = Wanted(given)
     monotonic = asked.get("monotonic")
     if monotonic not in (None, True, False):
@@ -102,7 +102,7 @@ def _reporting(sender: Connection) -> Iterator[None]:
 
 
 def run_audit(sender: Connection, request: dict[str, Any]) -> None:
-    """Run the audit and report its progress."""
+    """Run an audit; send its progress, and then its result, to the process that started it."""
     with _reporting(sender):
         verdict = audit(
             _mechanism(request),

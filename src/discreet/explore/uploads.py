@@ -1,6 +1,6 @@
 """Uploaded scores, read by :mod:`discreet._tables.score_files` within the page's limits.
 
-The user has declared these scores public. Even so, messages contain no score.
+The user has declared these scores public. Even so, error messages contain no score.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def read_scores(name: str, content: bytes) -> ScoreFile:
 
 
 def score_file(name: str, scores: Scores) -> ScoreFile:
-    """Return scores with the labels and numbers that the page shows."""
+    """Convert scores to the labels and numbers that the page shows."""
     if len(scores) > MOST_CANDIDATES:
         raise ScoresError(f"there are more than {MOST_CANDIDATES:,} candidates")
     values = scores.values.tolist()
@@ -79,7 +79,7 @@ def score_file(name: str, scores: Scores) -> ScoreFile:
 
 
 def _label(text: str) -> str:
-    """Return a label that is short and fits on one line."""
+    """Return a text as a label: short, printable and on one line."""
     shown = " ".join(text.split())[:LONGEST_LABEL]
     return (
         shown if shown.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in shown)
@@ -87,7 +87,7 @@ def _label(text: str) -> str:
 
 
 class UploadStore:
-    """Scores in memory, each under an unguessable name, so one page cannot read another's."""
+    """Score files in memory, each upload under an unguessable name, so that no page can read another's."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, ScoreFile] = OrderedDict()
@@ -95,7 +95,7 @@ class UploadStore:
         self._lock = threading.Lock()
 
     def put(self, file: ScoreFile, *, key: str | None = None) -> str:
-        """Store a file and return its name; drop the oldest files when there are too many."""
+        """Store a file and return its name; at the limits, drop the files that were used least recently."""
         name = key or f"{SecureBits().integer(96):024x}"
         with self._lock:
             self._files[name] = file
@@ -122,7 +122,7 @@ class UploadStore:
                 self._drafts.popitem(last=False)
 
     def draft(self, page: str, source: str) -> dict[str, float]:
-        """Return the page's changes to these scores; an empty mapping if it changed other scores."""
+        """Return a page's changes to the scores of ``source``; empty if its draft is for another source."""
         with self._lock:
             kept, edits = self._drafts.get(page, ("", {}))
             return edits if kept == source else {}

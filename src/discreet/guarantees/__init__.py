@@ -1,4 +1,4 @@
-"""Guarantees of releases: the measures, and the only conversions between them."""
+"""Guarantees of releases: the measures of privacy, and all conversions between them."""
 
 from discreet.guarantees.conversions import Proof
 from discreet.guarantees.dominated import ApproxZCDP, AveragedRange, FlippedCoins, LaplaceDominated

@@ -1,8 +1,8 @@
-"""The table that links each claim to a page of ``docs/proofs`` and to the theorem that Coq has checked.
+"""The table that links each claim to its page of ``docs/proofs`` and to any theorems that Coq has checked.
 
-``tests/proofs/test_tie.py`` compares it with Coq's own printout of every theorem named here, and requires the
-law, the measure, the neighbour relation and the hypotheses of the claim. This checks the mathematics, not
-this code (``docs/proofs/checked-by-coq.md``).
+``tests/proofs/test_tie.py`` compares the table with Coq's own printout of every theorem named here. Each
+theorem must state the law, the measure and the neighbour relation of its claim, and may assume no more than
+the code establishes. This checks the mathematics, not the code (``docs/proofs/checked-by-coq.md``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Conversions between privacy costs: the proof of each, and formulas rounded up in ball arithmetic.
+"""The formulas that convert privacy costs, rounded up in ball arithmetic, and the type of a proof.
 
 Users need only :mod:`discreet.guarantees`, which calls these functions.
 """
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Proof:
     """The pages that prove a guarantee, the theorems that Coq has checked, and what is assumed.
 
-    A single theorem covers the whole guarantee. Several theorems are steps, each checked by Coq; the pages
-    argue that they fit together. Without a theorem the proof is on paper.
+    A single theorem covers the whole guarantee. If there are several, each proves one step, and the pages
+    show how the steps combine. If there is none, the proof is on paper.
 
     Example:
         >>> print(Proof("docs/proofs/exponential.md", "exponential_bounded_range"))
@@ -53,7 +53,7 @@ class Proof:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Return the address of each page: on the project's site, or in the installed copy.
+        """Return the address of each page: on the project's site if it has one, else of the installed copy.
 
         Example:
             >>> [address] = Proof("docs/proofs/exponential.md").addresses
@@ -69,9 +69,9 @@ class Proof:
         return tuple(path.as_uri() for path in found if path is not None)
 
     def then(self, step: Proof, *, shows: bool = False) -> Proof:
-        """Return this proof followed by one more step; it counts as proved on paper if either of them is.
+        """Return this proof followed by one more step; if either is on paper, the result is on paper.
 
-        With ``shows`` the step proves what this proof assumes.
+        With ``shows``, the step proves what this proof assumes, so these assumptions are dropped.
 
         Example:
             >>> first = Proof("docs/proofs/exponential.md", "exponential_bounded_range")
@@ -89,7 +89,7 @@ bounded_range_to_approx, each checked by Coq, put together on paper
         )
 
     def assuming(self, *sentences: str) -> Proof:
-        """Return the same proof with these assumptions."""
+        """Return the same proof with these assumptions instead of its own."""
         return Proof(self.pages, *self.theorems, assumes=sentences)
 
     def __str__(self) -> str:
@@ -104,7 +104,7 @@ bounded_range_to_approx, each checked by Coq, put together on paper
 
 
 def installed_page(name: str) -> Path | None:
-    """Return the file of a proof page by its name, from this checkout or from the installed package."""
+    """Return the file of a proof page, in this checkout or the installed package; None if there is none."""
     from pathlib import Path
 
     for place in (Path(__file__).parents[3] / "docs", Path(sys.prefix) / "share" / "discreet"):
@@ -116,7 +116,7 @@ def installed_page(name: str) -> Path | None:
 
 @lru_cache(maxsize=1)
 def _documentation() -> str | None:
-    """Return the documentation address that the package names; None if it names none."""
+    """Return the documentation's address from the package's metadata; None if there is none."""
     from importlib import metadata
 
     with suppress(metadata.PackageNotFoundError):
@@ -131,7 +131,7 @@ def _documentation() -> str | None:
 
 
 def shortened(epsilon: Exact, delta: Fraction, survivor: Any) -> Exact:
-    """Return ε + ln(survivor(ε, δ)), rounded up; zero if the survivor is not above zero."""
+    """Return ε + ln(survivor(ε, δ)), rounded up; 0 if ``survivor`` gives at most 0."""
     assert isinstance(epsilon, Fraction)
     if upper_bound(survivor, epsilon, delta) <= 0:
         return Fraction(0)
@@ -170,7 +170,7 @@ def zcdp_of_bounded_range(epsilon: Exact) -> Exact:
 
 
 def zcdp_of_laplace(epsilon: Exact) -> Exact:
-    """Return ε + e^−ε − 1, the ρ of the Laplace pair (``docs/proofs/concentrated.md``)."""
+    """Return ε + e^−ε − 1, the ρ of two Laplace distributions ε apart (``docs/proofs/concentrated.md``)."""
     return _rho(epsilon, lambda e: e + (-e).expm1())
 
 
@@ -201,7 +201,7 @@ def epsilon_of_zcdp(rho: Exact, delta: Fraction) -> Exact:
 
 
 def _orders(rho: Fraction, delta: Fraction) -> list[Fraction]:
-    """Return orders near the best one, found with floats; the bound at each order is rigorous."""
+    """Return orders α near the best one, found with floats; the bound is rigorous at any order."""
     log_lost, log_rho = _log_of_lost(delta), _log(rho)
     # With x = α − 1: the classical order has x² = ln(1/δ)/ρ, and the best one is not far from it.
     center = (log_lost - log_rho) / 2
@@ -223,7 +223,7 @@ def _orders(rho: Fraction, delta: Fraction) -> list[Fraction]:
 
 @lru_cache(maxsize=64)
 def _log_of_lost(delta: Fraction) -> float:
-    """Return the logarithm of ln(1/δ), which is the same for every conversion at one δ."""
+    """Return ln ln(1/δ) as a float; it is cached, because every conversion at this δ needs it."""
     lost = upper_bound(lambda d: -d.log(), delta)
     assert isinstance(lost, Fraction)
     return _log(lost)

@@ -9,8 +9,8 @@ itself underflows.
 
 These functions read the scores without spending any privacy budget. Their results are not private.
 
-``docs/proofs/probabilities.md`` proves the bounds behind every cut and every node count. Slow but rigorous
-versions of the same distributions, in interval arithmetic, are in
+``docs/proofs/probabilities.md`` proves the error bounds behind every cut-off and every number of nodes. Slow
+but rigorous versions of the same distributions, in interval arithmetic, are in
 :mod:`discreet._exact.distribution.reference`.
 """
 

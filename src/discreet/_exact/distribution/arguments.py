@@ -19,7 +19,7 @@ _AT_ONCE = 1 << 14
 def checked(gaps: npt.ArrayLike, correction: npt.ArrayLike | None) -> tuple[Floats, Floats | None]:
     """Return the gaps and their correction as float64 arrays; raise an error that names the broken rule.
 
-    A matrix has the gaps of one selection in each row.
+    In a matrix, each row holds the gaps of one selection.
     """
     values = np.asarray(gaps, dtype=np.float64)
     if values.ndim not in (1, 2) or values.size == 0:
@@ -43,7 +43,7 @@ def checked(gaps: npt.ArrayLike, correction: npt.ArrayLike | None) -> tuple[Floa
 def coins(gaps: Floats, correction: Floats | None) -> Floats:
     """Return the probabilities exp(−γ), correct to about one unit in the last place.
 
-    The correction is below 2⁻⁴³ wherever exp(−γ) does not underflow, so exp(−c) = 1 − c to 2⁻⁸⁷.
+    The correction c is below 2⁻⁴³ wherever exp(−γ) does not underflow, so exp(−c) is 1 − c to within 2⁻⁸⁷.
     """
     values = np.empty(gaps.shape)
     flat, given = values.reshape(-1), gaps.reshape(-1)

@@ -1,7 +1,8 @@
-"""Closed forms: the exponential mechanism's law, and the chance of a miss on the hardest scores.
+"""Closed forms: the exponential mechanism's probabilities, and the chance of a miss on the hardest scores.
 
 Scores (0, −c, …, −c) with γ = c/s are the hardest case for most mechanisms
-(``docs/proofs/worst-case-error.md``). For these scores, the chance of missing the best has a closed form.
+(``docs/proofs/worst-case-error.md``). For these scores, the chance of missing the best candidate has a closed
+form; for Laplace noise, one smooth integral remains.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from discreet._exact.distribution.arguments import Floats, checked, coins
 def exponential(
     gaps: npt.ArrayLike, correction: npt.ArrayLike | None = None, *, log: bool = False
 ) -> Floats:
-    """Return each candidate's probability p_r / Σp, p = exp(−γ), under the exponential mechanism.
+    """Return each candidate's probability p_r / Σp, with p = exp(−γ), under the exponential mechanism.
 
     Example:
         >>> exponential([0.0, np.log(3)]).round(12).tolist()
@@ -44,12 +45,17 @@ Chance = Callable[[float], float]
 
 @cache
 def twenty_nodes() -> tuple[Floats, Floats]:
-    """Return Gauss's rule with twenty nodes on [−1, 1], in floats; NumPy is loaded on first use."""
+    """Return the nodes and weights of the Gauss–Legendre rule with twenty nodes on [−1, 1], as floats.
+
+    The first call loads ``numpy.polynomial``.
+    """
     return np.polynomial.legendre.leggauss(20)
 
 
 def exponential_missed(n: int, gamma: float) -> float:
-    """Return (n−1)p / (1 + (n−1)p) with p = e^−γ: equation 7 of the permute-and-flip paper, divided by c.
+    """Return the chance (n−1)p / (1 + (n−1)p), p = e^−γ, that the exponential mechanism misses the best.
+
+    This is equation 7 of the permute-and-flip paper, divided by c.
 
     Example:
         >>> exponential_missed(2, 0.0)
@@ -60,7 +66,9 @@ def exponential_missed(n: int, gamma: float) -> float:
 
 
 def permute_and_flip_missed(n: int, gamma: float) -> float:
-    """Return 1 − (1 − (1−p)ⁿ)/(np) with p = e^−γ: equation 8 divided by c, without cancellation.
+    """Return the chance 1 − (1 − (1−p)ⁿ)/(np), p = e^−γ, that permute-and-flip misses the best.
+
+    This is equation 8 of the permute-and-flip paper, divided by c and computed without cancellation.
 
     Example:
         >>> permute_and_flip_missed(2, 0.0)
@@ -88,11 +96,11 @@ def _missed_by_coins(n: int, p: float) -> float:
 
 
 def laplace_missed(n: int, gamma: float) -> float:
-    """Return the chance that noisy max with Laplace noise misses the best, to about 10⁻¹⁴ (Appendix F).
+    """Return the chance that noisy max with Laplace noise misses the best, to about 10⁻¹⁴.
 
-    With w = e^(−x−γ)/2 the integral over the best candidate's noise x has three pieces. The pieces with x
-    below −γ and x above zero have closed forms. The middle one is ∫ (p/4) w⁻² (1 − (1−w)^(n−1)) dw, smooth in
-    ln w.
+    It is an integral over the best candidate's noise x (Appendix F of the permute-and-flip paper), which has
+    three pieces. The pieces with x below −γ and x above zero have closed forms. With w = e^(−x−γ)/2, the
+    middle one is ∫ (p/4) w⁻² (1 − (1−w)^(n−1)) dw, whose integrand is smooth in ln w.
 
     Example:
         >>> laplace_missed(2, 0.0)

@@ -1,8 +1,8 @@
-"""Permute-and-flip: candidates flip coins in random order, and the first heads is chosen.
+"""Permute-and-flip: candidates flip coins in random order, and the first to get heads is chosen.
 
-The probability of r is c_r · ∫₀¹ Π_{t≠r} (1 − u·c_t) du. Each candidate flips at a uniform time; let u be
-r's. Every other candidate flips before u with probability u, and must then get tails. All terms are positive,
-so nothing cancels. The integral is computed once for all r, with shared nodes.
+The probability of r is c_r · ∫₀¹ Π_{t≠r} (1 − u·c_t) du. Each candidate flips at a uniform random time; let u
+be the time of r. Every other candidate flips before u with probability u, and must then get tails. All terms
+are positive, so nothing cancels. The integrals for all r use the same nodes.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ def permute_and_flip(
 
 
 def unbeaten(heads: Floats, tails: Callable[[Any], Floats]) -> Floats:
-    """Return ∫₀¹ Π_{t≠r} (1 − u·c_t) du for every r: the chance that no candidate before r gets heads.
+    """Return ∫₀¹ Π_{t≠r} (1 − u·c_t) du for every r: the chance that all who flip before r get tails.
 
     Args:
         heads: the coins c, at least one of them 1/2 or more; in a matrix, this holds for each row.
-        tails: 1 − c of the requested candidates, to full relative precision.
+        tails: a function that returns 1 − c for the candidates at given indices, to full relative precision.
     """
     if heads.shape[-1] <= _FEW:
         return _one_by_one(heads, tails(...))
@@ -86,7 +86,7 @@ def unbeaten(heads: Floats, tails: Callable[[Any], Floats]) -> Floats:
 
 
 def _one_by_one(heads: Floats, tails: Floats) -> Floats:
-    """Compute ``unbeaten`` with a factor for every coin; rows of a matrix share the number of nodes."""
+    """Compute ``unbeaten`` with one factor for each coin; all rows of a matrix use the same rule."""
     total = heads.sum(axis=-1, keepdims=True)
     cut = np.minimum(1.0, _REACH / total)
     rule = gauss_legendre(nodes_for_coins(float((cut * total).max()), heads.shape[-1]))
@@ -100,8 +100,9 @@ def _one_by_one(heads: Floats, tails: Floats) -> Floats:
 def _factors(times: Floats, remaining: Floats, heads: Floats, tails: Floats) -> Floats:
     """Return 1 − u·c for every time and coin, without cancellation.
 
-    Late times, near u = c = 1, use (1 − c) + (1 − u)·c. Early times use 1 − u·c, because the rounding error
-    of 1 − u would be the same for all coins and accumulate, while that of u is relative to u.
+    Late times (u > 1/2) use (1 − c) + (1 − u)·c, because 1 − u·c cancels near u = c = 1. Early times use
+    1 − u·c, because the rounding error of 1 − u would be the same for all coins and accumulate, while the
+    error of u is relative to u.
     """
     heads, tails = heads[..., None, :], tails[..., None, :]
     factors = times[..., None] * heads

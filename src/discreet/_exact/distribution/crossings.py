@@ -1,8 +1,10 @@
 """The exact distribution of answers to "does this value cross?", if the threshold's noise is drawn once.
 
 Given the threshold's noise x, the answers are independent, so a sequence has the probability
-∫ f(x) Π gᵢ(x) dx. Between the points where a value equals the threshold, f and every gᵢ are exponentials.
-Interval arithmetic uses closed forms there, and floats use Gauss panels (docs/proofs/above-threshold.md).
+∫ f(x) Π gᵢ(x) dx, with the density f of x and the probability gᵢ(x) of answer i. These functions have kinks
+at x = 0 and where a value equals the threshold with noise. Between the kinks, each is an exponential plus a
+constant. Interval arithmetic uses closed forms there, and floats use Gauss panels
+(docs/proofs/above-threshold.md).
 """
 
 from __future__ import annotations
@@ -55,9 +57,10 @@ def sequence_ball(
     most: Fraction | None = None,
     bits: int = 100,
 ) -> Any:
-    """Return an interval with the probability that all these answers occur and ``least`` ≤ X ≤ ``most``.
+    """Return an interval that contains the probability of these answers and ``least`` ≤ X ≤ ``most``.
 
-    The interval has about ``bits`` correct bits; a probability of zero is exactly zero.
+    X is the threshold's noise. The interval has about ``bits`` correct bits; a probability of zero is exactly
+    zero.
 
     Example:
         >>> half = NoiseScales(Fraction(1), Fraction(1), two_sided=True)
@@ -76,7 +79,7 @@ def sequence_ball(
 def _integral(
     blocks: Sequence[Block], scales: NoiseScales, least: Fraction | None, most: Fraction | None
 ) -> Any:
-    """Return the integral over X, computed piece by piece between the points where a factor changes."""
+    """Return the integral over the threshold's noise, as a sum over the pieces between kinks."""
     low = least if scales.two_sided else max(Fraction(0), least or Fraction(0))
     turns = {block.offset for block in blocks} | {Fraction(0)}
     inside = sorted(x for x in turns if (low is None or x > low) and (most is None or x < most))
@@ -93,7 +96,7 @@ def _integral(
 def _piece(
     blocks: Sequence[Block], scales: NoiseScales, start: Fraction | None, end: Fraction | None
 ) -> Any:
-    """Return the integral over a piece on which no value equals the threshold."""
+    """Return the integral over a piece inside which no factor has a kink."""
     from flint import arb_poly
 
     # The product of all answers' chances, as y^lowest·p(y) with y = e^(−(x − x₀)/b₂).
@@ -141,11 +144,11 @@ def _exponential(
 
 
 class Panels:
-    """Points of the threshold's noise and their weights, for values at given offsets.
+    """Quadrature points for the threshold's noise, with their weights, for values at given offsets.
 
-    Every integrand is smooth between neighbouring offsets, so Gauss panels that end there are as accurate as
-    floats allow. ``longest`` is the length of the longest sequence of answers to evaluate. ``steepest`` is
-    the largest number of equal values with equal answers in it.
+    Every integrand is smooth between neighbouring offsets, so Gauss panels that end at the offsets are as
+    accurate as floats allow. ``longest`` is the length of the longest sequence of answers to evaluate.
+    ``steepest`` is the largest number of equal values with equal answers in such a sequence.
 
     Example:
         >>> panels = Panels(NoiseScales(Fraction(2), Fraction(2)), [0.0])
@@ -183,7 +186,10 @@ class Panels:
             self.log_weights: Floats = np.log(weights) - np.abs(self.points) / self._first
 
     def _cut(self, start: float, end: float, steepest: int) -> list[float]:
-        """Return where to cut an interval: finely near the bulk, or near both ends for two-sided noise."""
+        """Return the right ends of the panels of an interval; panels near its start are short.
+
+        For two-sided noise, or if ``steepest`` is above 1, panels near its end are short too.
+        """
         length = end - start
         cuts = self._ladder(length / 2 if self._two_sided else length)
         fine = min(self._first, self._second) * 2.0 ** -np.arange(1, 1 + steepest.bit_length())
@@ -196,7 +202,7 @@ class Panels:
         return [float(x) for x in ends]
 
     def _ladder(self, length: float) -> Floats:
-        """Return distances from an offset: small steps through the bulk, then larger and larger ones."""
+        """Return cuts as distances from an offset, in steps that grow beyond the bulk of the integral."""
         first, second = self._first, self._second
         reached, step, rungs = 0.0, min(first, second), [0.0]
         while reached + step < length:
@@ -211,7 +217,7 @@ class Panels:
         return np.array(rungs)
 
     def log_chances(self, offsets: Floats, *, above: bool) -> Floats:
-        """Return the log-chance of an answer at every point (last axis) for values at these offsets."""
+        """Return the log-probability of answer ``above`` at every point (last axis), for these offsets."""
         z = (self.points - np.asarray(offsets, dtype=np.float64)[..., None]) / self._second
         with np.errstate(divide="ignore"):
             if not self._two_sided:
@@ -231,7 +237,7 @@ class Panels:
 
 
 def first_crossing(offsets: Floats, scales: NoiseScales) -> Floats:
-    """Return each value's probability of being the first to cross; the last entry is for no crossing.
+    """Return each value's probability of being the first to cross; the last entry is the probability of none.
 
     Example:
         >>> chances = first_crossing(np.array([-9.0, 9.0]), NoiseScales(Fraction(1), Fraction(1)))

@@ -1,14 +1,15 @@
 """Noisy max with Laplace noise of unit scale: every score gets noise, and the largest sum is chosen.
 
-The probability of r is ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy. Set the best score to 0, and y = −z.
+The probability of r is ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy, with the noise's density f and distribution
+function F. Set the best score to 0, and y = −z.
 
 * Above the best score (z < 0) every F is 1 − u·p_t/2 with u = e^z, and the integral is
   permute-and-flip's with halved coins.
 * Below it F has a kink at every score. Relative to p_r = exp(−γ_r) the integrand is at most
-  exp(−ψ(z)), where ψ grows by log 2 with every score above the point and by the weight of those below. So
-  the part below the few dozen best scores is negligible. Between two scores, the integrand, as a function
-  of 1 − e^{z−b}, has positive Taylor coefficients. This bounds the error of a Gauss rule relative to the
-  integral itself (Theorems 4 and 5 of the proof page).
+  exp(−ψ(z)), where every score above the point adds at least log 2 to ψ, and the scores below add half
+  their weight. So the part below the few dozen best scores is negligible. Between two scores, the
+  integrand, as a function of 1 − e^{z−b} with b at the lower score, has positive Taylor coefficients. This
+  bounds the error of a Gauss rule relative to the integral itself (Theorems 4 and 5 of the proof page).
 
 Everything is computed relative to p_r, so the smallest probabilities are as precise as the largest.
 """
@@ -105,7 +106,7 @@ def _of_rows(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
 
 
 def _of_few(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
-    """Return the probabilities of several rows in which all candidates are near."""
+    """Return the probabilities for several rows with few candidates, without power sums."""
     halves = coins(gaps, correction)
     with np.errstate(under="ignore"):
         halves *= 0.5
@@ -139,7 +140,7 @@ def _of_few(gaps: Floats, correction: Floats | None, *, log: bool) -> Floats:
 
 
 def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: float) -> None:
-    """Add the part below the best score to ``result``, which is relative to p_r."""
+    """Add the integral below the best score to ``result``; both are relative to p_r."""
     # Each candidate with exp(z − γ)/2 above 1/16 adds at least 1/16 to ψ, so all of them are among this many
     # nearest candidates.
     most = math.ceil(16 * depth) + 2
@@ -188,11 +189,11 @@ def _add_below(result: Floats, gaps: Floats, correction: Floats | None, depth: f
 
 
 def _gather(weights: Floats, heights: Floats, distances: Floats) -> Floats:
-    """Multiply every candidate's F into ``weights``; return Σ weight · f/F over exp(−γ) for each candidate.
+    """Multiply every candidate's F into ``weights``; return each candidate's Σ weight · f/F, relative to p_r.
 
-    With x = exp(ζ − δ), F is 1/(2x) for a score above the node and 1 − x/2 for a score below it. Relative to
-    p_r, and without the best candidate's factor exp(−z), f/F is 1/x above and 1/(2 − x) below. The two
-    branches agree at the score itself.
+    For a node at height ζ and a candidate at distance δ, let x = exp(ζ − δ). F is 1/(2x) if the score is
+    above the node and 1 − x/2 if it is below. Relative to p_r, and without the best candidate's factor
+    exp(−z), f/F is 1/x above and 1/(2 − x) below. The two branches agree at the score itself.
     """
     result = np.zeros_like(distances)
     for start in range(0, heights.size, _BLOCK):
@@ -202,7 +203,7 @@ def _gather(weights: Floats, heights: Floats, distances: Floats) -> Floats:
 
 
 def _kernel(weights: Floats, heights: Floats, distances: Floats) -> Floats:
-    """Return the terms of ``_gather``'s sum, one row for each node."""
+    """Return the terms of ``_gather``'s sum, one row for each node; multiply every F into ``weights``."""
     ratio = np.exp(heights)[:, None] * np.exp(-distances)
     above = ratio > 1.0
     factor = np.where(above, 0.5 / ratio, 1.0 - 0.5 * ratio)
@@ -235,7 +236,7 @@ _HEAVIEST = 12.0
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The candidates other than the best: the nearest are kept one by one, the rest as a single weight.
+    """The candidates except the best: one distance for each near candidate, one weight for all far ones.
 
     Each row is one selection. ``beyond`` is Σ exp(δ_last − δ_t) over the candidates after the last of
     ``distances``.
@@ -247,7 +248,7 @@ class Field:
     size: int
 
     def of(self, rows: Indices) -> Field:
-        """Return the field of each of these rows."""
+        """Return a field with these rows, in this order; a row may occur more than once."""
         return Field(self.distances[rows], self.beyond, self.origin[rows], self.size)
 
     def weight(self, heights: Floats) -> Floats:
@@ -255,7 +256,7 @@ class Field:
         return self._weight(heights, heights[..., None] - self.distances[:, None])
 
     def decay(self, heights: Floats) -> Floats:
-        """Return ψ at each height: minus the log of a bound on the integrand divided by p_r (Theorem 5)."""
+        """Return ψ at each height; the integrand divided by p_r is at most exp(−ψ) (Theorem 5)."""
         above = heights[..., None] - self.distances[:, None]
         passed = np.count_nonzero(above > 0.0, axis=-1)
         result: Floats = 0.5 * self._weight(heights, above) + (1 + passed) * _LOG_TWO
@@ -270,10 +271,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Heights and weights of the nodes, and the row of each; no node is below the row's ``deepest``.
+    """Quadrature nodes, each with a height, a weight and a row; none is below its row's ``deepest``.
 
-    ``flat`` is a length that needs no nodes: below the best score, the integrand divided by p_r is constant
-    on this length, for all candidates but the best.
+    ``flat`` is the length of a stretch, just below the best score, that needs no nodes: on it, the integrand
+    divided by p_r is constant for every candidate but the best.
     """
 
     heights: Floats
@@ -308,7 +309,10 @@ def nodes_below(field: Field, depth: Floats) -> Nodes:
 
 
 def _deepest(field: Field, depth: Floats) -> Floats:
-    """Return a height, not much deeper than needed, with ψ ≥ depth: ψ increases, and ψ(depth) > depth."""
+    """Return a height at which ψ is at least ``depth``, not much deeper than needed.
+
+    The search range ends at the height ``depth``, because ψ increases and ψ(depth) > depth.
+    """
     shallow = np.maximum(-field.origin, -math.log(field.size) - 1.0)
     deep = depth
     every = np.arange(len(depth))
@@ -322,7 +326,7 @@ def _deepest(field: Field, depth: Floats) -> Floats:
 def _nodes_between(
     field: Field, start: Floats, stop: Floats
 ) -> tuple[list[Floats], list[Floats], list[Indices]]:
-    """Return nodes on panels from score to score, split until a rule with few nodes is enough."""
+    """Return the heights, weights and rows of nodes between scores, on panels short enough for few nodes."""
     start, stop = start[:, None], stop[:, None]
     inside = np.minimum(np.maximum(field.distances, start), stop)
     edges = np.concatenate([start, inside, stop], axis=1)
@@ -356,7 +360,7 @@ def _nodes_between(
 
 
 def _split(upper: Floats, lower: Floats, parts: Floats) -> tuple[Floats, Floats]:
-    """Cut every panel into at least this many equal parts."""
+    """Cut each panel into equal parts, at least ``parts`` of them; return the ends of all parts."""
     counts = _whole(parts)
     place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     step = np.repeat((lower - upper) / counts, counts)

@@ -1,6 +1,6 @@
-"""Gauss–Legendre rules correct to the last digit, sufficient numbers of nodes, and long products.
+"""Gauss–Legendre rules correct to the last digit, how many nodes are enough, and products of many factors.
 
-NumPy's own nodes and weights are off by up to 10⁻¹². These are computed in interval arithmetic.
+NumPy's own nodes and weights are off by up to 10⁻¹². The rules here are computed in interval arithmetic.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def gauss_legendre(count: int) -> Rule:
 
 
 def nodes_for_coins(mean: float, factors: int) -> int:
-    """Return enough nodes for ∫ Π(1 − u·c) du, if the coins c on the interval sum to at most ``mean``.
+    """Return how many nodes are enough for ∫ Π(1 − u·c) du, if Σ u·c is at most ``mean`` for every u.
 
-    Either the product of ``factors − 1`` terms is integrated exactly, or the relative error is at most 2⁻⁵⁷
-    by Theorem 2 of the proof page.
+    The sum is over ``factors`` coins c. Either the product of ``factors − 1`` terms is integrated exactly, or
+    the relative error is at most 2⁻⁵⁷ by Theorem 2 of the proof page.
 
     Example:
         >>> nodes_for_coins(42.0, 10**6), nodes_for_coins(1.0, 3)
@@ -70,7 +70,7 @@ def _nodes_for_mean(mean: int) -> int:
 
 
 def _log_error(mean: int, count: int) -> float:
-    """Return Theorem 2's bound, at the ellipse ρ that minimises it."""
+    """Return the logarithm of Theorem 2's error bound, at an ellipse ρ that nearly minimises it."""
     ratio = 4 * count / mean
     rho = ratio + math.sqrt(ratio * ratio + 1)
     return (
@@ -81,12 +81,12 @@ def _log_error(mean: int, count: int) -> float:
 
 
 def nodes_for_panels(width: Floats, ahead: Floats, weight: Floats) -> Indices:
-    """Return enough nodes for each panel of the noisy-max integral (Theorem 4 of the proof page).
+    """Return how many nodes are enough for each noisy-max panel (Theorem 4 of the proof page).
 
     Args:
         width: Y = 1 − exp(−length of the panel).
         ahead: k, the number of candidates whose score lies above the panel.
-        weight: W, the sum of exp(z − γ) at the panel's lower end over the candidates with a score below.
+        weight: W, the sum of exp(z − γ) over the candidates below the panel, with z at its lower end.
     """
     # s = c·Y is the rightmost point of the ellipse, between Y and the pole at 1.
     part = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85])
@@ -173,7 +173,7 @@ def log_product(sums: Floats, times: Floats) -> Floats:
 
 
 def reciprocal_sum(coins: Floats, weights: Floats, times: Floats) -> Floats:
-    """Return Σ_i w_i / (1 − u_i·c) for every coin c; valid only for small coins."""
+    """Return Σ_i w_i / (1 − u_i·c) for every coin c; valid only where u_i·c is at most 1/16."""
     moments = _RECIPROCAL * (weights @ times[:, None] ** np.arange(_TERMS))
     result = np.empty_like(coins)
     for start in range(0, coins.size, _CHUNK):

@@ -23,9 +23,9 @@ _MANY, _FEW_LEVELS = 64, 12
 
 
 def permute_and_flip_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
-    """Return intervals with permute-and-flip's probabilities; a thousand different gaps take about a second.
+    """Return intervals that contain permute-and-flip's probabilities, one for each candidate.
 
-    Equal gaps are evaluated once, so the time depends on the number of different gaps.
+    Equal gaps are evaluated once; a thousand different gaps take about a second.
 
     Example:
         >>> best, other = permute_and_flip_ball([Fraction(0), Fraction(1)])
@@ -41,7 +41,7 @@ def permute_and_flip_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[A
 
 
 def exponential_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
-    """Return intervals with the exponential mechanism's probabilities.
+    """Return intervals that contain the exponential mechanism's probabilities.
 
     Example:
         >>> [float(ball) for ball in exponential_ball([Fraction(0), Fraction(0)])]
@@ -56,10 +56,10 @@ def exponential_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
 
 
 def noisy_max_laplace_ball(gammas: Sequence[Fraction], bits: int = 200) -> list[Any]:
-    """Return intervals with the probabilities of noisy max with Laplace noise of unit scale.
+    """Return intervals that contain the probabilities of noisy max with Laplace noise of unit scale.
 
-    The relative radius is about 2^−(bits − 40). The part below the scores that matter at this precision is
-    not integrated; a bound encloses it (Theorem 5).
+    The relative radius is about 2^−(bits − 40). The part of the integral too far below the best score to
+    matter at this precision is not computed; the intervals include a bound on it (Theorem 5).
 
     Example:
         >>> noisy_max_laplace_ball([Fraction(0), Fraction(2)])[1]  # e⁻²(1/2 + 2/4)
@@ -111,7 +111,7 @@ def _precision(bits: int) -> int:
 
 
 def _rule(count: int) -> list[tuple[Any, Any]]:
-    """Return nodes and weights on [0, 1] as intervals, at the current precision."""
+    """Return (node, weight) pairs of the Gauss–Legendre rule on [0, 1], as intervals."""
     return _rule_in(count, bits_at_work())
 
 
@@ -124,7 +124,7 @@ def _rule_in(count: int, _bits: int) -> list[tuple[Any, Any]]:
 
 
 def _unbeaten(crowd: _Crowd, coins: Sequence[Any]) -> list[Any]:
-    """Return ∫₀¹ Π_{t≠r} (1 − u·c_t) du for one r of every level, exact except for rounding."""
+    """Return, for one r of each level, an interval that contains ∫₀¹ Π_{t≠r} (1 − u·c_t) du."""
     from flint import acb, arb
 
     counts = crowd.counts
@@ -185,10 +185,10 @@ def _below(crowd: _Crowd, bits: int) -> list[Any]:
 
 
 def _flat_part(crowd: _Crowd, bits: int) -> tuple[Fraction, list[Any]]:
-    """Return a length below the best score on which other candidates do not matter, and the integral there.
+    """Return a length below the best score where others are negligible, and each level's integral on it.
 
-    On this length, the product Π (1 − x_t) over any of the others is in [1 − Σx_t, 1], and Σx_t is below
-    2^−bits.
+    On this length, the product Π (1 − x_t) over any candidates except the best is in [1 − Σx_t, 1], and Σx_t
+    is below 2^−bits.
     """
     from flint import arb
 
@@ -203,7 +203,7 @@ def _flat_part(crowd: _Crowd, bits: int) -> tuple[Fraction, list[Any]]:
 
 
 def _decay(crowd: _Crowd, levels: int, height: Fraction) -> float:
-    """Return ψ of Theorem 5, rounded down."""
+    """Return Theorem 5's ψ at this height, rounded down."""
     from flint import arb
 
     total = arb(2).log() * sum(crowd.counts[:levels]) - ball_of(height)
@@ -214,7 +214,7 @@ def _decay(crowd: _Crowd, levels: int, height: Fraction) -> float:
 def _panels(
     crowd: _Crowd, levels: int, upper: Fraction, lower: Fraction
 ) -> list[tuple[Fraction, Fraction]]:
-    """Cut the interval between two scores so that (1 + k + W) · length stays moderate."""
+    """Cut the interval between two scores into panels on which few nodes are enough (Theorem 4)."""
     panels = []
     stop, ahead = lower, sum(crowd.counts[:levels])
     while stop > upper:
@@ -229,7 +229,7 @@ def _panels(
 def _add_panel(
     result: list[Any], crowd: _Crowd, levels: int, panel: tuple[Fraction, Fraction], bits: int
 ) -> None:
-    """Add a Gauss rule in y = 1 − exp(z − stop), widened by Theorem 4's relative remainder."""
+    """Add a panel's integral to ``result``: a Gauss rule, widened by its error bound (Theorem 4)."""
     from flint import arb
 
     start, stop = panel
@@ -253,7 +253,7 @@ def _add_panel(
 
 
 def _remainder(width: Any, ahead: int, weight: Any, bits: int) -> tuple[int, float]:
-    """Return a number of nodes with a relative remainder below 2^−bits, and that remainder."""
+    """Return how many nodes bring the relative error below about 2^−bits, and a bound on that error."""
     from flint import arb
 
     best: tuple[int, float] | None = None

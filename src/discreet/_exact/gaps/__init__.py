@@ -1,4 +1,4 @@
-"""The gaps to the best score, a mechanism's only input: as floats with an error bound, and exact."""
+"""The gaps to the best score, which are a mechanism's only input, as floats and as exact numbers."""
 
 from discreet._exact.gaps.arithmetic import FARTHEST_GAP, Flags, Floats, Values
 from discreet._exact.gaps.gaps import Gaps, Indices, require_finite

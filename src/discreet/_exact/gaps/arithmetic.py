@@ -1,11 +1,11 @@
 """Arithmetic for the gap between two scores, with one class for each kind of number.
 
-A gap is γ = (q* − q)/s with an exact rational scale s, or γ = (q − q*)/s if the least score is best. There
-are four operations, each with the bound that the samplers rely on (docs/proofs/sampling.md):
+A gap is γ = (q* − q)/s with an exact rational scale s, or γ = (q − q*)/s if the least score is best. The
+samplers rely on these bounds for four of the operations (docs/proofs/sampling.md):
 
 * ``gammas``: float64 within 2⁻⁵¹·γ + 2⁻⁹⁰ of γ, clipped at ``FARTHEST_GAP`` (lemma 4);
 * ``within``: whether γ is at most a bound, correct if they differ by more than 2⁻⁴⁸ of the bound (lemma 4);
-* ``pairs``: two float64 whose sum is within about 2⁻¹⁰⁰·γ of γ, clipped at ``PAIR_LIMIT``;
+* ``pairs``: two float64 numbers whose sum is within about 2⁻¹⁰⁰·γ of γ, clipped at ``PAIR_LIMIT``;
 * ``threshold``: a number t of the scores' own type such that every score worse than t has
   exp(−γ) < 2^−level (lemma 5).
 """
@@ -56,7 +56,7 @@ class Arithmetic(Protocol):
         ...
 
     def steady_gammas(self, values: Values, best: Scalar) -> Floats:
-        """Like ``gammas``, clipped to [2⁻¹⁰⁰, ``STEADY_LIMIT``]; the steps do not depend on the scores."""
+        """Return γ clipped to [2⁻¹⁰⁰, ``STEADY_LIMIT``], by the same operations whatever the scores are."""
         ...
 
     def gamma(self, value: Scalar, best: Scalar) -> float:
@@ -68,11 +68,11 @@ class Arithmetic(Protocol):
         ...
 
     def pairs(self, values: Values, best: Scalar) -> tuple[Floats, Floats]:
-        """Return γ as the sum of two float64."""
+        """Return γ as the sum of two float64 arrays, the high and the low parts."""
         ...
 
     def threshold(self, best: Scalar, level: int) -> Scalar:
-        """Return a number such that every worse score has exp(−γ) < 2^−level."""
+        """Return a number t such that every score worse than t has exp(−γ) < 2^−level."""
         ...
 
 
@@ -90,12 +90,12 @@ def arithmetic_for(
 
 
 def _power_near(scale: Fraction) -> int:
-    """Return an e with scale/2ᵉ strictly between 1/2 and 2."""
+    """Return an exponent e such that scale/2ᵉ is strictly between 1/2 and 2."""
     return scale.numerator.bit_length() - scale.denominator.bit_length()
 
 
 def _inverse(scale: Fraction, power: int) -> float:
-    """Return 2ᵉ/scale, correctly rounded, because Python rounds quotients of integers correctly."""
+    """Return 2^power/scale, correctly rounded, because Python rounds quotients of integers correctly."""
     return (scale.denominator << max(power, 0)) / (scale.numerator << max(-power, 0))
 
 
@@ -115,7 +115,7 @@ class _Quotient:
         self._power = math.ldexp(1.0, shift) if abs(shift) <= 1000 else None
 
     def __call__(self, high: Floats, low: Floats) -> tuple[Floats, Floats]:
-        """Return (high + low)·2^shift·2ᵉ/scale as a pair, with 2ᵉ near the scale; overwrite the inputs."""
+        """Return (high + low)·2^shift·2ᵉ/scale as a pair, for 2ᵉ near the scale; overwrite the inputs."""
         if self._power is None:
             np.ldexp(high, self._shift, out=high)
             np.ldexp(low, self._shift, out=low)
@@ -153,7 +153,7 @@ class _Quotient:
 
 
 class FloatArithmetic:
-    """Scores of type float16, float32 or float64."""
+    """Arithmetic for scores of type float16, float32 or float64."""
 
     __slots__ = (
         "_before",
@@ -221,11 +221,11 @@ class FloatArithmetic:
         return differences
 
     def as_differences(self, bounds: Floats) -> Floats:
-        """Return bounds on γ as bounds on differences."""
+        """Convert bounds on γ to bounds on differences."""
         return bounds * self._unit
 
     def steady_gammas(self, values: Values, best: float) -> Floats:
-        """Like ``gammas``; the steps depend only on the type and the scale.
+        """Return clipped γ, by operations that depend only on the type and the scale.
 
         Differences are clipped on both sides before they are multiplied, because products with subnormal
         numbers take longer.
@@ -267,7 +267,7 @@ class FloatArithmetic:
             return gaps
 
     def pairs(self, values: Values, best: float) -> tuple[Floats, Floats]:
-        """Return γ as the sum of two float64."""
+        """Return γ as the sum of two float64 arrays, the high and the low parts."""
         # Knuth's sum: high + low equals one − other exactly, unless high overflows.
         one = best * self._signed
         other = values.astype(np.float64, copy=False) * self._signed
@@ -281,7 +281,7 @@ class FloatArithmetic:
         return self._quotient(high, low)
 
     def threshold(self, best: float, level: int) -> float:
-        """Return a float of the scores' type such that every worse score has exp(−γ) < 2^−level."""
+        """Return a float t of the scores' type such that every score worse than t has exp(−γ) < 2^−level."""
         direction = -self._direction
         if self._reach is not None:
             bound = best + direction * (level * self._reach)
@@ -294,7 +294,7 @@ class FloatArithmetic:
         return self._in_type(math.nextafter(bound, direction * math.inf))
 
     def _in_type(self, bound: float) -> float:
-        """Round ``bound`` outward to the scores' type; infinity becomes the farthest finite number."""
+        """Round ``bound`` to the scores' type, towards worse scores, and clip it to the finite numbers."""
         if not self._double:
             with np.errstate(all="ignore"):
                 rounded = self._dtype.type(bound)
@@ -308,7 +308,7 @@ class FloatArithmetic:
 
 
 class IntegerArithmetic:
-    """Scores of any native integer type; differences are computed without loss as uint64."""
+    """Arithmetic for scores of any native integer type; differences are computed without loss."""
 
     __slots__ = (
         "_dtype",
@@ -355,7 +355,7 @@ class IntegerArithmetic:
         return gaps
 
     def steady_gammas(self, values: Values, best: int) -> Floats:
-        """Return the same as ``gammas``, whose steps here do not depend on the scores."""
+        """Return ``gammas`` clipped to the steady limits; its operations do not depend on the scores."""
         gaps = self.gammas(values, best)
         np.minimum(gaps, STEADY_LIMIT, out=gaps)
         return np.maximum(gaps, _STEADY_LEAST, out=gaps)
@@ -387,7 +387,7 @@ class IntegerArithmetic:
         return top - unsigned if self._largest_is_best else unsigned - top
 
     def pairs(self, values: Values, best: int) -> tuple[Floats, Floats]:
-        """Return γ as the sum of two float64."""
+        """Return γ as the sum of two float64 arrays, the high and the low parts."""
         wide = values if self._wide else values.astype(np.int64)
         differences = self._differences(wide, best)
         upper = (differences & np.uint64(0xFFFFFFFF00000000)).astype(np.float64)
@@ -399,7 +399,7 @@ class IntegerArithmetic:
         return self._quotient(high, lower)
 
     def threshold(self, best: int, level: int) -> int:
-        """Return an integer of the scores' type such that every worse score has exp(−γ) < 2^−level."""
+        """Return an int t in the scores' type such that every score worse than t has exp(−γ) < 2^−level."""
         numerator, denominator = self._reach
         reach = -(-level * numerator // denominator)
         limits = np.iinfo(self._dtype)
@@ -409,7 +409,7 @@ class IntegerArithmetic:
 
 
 class ExactArithmetic:
-    """Scores that are Python integers or Fractions of any size, in an array of objects."""
+    """Arithmetic for scores that are Python integers or Fractions of any size, in an array of objects."""
 
     __slots__ = ("_scale",)
 
@@ -441,12 +441,12 @@ class ExactArithmetic:
         return self.gammas(values, best) <= bounds.take(places)
 
     def pairs(self, values: Values, best: int | Fraction) -> tuple[Floats, Floats]:
-        """Return γ as the sum of two float64."""
+        """Return γ as the sum of two float64 arrays, the high and the low parts."""
         exact = [min(gap, Fraction(PAIR_LIMIT)) for gap in self._exact(values, best)]
         high = [float(gap) for gap in exact]
         low = [float(gap - Fraction(lead)) for gap, lead in zip(exact, high, strict=True)]
         return np.array(high, dtype=np.float64), np.array(low, dtype=np.float64)
 
     def threshold(self, best: int | Fraction, level: int) -> Fraction:
-        """Return the rational such that every worse score has exp(−γ) < 2^−level."""
+        """Return a Fraction t such that every score worse than t has exp(−γ) < 2^−level."""
         return best - level * _LN2_ABOVE * self._scale
