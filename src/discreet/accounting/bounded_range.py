@@ -1,8 +1,8 @@
 """Optimal composition of equal bounded-range releases fixed in advance (Dong, Durfee and Rogers 2020).
 
-δ(ε') is the largest, over the offset t, of Σ_i C(k, i) θ^(k−i) (1−θ)^i (e^(kt−iε) − e^ε')₊, and the only
-offsets that can be the worst are t_ℓ = (ε' + (ℓ+1)ε)/(k+1), ℓ = 0..k−1, moved into [0, ε]. Proof and the
-rounding bound used here: ``docs/proofs/composition.md``.
+δ(ε') is the maximum over offsets t of Σ_i C(k, i) θ^(k−i) (1−θ)^i (e^(kt−iε) − e^ε')₊, where
+θ = (e^−t − e^−ε)/(1 − e^−ε). One of the offsets t_ℓ = (ε' + (ℓ+1)ε)/(k+1), ℓ = 0..k−1, clipped to [0, ε],
+attains this maximum. ``docs/proofs/composition.md`` has the proof and the rounding bound used here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ Indices = npt.NDArray[np.int64]
 
 
 def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact | None:
-    """Return the least ε' at which ``count`` releases of range ε cost at most δ, rounded up, or None.
+    """Return the least ε', rounded up, for which ``count`` releases of range ε are (ε', δ)-DP.
+
+    Return None if the count, δ or the total ε is outside the limits for which the rounding is proved.
 
     Example:
         >>> float(homogeneous_epsilon(Fraction(1, 10), 100, Fraction(1, 10**6)))
@@ -61,31 +63,31 @@ def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact
 
 
 class _Pair:
-    """The worst two-point pairs for k releases of range ε."""
+    """Upper bounds on the divergence of k releases of range ε, by their worst two-point pairs."""
 
     def __init__(self, epsilon: float, count: int, allowed: float) -> None:
         self._epsilon = epsilon
         self._count = count
-        # Hoeffding: at most the omitted part of δ lies further than this from the mean.
+        # By Hoeffding, the outcomes further than this from the mean have at most the omitted part of δ.
         self._left_out = allowed * _LEFT_OUT
         self._reach = math.ceil(math.sqrt(count * math.log(2 / self._left_out) / 2)) + 1
         self._log_binomials = _log_binomials(count)
 
     def search(self, low: float, high: float, allowed: float, leaders: Indices) -> float:
-        """Search between an ε' that is too small and one that is enough; return one that is enough."""
+        """Return the least ε' between ``low`` and ``high`` with a divergence of at most ``allowed``."""
         return bisected(
             lambda target: self.divergence(target, leaders) <= allowed, low, high, relative=1e-9
         )[1]
 
     def divergence(self, target: float, leaders: Indices) -> float:
-        """Return an upper bound on δ(target), over the offsets t_ℓ of the ``leaders`` ℓ."""
+        """Return an upper bound on the divergence at ε' = ``target`` over the t_ℓ with ℓ in ``leaders``."""
         steps = target + (leaders + 1) * self._epsilon
         offsets = np.clip(steps / (self._count + 1), 0.0, self._epsilon)
         blocks = np.array_split(offsets, max(1, len(offsets) // 256))
         return max(float(self._at(block, target).max()) for block in blocks)
 
     def _at(self, offsets: Floats, target: float) -> Floats:
-        """Return upper bounds on the divergence of the k-fold two-point pair at each offset."""
+        """Return an upper bound on the divergence at ε' = ``target`` for each offset."""
         epsilon, count = self._epsilon, self._count
         spread = -math.expm1(-epsilon)
         # e^−ε (e^t − 1), in a form that does not overflow for large offsets.

@@ -40,11 +40,11 @@ class Composition:
         approx: the cost in (ε, δ) at the requested δ, by the best valid bound.
         best: the figure to report.
         reason: why this is the figure to report, in words.
-        adaptive: True, ``"questions"`` or False, as given.
+        adaptive: True, ``"questions"`` or False, as given to ``compose``.
         count: the number of releases.
-        neighbours: the neighbour relation for which it holds.
+        neighbours: the neighbour relation for which the figures hold.
         bounds: every bound that was valid, with its name.
-        untried: a tighter bound that exists but was not computed, because the list is too long; else empty.
+        untried: the names of bounds that might be tighter but were not computed; empty if there are none.
 
     Example:
         >>> from discreet import PureDP
@@ -80,14 +80,14 @@ class Composition:
 def compose(
     events: Iterable[object], adaptive: bool | str = True, *, delta: object = None
 ) -> Composition:
-    """Return the total cost of some releases; every figure is an upper bound.
+    """Return the total cost of a list of releases; every figure is an upper bound.
 
     Args:
         events: events, guarantees, releases, or (mechanism, scores) pairs.
-        adaptive: True if a release may have been chosen after seeing earlier answers (the usual case):
-            then only sums that are privacy filters count. ``"questions"`` if the kinds of mechanism and
-            their ε were fixed in advance and only the questions were chosen along the way (as in peeling).
-            False if the whole list was fixed in advance, questions included.
+        adaptive: True if a release may have been chosen after seeing earlier answers (the usual case);
+            then only the sums of ε and of ρ are used, which are privacy filters. ``"questions"`` if the
+            kinds of mechanism and their ε were fixed in advance and only the questions were chosen along
+            the way (as in peeling). False if the whole list was fixed in advance, questions included.
         delta: the δ allowed in ``approx``; by default the sum of the events' own δ.
 
     With ``adaptive=True`` the figures hold only if they were set as caps in advance, as in a ledger.
@@ -136,7 +136,7 @@ def compose(
 
 
 def sum_of_epsilon(events: Sequence[Event]) -> PureDP:
-    """Return only the sum of ε, with its proof; infinite if a release is not pure.
+    """Return the sum of all ε, with its proof; infinite if a release is not pure DP.
 
     Example:
         >>> sum_of_epsilon([Event(PureDP("0.1")), Event(PureDP("0.2"), count=2)])
@@ -148,7 +148,7 @@ def sum_of_epsilon(events: Sequence[Event]) -> PureDP:
 
 
 def _merged(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Merge equal promises with equal proofs into one event with a larger count."""
+    """Merge events with equal guarantees and equal proofs into one event with their total count."""
     if len(events) == 1:
         return events
     counts: Counter[tuple[Guarantee, Proof | None]] = Counter()
@@ -163,7 +163,7 @@ def _merged(events: tuple[Event, ...]) -> tuple[Event, ...]:
 def _proof(
     events: Sequence[Event], measure: type[Guarantee], bound: EpsilonBound | None = None
 ) -> Proof | None:
-    """Return the proof of each release's promise and of their sum; an unproved promise is an assumption."""
+    """Return the proof of the total cost in ``measure``; it assumes every guarantee that has no proof."""
     if bound is not None and bound.name == OF_RHO:
         measure = ZCDP
     needed = ZCDP if measure is ZCDP else PureDP
@@ -190,15 +190,16 @@ def _delta(event: Event) -> Fraction:
 
 
 def _total(costs: Iterable[tuple[Exact, int]]) -> Exact:
-    """Return the sum of costs times counts; infinity is a float, which cannot be added to every rational."""
+    """Return the exact sum of each cost times its count; infinite if one of the costs is."""
     listed = [(cost, count) for cost, count in costs if count]
+    # Infinity is a float, and adding a float to a very large rational overflows.
     if any(cost == math.inf for cost, _ in listed):
         return math.inf
     return sum((Fraction(cost) * count for cost, count in listed), Fraction(0))
 
 
 def _sums(events: tuple[Event, ...], target: Fraction, lost: Fraction) -> tuple[EpsilonBound, ...]:
-    """Return the privacy filters: sums of ε and of ρ, each with the sum of δ."""
+    """Return the bounds from privacy filters: the sum of ε, and the sum of ρ converted to (ε, δ)."""
     if lost > target:
         return (EpsilonBound("the events' own δ add up to more than the δ allowed", math.inf),)
     epsilon = _total((core(e.guarantee).exact_in(PureDP), e.count) for e in events)

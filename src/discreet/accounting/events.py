@@ -24,16 +24,15 @@ Parameter = str | int | bool
 class Event:
     """One kind of past or planned release: its guarantee and how often it happens.
 
-    An event holds no data and no random bits: a parameter is a word, a whole number or a boolean, so
-    an event cannot carry scripted randomness.
+    An event holds no data and no random bits: its parameters can only be texts, whole numbers or booleans.
 
     Attributes:
         guarantee: the guarantee of each release, by the mechanism's own tightest proof.
-        mechanism: its name.
+        mechanism: the mechanism's name.
         count: the number of such releases.
         neighbours: the neighbour relation of the guarantee; ``"add-remove"`` or ``"replace"``, or another
             description, which is comparable only with itself.
-        purpose: its purpose, in the user's words. Ledgers store it, so it must contain no data.
+        purpose: the releases' purpose, in the user's words. Ledgers store it, so it must contain no data.
         parameters: the mechanism's parameters.
 
     Example:
@@ -111,12 +110,12 @@ class Event:
         neighbours: str = ADD_REMOVE,
         purpose: str = "",
     ) -> Event:
-        """Return the event of ``mechanism.select_each`` if a person is in at most ``rows_per_person`` rows.
+        """Return the event of ``mechanism.select_each`` if each person has at most ``rows_per_person`` rows.
 
-        State the sensitivity for adding or removing a person, under either relation. Adding or removing a
-        person costs one release for each of their rows. Replacing one costs the same number of releases,
-        each at its price for two people (``docs/proofs/many-rows.md``). For a relation described in other
-        words, state the sensitivity and the number of rows that one step of that relation changes.
+        Give the sensitivity for adding or removing a person, even with ``neighbours="replace"``. Adding or
+        removing a person costs one release for each of their rows. Replacing a person costs the same number
+        of releases, each at its price for two people (``docs/proofs/many-rows.md``). For any other relation,
+        give the sensitivity and the number of rows that one step of that relation changes.
 
         Example:
             >>> from discreet import PermuteAndFlip, PureDP
@@ -142,7 +141,7 @@ class Event:
         )
 
     def under(self, neighbours: str) -> Event:
-        """Return the same event for another neighbour relation; raise an error if nothing follows.
+        """Convert the event to another neighbour relation; raise an error if that is not possible.
 
         Replacing a person is removing one and adding one, so it costs as much as two people. A guarantee
         for replacement implies nothing about adding or removing a person.
@@ -157,7 +156,7 @@ class Event:
 
 
 def events_of(things: Iterable[object]) -> tuple[Event, ...]:
-    """Return events under one neighbour relation."""
+    """Convert guarantees and releases to events under one neighbour relation; refuse any that do not fit."""
     # Ten thousand equal guarantees share one event, which is built once.
     made: dict[tuple[Guarantee, Proof | None], Event] = {}
 
@@ -180,7 +179,7 @@ def events_of(things: Iterable[object]) -> tuple[Event, ...]:
 
 
 def text(name: str, value: object, *, empty: bool = False) -> str:
-    """Check a short printable text."""
+    """Return the text if it is printable and short enough; raise an error otherwise."""
     if not isinstance(value, str) or len(value) > LONGEST_TEXT or not (value or empty):
         raise refuse(name, value, f"a text of at most {LONGEST_TEXT} characters")
     if not value.isprintable():
@@ -189,7 +188,7 @@ def text(name: str, value: object, *, empty: bool = False) -> str:
 
 
 def shortened(words: str) -> str:
-    r"""Return discreet's own words in the form that ``text`` accepts: on one line, cut off if long.
+    r"""Return a text in a form that ``text`` accepts: on one line, and cut off if it is too long.
 
     Example:
         >>> shortened("mode of code, where a = 1\nand b = 2")
@@ -210,5 +209,8 @@ def _parameter(name: str, value: object) -> Parameter:
 
 
 def core(guarantee: Guarantee) -> Guarantee:
-    """Return the part of an (ε, δ) guarantee that holds outside its event of probability δ: ε-DP."""
+    """Return the ε-DP part of an (ε, δ) guarantee; return any other guarantee unchanged.
+
+    This part holds outside an event of probability δ.
+    """
     return PureDP(guarantee.exact[0]) if isinstance(guarantee, ApproxDP) else guarantee

@@ -1,4 +1,7 @@
-"""Bounds for lists fixed in advance, by privacy loss distributions: ``docs/proofs/composition.md``."""
+"""Bounds on the total ε of lists fixed in advance, by privacy loss distributions.
+
+The proofs are in ``docs/proofs/composition.md``.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +34,8 @@ OPTIMAL = "the optimal composition of bounded range"
 OFFSETS = "bounded range at its worst offsets, with the privacy loss distribution"
 
 Ranged = BoundedRange | AveragedRange
-"""Promises with a range once hidden coins are fixed; a bound that holds for every outcome of the coins
-holds on average.
+"""Guarantees of bounded range, at least once hidden coins are fixed. A bound that holds for every outcome of
+the coins also holds on average.
 """
 
 Kinds = Sequence[tuple[Guarantee, int]]
@@ -41,7 +44,7 @@ Box = tuple[tuple[Fraction, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class EpsilonBound:
-    """An ε that holds at the requested δ, with the name of its bound."""
+    """An ε that holds at the requested δ, with the name of the bound that gives it."""
 
     name: str
     epsilon: Exact
@@ -52,7 +55,7 @@ def fixed_list_bounds(
 ) -> tuple[EpsilonBound, ...]:
     """Return every bound that requires the costs, or the whole list, to be fixed in advance.
 
-    ``delta`` is what remains after the events' own δ.
+    ``delta`` is the allowed δ minus the events' own δ.
     """
     counts: Counter[Guarantee] = Counter()
     for event in events:
@@ -69,7 +72,7 @@ def fixed_list_bounds(
 def left_out(
     bounds: Sequence[EpsilonBound], guarantees: Iterable[Guarantee], adaptive: object
 ) -> str:
-    """Name a tighter bound that exists but was not computed; empty if there is none."""
+    """Name the bounds that might be tighter but were not computed; empty if there are none."""
     found = {bound.name for bound in bounds}
     kinds = [guarantee for guarantee in guarantees if not _is_free(guarantee)]
     ranged = any(isinstance(guarantee, Ranged) for guarantee in kinds)
@@ -86,7 +89,7 @@ def _is_free(guarantee: Guarantee) -> bool:
 
 
 def _by_worst_curves(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
-    """Replace each release by the worst curve its guarantee allows; the questions may be adaptive."""
+    """Return the bound that uses the worst curve of each guarantee; it holds for adaptive questions too."""
     releases = [loss_curve_of(guarantee, count) for guarantee, count in kinds]
     known = [release for release in releases if release is not None]
     points = max(_POINTS, 2 * sum(release.count for release in known))
@@ -97,7 +100,7 @@ def _by_worst_curves(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
 
 
 def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
-    """Return the bound for bounded range with one offset per release, which needs a list fixed in advance."""
+    """Return the bound with one offset per bounded-range release; valid only for lists fixed in advance."""
     if len(kinds) == 1:
         guarantee, count = kinds[0]
         if isinstance(guarantee, Ranged | FlippedCoins):
@@ -128,10 +131,10 @@ def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
 def _worst_offset(
     ranged: Sequence[tuple[Fraction, int]], others: Sequence[LossCurve], delta: Fraction
 ) -> Exact:
-    """Return an upper bound on the largest ε over all offsets, by splitting the worst box again and again.
+    """Return an upper bound on ε over all offsets, by repeatedly splitting the box with the largest ε.
 
-    Releases of equal range have equal offsets in the worst case, so a box has one side per range. Every
-    box's figure is an upper bound for its offsets, so stopping at any time is safe.
+    Releases of equal range have equal offsets in the worst case, so a box has one side per range. The
+    figure of a box is an upper bound for all offsets in it, so the search may stop at any time.
     """
     everything = [LossCurve(lambda _, ratio: ratio, epsilon, count) for epsilon, count in ranged]
     releases = sum(release.count for release in [*everything, *others])
@@ -154,7 +157,7 @@ def _worst_offset(
 
 
 def _halves(box: Box, counts: Sequence[int]) -> tuple[Box, Box]:
-    """Cut the box across the side that matters most: the widest, weighted by how often it occurs."""
+    """Cut the box in half across its widest side, where each width is weighted by its count."""
     side = max(range(len(box)), key=lambda i: (box[i][1] - box[i][0]) * counts[i])
     low, high = box[side]
     middle = (low + high) / 2

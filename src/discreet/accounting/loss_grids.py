@@ -1,9 +1,9 @@
 """Privacy losses on a grid: pairs that dominate a release, composed as polynomials in ball arithmetic.
 
-A release is replaced by a pair of laws that is at least as easy to tell apart and has only losses that are
-multiples of a step h. The pair's masses are the coefficients of a polynomial, and polynomials are multiplied.
-Nothing is sampled, truncated or rounded down: every figure is the upper end of a ball. Proofs:
-``docs/proofs/composition.md``.
+Each release is replaced by a pair of distributions that is at least as easy to tell apart and whose losses
+are all multiples of a step h. The probabilities of these losses are the coefficients of a polynomial, and
+composing releases multiplies their polynomials. Nothing is sampled, truncated or rounded down: every figure
+is the upper end of a ball. The proofs are in ``docs/proofs/composition.md``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from discreet._exact.numbers.exact import Exact
 from discreet.guarantees import AveragedRange, BoundedRange, Guarantee, LaplaceDominated, PureDP
 
 PRECISION = 160
-"""The precision in bits. A composed mass is known to about 2⁻¹⁴⁰ of its own size."""
+"""The precision in bits. Composed masses have a relative error of about 2⁻¹⁴⁰."""
 
 Curve = Callable[[Fraction, Any], Any]
 """The hockey-stick divergence at τ, given ln τ in [-ε, ε] exactly and τ as a ball."""
@@ -30,7 +30,7 @@ Curve = Callable[[Fraction, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class LossCurve:
-    """One kind of release: its curve, the ε above which the curve is zero, and its count."""
+    """One kind of release: its divergence curve, the ε above which the curve is zero, and its count."""
 
     curve: Curve
     epsilon: Fraction
@@ -38,7 +38,7 @@ class LossCurve:
 
 
 def loss_curve_of(guarantee: Guarantee, count: int) -> LossCurve | None:
-    """Return the worst curve that the guarantee allows; None if it has none."""
+    """Return the worst divergence curve that the guarantee allows; None if no finite one is known."""
     if not isinstance(guarantee, PureDP | BoundedRange | LaplaceDominated):
         return None
     epsilon = guarantee.exact
@@ -57,10 +57,10 @@ def loss_curve_of(guarantee: Guarantee, count: int) -> LossCurve | None:
 
 
 def bounded_range_curve(epsilon: Fraction, lowest: Fraction, highest: Fraction) -> Curve:
-    """Return the upper envelope of the two-point pairs whose upper loss t lies in [lowest, highest].
+    """Return the upper envelope of the curves of two-point pairs with an upper loss t in [lowest, highest].
 
-    θ(t)(e^t − τ), θ(t) = (e^−t − e^−ε)/(1 − e^−ε), rises up to t = (ε + ln τ)/2 and falls after it; there
-    it is (1 − e^((ln τ − ε)/2))²/(1 − e^−ε).
+    The pair's curve θ(t)(e^t − τ), with θ(t) = (e^−t − e^−ε)/(1 − e^−ε), is largest at t = (ε + ln τ)/2 and
+    falls on both sides. Its value there is (1 − e^((ln τ − ε)/2))²/(1 − e^−ε).
     """
     with precision(PRECISION):
         least = ball_of(-epsilon).exp()
@@ -80,7 +80,7 @@ def bounded_range_curve(epsilon: Fraction, lowest: Fraction, highest: Fraction) 
 
 
 def grid_step(releases: Sequence[LossCurve], points: int) -> Fraction:
-    """Return a step of about 1/``points`` of the largest loss, which divides every ε if possible."""
+    """Return a step, about 1/``points`` of the largest total loss, that divides every ε if possible."""
     total = sum((release.epsilon * release.count for release in releases), Fraction(0))
     common = Fraction(0)
     for release in releases:
@@ -96,7 +96,7 @@ def grid_step(releases: Sequence[LossCurve], points: int) -> Fraction:
 
 
 class Losses:
-    """The composed loss distribution of a list of releases, as a polynomial in e^h."""
+    """The privacy loss distribution of a list of releases: a polynomial with one term per grid point."""
 
     def __init__(self, polynomial: Any, lowest: int, step: Fraction) -> None:
         self._polynomial = polynomial
@@ -105,7 +105,7 @@ class Losses:
 
     @staticmethod
     def of(releases: Sequence[LossCurve], step: Fraction) -> Losses:
-        """Compose the releases; an empty list has no loss."""
+        """Compose the releases on a grid with this step; an empty list has loss 0."""
         from flint import arb_poly
 
         with precision(PRECISION):
@@ -121,7 +121,7 @@ class Losses:
             return Losses(factors[0], lowest, step)
 
     def times(self, other: Losses) -> Losses:
-        """Return the composition of both lists."""
+        """Return the composition of this list and another one on the same grid."""
         with precision(PRECISION):
             return Losses(
                 self._polynomial * other._polynomial, self._lowest + other._lowest, self._step
@@ -144,7 +144,7 @@ class Losses:
 
     @cached_property
     def _suffixes(self) -> tuple[list[Any], list[Any]]:
-        """Return, for each grid point, the sums of p and of p·e^−loss over it and all larger losses."""
+        """Return, for each grid point, the sums of p and of p·e^−loss over the losses from that point up."""
         with precision(PRECISION):
             masses = self._polynomial.coeffs()[::-1]
             top = ball_of(-(self._lowest + len(masses) - 1) * self._step).exp()
@@ -164,7 +164,7 @@ class Losses:
         return min(Fraction(1), max(Fraction(0), Fraction(found)))
 
     def _between(self, position: int, above: Any, weighted: Any, allowed: Any) -> Exact:
-        """Return the ε between a grid point where δ is exceeded and the next, where it is not."""
+        """Solve for ε between grid point ``position``, where δ is exceeded, and the next, where it is not."""
         next_point = (position + 1) * self._step
         if not weighted > 0:
             return next_point
@@ -174,10 +174,11 @@ class Losses:
 
 
 def _masses(curve: Curve, reach: int, step: Fraction) -> list[Any]:
-    """Return the first law's masses at -reach·h, ..., reach·h, for a pair whose curve joins the grid points.
+    """Return the masses at the losses -reach·h, ..., reach·h for the curve's piecewise linear interpolation.
 
-    A convex curve lies below its chords, so joining its points by straight lines in τ dominates it. The
-    mass under the second law is the change of slope.
+    The interpolation is linear in τ. A convex curve lies below its chords, so the pair of the interpolated
+    curve dominates. The second distribution's mass at each grid point is the change of slope; the first
+    one's, which is returned, is τ times that change.
     """
     points = [position * step for position in range(-reach, reach + 1)]
     unit = ball_of(step).exp()

@@ -29,13 +29,13 @@ class ComparisonRow:
     """The errors of one mechanism at one ε.
 
     Attributes:
-        mechanism: its name.
-        epsilon: its ε.
+        mechanism: the mechanism's name.
+        epsilon: the mechanism's ε.
         expected_error: the mean error.
         error_deviation: the standard deviation of the error.
         error_95: the 95 % quantile of the error.
         best_probability: the probability of choosing a best candidate.
-        ratio: the mean error divided by that of the first mechanism at the same ε (None if that is zero).
+        ratio: the mean error divided by the first mechanism's at the same ε (None if the latter is zero).
         private: whether the mechanism has a privacy proof.
 
     Example:
@@ -56,7 +56,7 @@ class ComparisonRow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Sequence[ComparisonRow]):
-    """The rows of a comparison. It is a sequence that can also be shown as a data frame, chart or table.
+    """The rows of a comparison: a sequence that can also be shown as a data frame, chart or table.
 
     Example:
         >>> comparison = compare(Scores([3, 1, 0], sensitivity=1), epsilons=[1])
@@ -82,7 +82,7 @@ class Comparison(Sequence[ComparisonRow]):
         return [asdict(row) for row in self.rows]
 
     def frame(self) -> Any:
-        """Return a Polars or, without Polars, a pandas data frame; the records if neither is installed."""
+        """Return the rows as a Polars or else a pandas data frame; as records if neither is installed."""
         for library in ("polars", "pandas"):
             try:
                 module = __import__(library)
@@ -98,7 +98,7 @@ class Comparison(Sequence[ComparisonRow]):
         return comparison_chart(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the chart as PNG, SVG, or HTML that works offline."""
+        """Write the chart in the format given by the suffix of ``path``: .png, .svg, .html or .json."""
         from discreet.analysis.charts import save_chart
 
         return save_chart(self.chart(), path)
@@ -140,7 +140,7 @@ def compare(
         scores: the scores to choose from.
         mechanisms: classes, names, or mechanisms whose ε is ignored; by default permute-and-flip, the
             exponential mechanism and noisy max with Laplace noise.
-        epsilons: the values of ε to try: a number, several, or a range such as ``"0.1:2"``.
+        epsilons: the values of ε to try: a number, a list, or a range such as ``"0.1:2"``.
 
     Example:
         >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
@@ -235,7 +235,7 @@ _MOST_ROUND = 10
 
 
 def _round_numbers(low: Fraction, high: Fraction) -> list[Fraction]:
-    """Return both ends and as many round numbers between them as fit, at most ten numbers in all."""
+    """Return both ends of a range and up to eight round numbers between them."""
     first, last = (
         math.floor(math.log10(end.numerator) - math.log10(end.denominator)) for end in (low, high)
     )

@@ -47,7 +47,7 @@ class DisclosureRisk:
         world: the position of the world with that belief.
         answer: the answer (a candidate) that causes that belief.
         guess: the probability that an attacker who always guesses the likeliest world is right.
-        blind: the same probability without any answer, which is the largest prior.
+        blind: the same probability before any answer, which is the largest prior.
         bound: the upper bound on ``risk`` that the guarantee implies; 1 without a guarantee.
         steps: the largest distance between two worlds, in multiples of the range distance.
         warning: a reason not to rely on these numbers, or None.
@@ -78,7 +78,7 @@ class DisclosureRisk:
 def disclosure_risk(
     mechanism: Mechanism, worlds: Iterable[Scores], *, prior: Sequence[object] | None = None
 ) -> DisclosureRisk:
-    """Compute posterior beliefs by Bayes' rule from the mechanism's probabilities. **Not private**.
+    """Return the most that one answer can reveal about which world is real. **Not private**.
 
     Args:
         mechanism: the mechanism whose answer is seen.
@@ -116,12 +116,13 @@ def disclosure_risk(
 
 
 def disclosure_bound(epsilon: object, *, worlds: int = 2, steps: object = None) -> float:
-    """Return 1/(1 + (m−1)e^−kε), the most certain that an ε-DP mechanism's answer can make an attacker.
+    """Return 1/(1 + (m−1)e^−kε), a bound on an attacker's belief in any world after an ε-DP answer.
 
-    m is the number of equally likely ``worlds``, and any two of them are at most k = ``steps`` apart. The
-    default is two worlds, with and without one person, which are one step apart. For more than two worlds the
-    default is two steps, as between worlds that differ in *who is missing*: if neighbours add or remove a
-    person, three worlds cannot all be neighbours of each other. The published formula always uses k = 1.
+    m is the number of equally likely ``worlds``. Any two of them are at most k = ``steps`` steps of the
+    neighbour relation apart. The default is two worlds, with and without one person, which are one step
+    apart. For more than two worlds the default is two steps, as between worlds that differ in *who is
+    missing*: if neighbours add or remove a person, three worlds cannot all be neighbours of each other. The
+    published formula always uses k = 1.
 
     Example:
         >>> round(disclosure_bound(1), 4)
@@ -155,7 +156,7 @@ def epsilon_for_risk(risk: object, *, worlds: int = 2, steps: object = None) -> 
 
 
 def steps_between(worlds: int, steps: object) -> Fraction:
-    """Return how many steps apart two worlds are; by default 1 if there are two worlds, else 2."""
+    """Return how many steps apart worlds can be: ``steps``, by default 1 for two worlds and 2 for more."""
     return Fraction(min(worlds, 3) - 1) if steps is None else positive_distance("steps", steps)
 
 
@@ -185,7 +186,7 @@ def _prior(prior: Sequence[object] | None, count: int) -> Floats:
 
 
 def _bayes(log_joint: Floats) -> Floats:
-    """Normalise each column; an answer that is impossible in every world keeps a column of zeros."""
+    """Return the posterior beliefs, a column per answer; zeros if the answer is impossible in every world."""
     top = log_joint.max(axis=0)
     possible = top > -math.inf
     weights = np.zeros_like(log_joint)
@@ -195,7 +196,7 @@ def _bayes(log_joint: Floats) -> Floats:
 
 
 def _distances(worlds: list[Scores]) -> list[list[Fraction]]:
-    """Return the largest change of any score difference between each pair of worlds, exactly."""
+    """Return the exact range distance between the scores of each pair of worlds."""
     exact = [[Fraction(value) for value in world.values.tolist()] for world in worlds]
 
     def distance(one: list[Fraction], other: list[Fraction]) -> Fraction:
@@ -216,7 +217,7 @@ def _warning(mechanism: Mechanism, scores: Scores) -> str | None:
 def _bound(
     mechanism: Mechanism, scores: Scores, beliefs: Floats, distances: list[list[Fraction]]
 ) -> float:
-    """Return the largest π_w / Σ_v π_v e^(−D(w, v)/s) over worlds w: the proved bound at these distances."""
+    """Return the proved bound, the largest π_w / Σ_v π_v e^(−D(w, v)/s) over worlds w; 1 without a proof."""
     if _warning(mechanism, scores) is not None:
         return 1.0
     scale = noise_scale(mechanism, scores.range_distance)

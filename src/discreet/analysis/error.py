@@ -1,4 +1,4 @@
-"""The error of a choice, which is how far it is from the best score: mean, tail, quantile, variance.
+"""The error of a choice, its distance from the best score: mean, tail, quantile and variance.
 
 The *error* of choosing r is q* − q_r (q_r − q* for ``optimize="min"``). All results are computed from the
 mechanism's exact distribution, not from bounds or samples. **Not private**: these functions read the scores
@@ -43,14 +43,14 @@ class CandidateErrors:
         return self.in_scores(float(mass @ self.values))
 
     def in_scores(self, value: float) -> float:
-        """Convert a value in these units to a score difference; ``inf`` beyond float64."""
+        """Convert a value in these units to a score difference; ``inf`` if float64 overflows."""
         try:
             return math.ldexp(value, self.power)
         except OverflowError:
             return math.inf
 
     def at_least(self, least: Fraction, *, strictly: bool = False) -> npt.NDArray[np.bool_]:
-        """Return a mask of candidates with an error of at least (``strictly``: above) ``least``, exactly."""
+        """Return a mask of the candidates with an error of at least (or ``strictly`` above) ``least``."""
         threshold = float(min(least / Fraction(2) ** self.power, Fraction(PAIR_LIMIT)))
         margin = threshold * _DOUBTFUL
         reached: npt.NDArray[np.bool_] = self.values >= threshold
@@ -107,9 +107,9 @@ def error_variance(mechanism: Mechanism, scores: Scores) -> float:
 
 
 def error_tail(mechanism: Mechanism, scores: Scores, t: object) -> float:
-    """Return Pr[error ≥ t], for t of at least 0. **Not private**.
+    """Return Pr[error ≥ t], for t ≥ 0. **Not private**.
 
-    A float t stands for its exact binary value, like float scores.
+    A float t is taken at its exact binary value, as float scores are.
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -142,7 +142,7 @@ def error_quantile(mechanism: Mechanism, scores: Scores, level: object) -> float
 
 
 def quantile_of(errors: Floats, mass: Floats, level: Fraction) -> float:
-    """Return the least error e that the error stays at or below with probability at least ``level``."""
+    """Return the least e among ascending ``errors`` with Pr[error ≤ e] ≥ ``level``."""
     if level == 1:
         return float(errors[-1])
     # Tails are summed from the far end, because 1 − Σ would lose digits.
@@ -170,7 +170,7 @@ def error_distribution(mechanism: Mechanism, scores: Scores) -> tuple[Floats, Fl
 
 
 def score_difference(name: str, value: object) -> Fraction:
-    """Check and return a score difference of at least 0, exactly as given."""
+    """Check that a score difference is at least 0 and return it as an exact fraction."""
     if isinstance(value, float | np.floating) and not isinstance(value, bool):
         if not math.isfinite(value) or value < 0:
             raise refuse(name, value, "a finite number, 0 or above")

@@ -23,7 +23,7 @@ def family_name(family: Family) -> str:
 
 
 def family_list(families: Family | Iterable[Family] | None) -> list[Family]:
-    """Return the families as a list, by default the compared ones; raise if it is empty or has duplicates.
+    """Return the families as a list, by default ``CONTENDERS``; refuse an empty list and duplicates.
 
     Example:
         >>> [family_name(family) for family in family_list(None)]
@@ -45,7 +45,7 @@ def family_list(families: Family | Iterable[Family] | None) -> list[Family]:
 
 
 def noise_scale(mechanism: Mechanism, range_distance: Fraction) -> Fraction:
-    """Return the noise scale s: as given, or d/ε. It is zero if the mechanism always returns the best."""
+    """Return the noise scale s: the mechanism's own if it was given, else d/ε. Zero means no noise."""
     if mechanism.scale is not None:
         return mechanism.scale
     assert mechanism.epsilon is not None
@@ -53,7 +53,7 @@ def noise_scale(mechanism: Mechanism, range_distance: Fraction) -> Fraction:
 
 
 def required(mechanism: object) -> Mechanism:
-    """Return the mechanism; raise for a class, because it has no ε."""
+    """Return the mechanism; raise an error for anything else, such as a class, which has no ε."""
     if not isinstance(mechanism, Mechanism):
         raise refuse(
             "mechanism", mechanism, "a mechanism with its ε, such as PermuteAndFlip(epsilon=1)"

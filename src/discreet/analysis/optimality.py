@@ -57,7 +57,7 @@ def classes(n: int, k: int) -> tuple[Levels, ...]:
 
 
 def orders(levels: Levels) -> int:
-    """Return the number of vectors in the class.
+    """Return the number of vectors in the class: the distinct permutations of ``levels``.
 
     Example:
         >>> orders((0, 0, 2))
@@ -70,10 +70,10 @@ def orders(levels: Levels) -> int:
 
 
 def worst_neighbour(levels: Levels, level: int, k: int) -> Place | None:
-    """Return the neighbour where a candidate at this level is most likely, by Proposition 2 of the paper.
+    """Return the neighbour in which a candidate at this level is most likely to be chosen (Proposition 2).
 
-    The neighbour raises the candidate by one step. If the candidate is already a best one, the neighbour
-    lowers all others instead, which is the same up to a shift. Returns None if that leaves the lattice.
+    There the candidate is one step higher. If it is already a best one, all others are one step lower
+    instead, which is the same up to a shift. Returns None if that neighbour is not on the lattice.
 
     Example:
         >>> worst_neighbour((0, 2), 2, 3), worst_neighbour((0, 2), 0, 3), worst_neighbour((0, 3), 0, 3)
@@ -89,7 +89,7 @@ def worst_neighbour(levels: Levels, level: int, k: int) -> Place | None:
 
 
 def all_neighbours(levels: Levels, level: int, k: int) -> Iterator[Place]:
-    """Yield the class and level that a candidate of this level can have in any neighbouring lattice vector.
+    """Yield each class and level that a candidate at this level can have in a neighbour on the lattice.
 
     Up to a shift, a neighbour on the lattice has some of the candidates lowered by one step.
 
@@ -117,7 +117,9 @@ THRESHOLD = math.log((3 + math.sqrt(5)) / 2)
 """About 0.9624. The paper proves that permute-and-flip is optimal for ε at or above this (Theorem 3)."""
 
 SHARP_THRESHOLD = math.log(2)
-"""For ε ≥ ln 2 permute-and-flip is optimal on every lattice; below it, on no large one (our proof page)."""
+"""For ε ≥ ln 2 permute-and-flip is optimal on every lattice. For smaller ε and n ≥ 3 it is not a solution of
+the paper's program if k is large (``docs/proofs/optimality.md``).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ class OptimalMechanism:
         dual_error: the dual's lower bound on the error of any mechanism; equal to ``error`` up to rounding.
         chances: for each class of vectors and each level in it, the probability of one candidate at that
             level.
-        dual: the dual prices of the privacy constraints that are not zero, by pairs of ``Place``.
+        dual: the dual prices that are not zero, by privacy constraint (a pair of ``Place``).
 
     Example:
         >>> best = optimal_mechanism(epsilon=1, n=2, k=3)
@@ -209,7 +211,7 @@ def lattice_error(mechanism: Family, *, epsilon: object, n: int, k: int) -> floa
 def optimal_mechanism(
     *, epsilon: object, n: int, k: int, neighbours: str = "worst"
 ) -> OptimalMechanism:
-    """Solve the linear program for the best mechanism on the lattice, with its dual.
+    """Solve the linear program, and its dual, for the mechanism with the least average error on the lattice.
 
     Example:
         >>> best = optimal_mechanism(epsilon=1, n=3, k=4)
@@ -296,9 +298,10 @@ def _solver() -> tuple[Any, Any]:
 
 
 def permute_and_flip_threshold(*, n: int, k: int) -> float:
-    """Return the exact least ε at which permute-and-flip is optimal on the lattice; zero for n = 2.
+    """Return the least ε at which permute-and-flip solves the paper's program; zero for n = 2 or k = 1.
 
-    For n ≥ 3 it is the root of Σ_{j=1..k} e^(−jε) = 1, which tends to ln 2 as k grows. This is sharper than
+    From this ε on, permute-and-flip is also optimal among private symmetric mechanisms on the lattice. For
+    n ≥ 3 it is the root of Σ_{j=1..k} e^(−jε) = 1, which tends to ln 2 as k grows. This is sharper than
     Theorem 3 of the paper. The proof is in ``docs/proofs/optimality.md``.
 
     Example:
@@ -330,9 +333,9 @@ def permute_and_flip_dual(epsilon: object, *, n: int, k: int) -> dict[Place, flo
 
 
 def dual_prices(decay: Any, *, n: int, k: int, growth: Any = 1) -> dict[Place, Any]:
-    """Return the dual solution at e^−ε = ``decay``; it is exact if ``decay`` is rational.
+    """Return permute-and-flip's dual solution at e^−ε = ``decay``; it is exact if ``decay`` is rational.
 
-    A score vector with b best candidates has the weight ``growth`` to the power b.
+    In the average error, a score vector with b best candidates has the weight ``growth`` to the power b.
     """
     prices: dict[Place, Any] = {}
     for levels in sorted(classes(n, k), key=lambda q: q.count(0)):

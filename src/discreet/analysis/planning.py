@@ -1,4 +1,4 @@
-"""The ε needed for a given accuracy, from scores, or from n alone before any data is read.
+"""The ε needed for a given accuracy, computed from scores, or from n alone before any data is read.
 
 Every tail of the error falls as ε grows (``docs/proofs/worst-case-error.md``), so the least ε that meets a
 target is the root of a monotone function. The search first brackets the root and then refines the bracket.
@@ -65,7 +65,7 @@ class ErrorBasis:
 
         @cache
         def errors(optimize: str) -> CandidateErrors:
-            """Return the errors, which depend only on the direction, not on ε."""
+            """Return the candidates' errors, which depend on ``optimize`` but not on ε."""
             assert scores is not None
             return candidate_errors(PermuteAndFlip(epsilon=1, optimize=optimize), scores)
 
@@ -158,7 +158,7 @@ def budget_ratio(
 ) -> float:
     """Return the mechanism's ε divided by the ε of ``reference`` at the same expected error.
 
-    ``epsilon`` is the ε of ``reference``, by default the mechanism's own. **Not private**.
+    ``epsilon`` is the ε of ``reference``, by default ``reference.epsilon``. **Not private**.
 
     Example:
         >>> from discreet import Exponential, PermuteAndFlip

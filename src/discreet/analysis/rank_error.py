@@ -24,7 +24,7 @@ from discreet.errors import ParameterError
 from discreet.neighbours import REPLACE, Neighbours
 
 FINEST, USUAL = 10, 6
-"""log₂ of the number of sub-positions per grid point: at most 10, or 6 if the grid is long."""
+"""log₂ of the number of sub-positions per grid point: at most 10, and at least 6 unless the grid is long."""
 LINE, LARGEST_LINE = 1 << 20, 1 << 22
 """Limits on sub-positions: 2²⁰ over all groups if a grid point has more than 2⁶, and 2²² for one group.
 
@@ -33,7 +33,9 @@ The second limit does not apply if the grid itself has more points.
 
 
 def fineness(points: int, groups: int = 1) -> int:
-    """Return the number of fair coins that spread people who share a grid point, for several quantiles.
+    """Return how many fair coins assign each person to a sub-position of their grid point.
+
+    Each grid point has 2 to this power sub-positions. They are used only for several quantiles at once.
 
     Example:
         >>> fineness(121), fineness(121, groups=50), fineness(65_536), fineness(10**7)
@@ -44,10 +46,10 @@ def fineness(points: int, groups: int = 1) -> int:
 
 
 def most_sharing(people: int, *, points: int, groups: int = 1, fails: Fraction) -> int:
-    """Return a bound on the people who share a sub-position; it fails with probability at most ``fails``.
+    """Return a bound on how many people share a sub-position; it fails with probability at most ``fails``.
 
-    The probability that some c of N people all share a given one of M sub-positions is at most
-    (N choose c)/M^c ≤ (eN/(cM))^c. Each grid point has M sub-positions.
+    Each grid point has M sub-positions. If N people share a grid point, at least c of them are at a given
+    sub-position with probability at most (N choose c)/M^c ≤ (eN/(cM))^c.
 
     Example:
         >>> most_sharing(4_000_000, points=121, fails=Fraction(1, 40))
@@ -75,12 +77,12 @@ def rank_error(
     neighbours: str = "add-remove",
     sharing: object = 0,
 ) -> float:
-    """Return a bound on the rank error on any data with this ``sharing``; it holds with this probability.
+    """Return a bound on the rank error that holds with this probability on any data with this ``sharing``.
 
     Args:
         points: the number of points of the public grid.
         sharing: for several quantiles: the most people who share one sub-position; each grid point has up to
-            1024 of them.
+            1024 sub-positions.
 
     Example:
         >>> rank_error([0.5], points=121, epsilon=1)
@@ -101,7 +103,7 @@ def epsilon_for_rank_error(
     neighbours: str = "add-remove",
     sharing: object = 0,
 ) -> float:
-    """Return an ε at which ``rank_error`` is at most ``at_most``, on any data.
+    """Return the least ε, rounded up, at which ``rank_error`` is at most ``at_most``.
 
     Example:
         >>> round(epsilon_for_rank_error([0.5], points=121, at_most=10), 3)
@@ -120,7 +122,7 @@ def epsilon_for_rank_error(
 def _factor(
     at: Sequence[object], points: int, with_probability: object, neighbours: str, sharing: object
 ) -> tuple[Fraction, Fraction]:
-    """Return ε times the part of the error proportional to 1/ε, and the constant part of the error."""
+    """Return a and b for which the bound on the rank error is a/ε + b, after checking the arguments."""
     if isinstance(at, str) or not isinstance(at, Sequence) or not at:
         raise refuse("at", at, "a list of levels, such as [0.1, 0.5, 0.9]")
     levels = [probability("at", level) for level in at]
@@ -152,10 +154,10 @@ _NONE = (Fraction(0), Fraction(0))
 def _summed(
     levels: Sequence[Fraction], low: Fraction, high: Fraction, before: _Sum, after: _Sum
 ) -> _Sum:
-    """Return the largest sums of distances and of shared sub-positions over the choices for some levels.
+    """Return the largest coefficients of the noise and of ``sharing`` in the error bounds of some levels.
 
-    The levels lie between ``low`` and ``high``. ``before`` and ``after`` are the sums at these two cuts; a
-    choice between them inherits a weighted average of the two.
+    The levels lie between ``low`` and ``high``. ``before`` and ``after`` are the coefficients at these two
+    cuts; a level between them inherits their weighted average.
     """
     if not levels:
         return _NONE

@@ -1,8 +1,9 @@
 """Recommend a mechanism for a budget and a number of releases, with reasons.
 
 For one release under pure DP, permute-and-flip is never worse than the exponential mechanism. When many
-releases are composed under zCDP or (ε, δ)-DP, the exponential mechanism costs about a quarter of the ρ, so it
-can run at about twice the ε, and wins. This module computes how many releases it takes for it to win.
+releases are composed under zCDP or (ε, δ)-DP, the exponential mechanism costs about a quarter of
+permute-and-flip's ρ, so it can run at about twice the ε and has the smaller error. This module computes the
+least number of releases for which this holds.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ class Option:
     """One mechanism at the largest ε within the budget, with its error.
 
     Attributes:
-        mechanism: its name.
+        mechanism: the mechanism's name.
         epsilon: the ε of each release.
         error: the expected error of each release.
         composed: the cost of all releases together, in the budget's measure.
-        accountant: the accountant that a budget needs for this cost; None for a list fixed in advance,
-            because no budget can count its cost release by release.
+        accountant: the accountant that a budget needs for this cost; None if the cost holds only for a list
+            fixed in advance, because no accountant can count such a cost release by release.
     """
 
     mechanism: str
@@ -61,7 +62,7 @@ class Recommendation:
 
     Attributes:
         mechanism: the mechanism with the smallest expected error, at the ε that the budget allows.
-        options: all options considered, the best first.
+        options: all mechanisms considered, with the smallest error first.
         releases: the number of releases that share the budget.
         budget: the budget.
         crossover: the least number of releases at which the exponential mechanism has a smaller error than
@@ -110,7 +111,7 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """The data that errors are measured on, and how releases are composed."""
+    """The budget, how releases are composed, and the data that errors are measured on."""
 
     budget: Guarantee
     adaptive: bool | str
@@ -234,7 +235,7 @@ def _counted(cost: Exact) -> Exact:
 
 
 def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanism:
-    """Return the member of a family with the largest ε within the budget, to a few digits."""
+    """Return a family's mechanism at the largest ε that the budget allows, rounded down to a few digits."""
     if not member(family, 1).private:
         raise NotPrivateError(f"{member(family, 1).name} has no guarantee, so no budget allows it")
     limit = _limit(setting.budget)
@@ -265,7 +266,7 @@ def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanis
 
 
 def _cut(epsilon: Fraction, digits: int) -> Fraction:
-    """Round ε down to this many digits; the result is still affordable."""
+    """Round ε down to this many significant digits, so that it stays affordable."""
     unit = Fraction(10) ** (math.floor(math.log10(epsilon)) + 1 - digits)
     return math.floor(epsilon / unit) * unit
 
@@ -278,7 +279,7 @@ def _unaffordable(mechanism: Mechanism, setting: _Setting) -> ParameterError:
 
 
 def _crossover(setting: _Setting) -> int | None:
-    """Return the least number of releases at which the exponential mechanism is better, or None."""
+    """Return the least number of releases at which exponential beats permute-and-flip, or None."""
 
     def exponential_wins(releases: int) -> bool:
         errors = [

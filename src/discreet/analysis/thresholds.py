@@ -1,8 +1,9 @@
 """Plan the use of a threshold before any budget is spent: false alarms, misses, ε and alternatives.
 
-Suppose that every value differs from the threshold T by at least a margin. The hardest case has all values at
-T − margin, followed by one at T + margin. If the earlier values are lower, or the last one is higher, the
-right answer only becomes more likely.
+Suppose that every value differs from the threshold T by at least a margin, and that the last value is the
+only one above T. In the hardest such case, all values are at T − margin except the last, which is at
+T + margin. If the earlier values are lower, or the last one is higher, the right answer only becomes more
+likely.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _FARTHEST = 60.0
 
 @dataclass(frozen=True, slots=True)
 class ThresholdErrors:
-    """The probability that the answer about a threshold is wrong.
+    """The probabilities that a mechanism's answer about a threshold is wrong.
 
     Attributes:
         mechanism: the name of the mechanism that answers.
@@ -61,8 +62,9 @@ def threshold_errors(
     sensitivity: object = 1,
     monotonic: bool = False,
 ) -> ThresholdErrors:
-    """Return the probabilities of a false alarm and of a miss among ``n`` values that keep the margin.
+    """Return the probabilities of a false alarm and of a miss if only the last of ``n`` values is above.
 
+    The last value is one ``margin`` above the threshold, and all others are one ``margin`` below it.
     A mechanism that chooses the largest value gets one more candidate, "none of them", with the threshold as
     its score. Such a mechanism must know all values at once. A rule uses its own sensitivity.
 
@@ -101,7 +103,9 @@ def epsilon_for_threshold(
     sensitivity: object = 1,
     monotonic: bool = False,
 ) -> float:
-    """Return the least ε for a right answer with this probability, if values keep the margin. Data-free.
+    """Return the least ε at which the answer is right with this probability. Data-free.
+
+    The values are those of ``threshold_errors``: only the last of them is above the threshold.
 
     Example:
         >>> round(epsilon_for_threshold(n=52, margin=20, monotonic=True), 3)
@@ -153,7 +157,7 @@ class ThresholdAdvice:
 
     @property
     def best(self) -> ThresholdErrors:
-        """The mechanism with the fewest wrong answers, among those that need not know all values at once."""
+        """The mechanism least likely to be wrong, among those that need not know all values at once."""
         return min((o for o in self.options if not o.at_once), key=lambda option: option.wrong)
 
     @property

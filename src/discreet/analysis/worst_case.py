@@ -1,8 +1,8 @@
 """The largest error that any data can cause, computed from n and the noise scale alone.
 
-``docs/proofs/worst-case-error.md`` proves that in the worst case one candidate is best and all others are
-tied, and gives the maximum in closed form for the exponential mechanism. Data-free: this module reads no
-scores.
+For permute-and-flip and the exponential mechanism, ``docs/proofs/worst-case-error.md`` proves that in the
+worst case one candidate is best and all others are tied. For the exponential mechanism it gives the maximum
+in closed form. Data-free: this module reads no scores.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class WorstCase:
 
     Attributes:
         error: the expected error at the worst scores.
-        gap: how far the others lie below the best at these scores; for a staircase, the height of one step.
+        gap: how far all other candidates lie below the best one; for a staircase, the height of one step.
         p: exp(−gap/s), the maximiser of equations 7 and 8 of the permute-and-flip paper.
         proved: whether it is proved that no scores are worse; if False, this is the worst of the shapes
             searched.
@@ -68,6 +68,8 @@ def worst_case_error(
     gap: object = 0,
 ) -> float:
     """Return the largest expected error on any data with n candidates. Data-free.
+
+    If no maximum is proved for the mechanism, this is the largest error found (``WorstCase.proved``).
 
     Example:
         >>> from discreet import Exponential, PermuteAndFlip
@@ -128,9 +130,9 @@ def worst_case_tail(
 ) -> float:
     """Return the largest Pr[error ≥ t] that any data can cause, for t above zero.
 
-    For noisy max with any noise, the maximum occurs when all others lie exactly t (or the gap, if larger)
-    below the best. For exponential randomized response, the result is the largest value found among tied
-    scores.
+    For noisy max with any noise, which includes permute-and-flip and the exponential mechanism, the maximum
+    occurs when all others lie exactly t (or the gap, if larger) below the best. For any other mechanism, the
+    result is the largest value found among tied scores.
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -165,7 +167,7 @@ def _public(
 
 
 def _noiseless(mechanism: Mechanism, n: int, delta: Fraction, least: Fraction) -> WorstCase:
-    """Return the error without noise; only the chain of exponential randomized response has one."""
+    """Return the worst case without noise: no error, except for complete exponential randomized response."""
     chained = (
         isinstance(mechanism, ExponentialRandomizedResponse) and mechanism.variant == "complete"
     )
@@ -184,12 +186,13 @@ def _worst_response(
     delta: Fraction,
     least: Fraction,
 ) -> WorstCase:
-    """Apply equations 15 and 16 of the exponential randomized response paper, and its staircase.
+    """Return the worst of three cases: a single best candidate, all tied within Δ, or a staircase.
 
-    With a single best candidate (15), the error is 1 − π times that of the exponential mechanism. With all
-    candidates in the top set (16), the choice is uniform with probability π and then misses the best with
-    probability (n−1)/n. On a staircase with steps Δ, a uniform choice is (n−1)/2 steps off on average, so no
-    bound in ln n exists at any ε.
+    With a single best candidate (equation 15 of the paper on exponential randomized response), the error is
+    1 − π times that of the exponential mechanism. With all candidates in the top set (equation 16), the
+    choice is uniform with probability π and then misses the best with probability (n−1)/n. On a staircase
+    with steps Δ, a uniform choice is (n−1)/2 steps off on average, so no bound proportional to ln n holds at
+    any ε. For the naive variant only the first case is needed.
     """
     truth, step, low = float(mechanism.truth), float_up(delta / scale), float_up(least / scale)
     noise = float_up(scale)
@@ -219,7 +222,10 @@ def _worst_response(
 
 
 def _mean_step(n: int, step: float) -> float:
-    """Return Σ j·x^j / Σ x^j over j < n with x = e^−step, the exponential mechanism's mean step."""
+    """Return the exponential mechanism's mean error on a staircase of n candidates, in steps.
+
+    This is Σ j·x^j / Σ x^j over j < n with x = e^−step.
+    """
     if n * step < 1e-4:
         return (n - 1) / 2 - (n * n - 1) * step / 12
     first = 1 / math.expm1(step) if step < 700 else 0.0
@@ -231,9 +237,9 @@ _FAR = Fraction(10) ** 300
 
 
 def missed_chance(mechanism: Mechanism, n: int, *, step: Exact, distance: Exact) -> Chance:
-    """Return the probability of missing the best as a function of γ, the gap of all others.
+    """Return the probability of missing the best, as a function of the gap γ at which all others tie.
 
-    For most mechanisms it depends only on γ; a few also need Δ/s (``step``) or d/s (``distance``).
+    γ is in units of s. Most mechanisms need only γ; a few also need Δ/s (``step``) or d/s (``distance``).
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -256,7 +262,7 @@ def missed_chance(mechanism: Mechanism, n: int, *, step: Exact, distance: Exact)
 
 
 def _from_probabilities(mechanism: Mechanism, n: int, distance: Exact) -> Chance:
-    """Return ``missed_chance`` without a closed form, from the mechanism's probabilities at unit scale."""
+    """Return ``missed_chance`` for a mechanism without a closed form, from its probabilities."""
     if n > _LARGEST_GENERAL:
         raise refuse(
             "n", n, f"at most {_LARGEST_GENERAL} for {mechanism.name}, which has no closed form"
@@ -310,9 +316,9 @@ def error_bound(
     sensitivity: object = 1,
     monotonic: bool = False,
 ) -> float:
-    """Return (d/ε)·ln(n/β), a bound on these mechanisms' error that holds with probability 1 − β.
+    """Return (d/ε)·ln(n/β), an upper bound on the error that holds with probability 1 − β.
 
-    See ``expected_error_bound`` for the mechanisms and the sources.
+    The bound is for the exponential mechanism and permute-and-flip; see ``expected_error_bound``.
 
     Example:
         >>> round(error_bound(1, 1024, with_probability="0.95"), 3)
@@ -334,7 +340,7 @@ def error_bound_at(scale: Fraction, n: int, *, beta: Fraction) -> float:
 def worst_case_lower_bound(
     epsilon: object, n: int, *, sensitivity: object = 1, monotonic: bool = False
 ) -> float:
-    """Return (d/4ε)·ln n, a lower bound on the worst mean error (Proposition 5).
+    """Return (d/4ε)·ln n, a lower bound on the worst-case mean error (Proposition 5).
 
     On some data, the exponential mechanism and permute-and-flip have at least this mean error.
 

@@ -37,7 +37,7 @@ class Adapter:
         sampled: whether the mechanism can only be sampled.
         tables: for a pipeline, the schema of the tables used to record it.
         options: further options of the audit.
-        about: the claim, and who makes it.
+        about: a note on what is audited, such as the pipeline, its inputs and the neighbour relation.
 
     Example:
         >>> from discreet.audit.libraries import ADAPTERS
@@ -63,7 +63,7 @@ class Adapter:
 
     @property
     def version(self) -> str | None:
-        """Return the installed version; None if the library is not installed."""
+        """Return the installed version, or ``"a checkout"``; None if the library is not installed."""
         try:
             spec = importlib.util.find_spec(self.module)
         except (ImportError, ValueError):
@@ -81,7 +81,7 @@ class Adapter:
         return package.version if editable or place in origin.parents else "a checkout"
 
     def audit(self, epsilon: object = None, **options: Any) -> Verdict | Recording:
-        """Run the audit at this ε."""
+        """Run the audit at this ε, by default the adapter's own, with further options of the audit."""
         cost = positive("epsilon", self.epsilon if epsilon is None else epsilon)
         subject = wraps(self.run)(partial(self.run, cost=cost))
         subject.__name__ = self.name
@@ -94,5 +94,8 @@ class Adapter:
 def adapter(
     library: str, mechanism: str, module: str | None = None, **told: Any
 ) -> Callable[[Callable[..., Any]], Adapter]:
-    """Turn a function of an input and ``cost`` into an adapter; by default ``module`` is ``library``."""
+    """Return a decorator that turns a function of an input and ``cost`` into an ``Adapter``.
+
+    ``module`` is ``library`` by default; ``told`` sets further attributes of the adapter.
+    """
     return lambda run: Adapter(library, mechanism, module or library, run, **told)

@@ -1,4 +1,4 @@
-"""Charts of the analysis, as Altair objects to show, to save, or to put on a web page.
+"""Charts of analysis results, as Altair objects to show, to save, or to put on a web page.
 
 Every chart is readable without colour: lines differ in dash and marker, bars in shade. vl-convert renders the
 charts without a browser or a network. Charts of scores are **not private**, and have a note that says so.
@@ -213,7 +213,7 @@ def crossover_chart(
     monotonic: bool = False,
     mechanisms: Iterable[Family] = (PermuteAndFlip, Exponential),
 ) -> Any:
-    """Chart the worst expected error per release against k, if k releases share one budget. Data-free.
+    """Chart the worst expected error per release against the number of releases in one budget. Data-free.
 
     Example:
         >>> from discreet import ApproxDP

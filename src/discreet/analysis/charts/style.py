@@ -1,4 +1,4 @@
-"""The style of all charts and figures: shades, dashes and markers that survive a photocopy."""
+"""The style of all charts and figures: shades, dashes and markers that stay distinct in greyscale."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ CONFIG: dict[str, Any] = {
 def styled(
     chart: Any, *, title: str, subtitle: Sequence[str] = (), width: int = 520, height: int = 320
 ) -> Any:
-    """Give a chart its title and the common fonts and grid, with space for every label."""
+    """Return the chart with a title and with the fonts, grid and padding that all charts share."""
     words = altair().TitleParams(title, subtitle=list(subtitle))
     sized = chart.properties(width=width, height=height, padding=12, title=words)
     return sized.configure(**CONFIG)
@@ -193,7 +193,7 @@ def grouped_bars(data: Any, *, candidates: Any, names: Sequence[str], **bar: Any
 
 
 def look_of(mechanism: str) -> Look:
-    """Return the look of a registered mechanism, the same in every chart and figure.
+    """Return a registered mechanism's shade, dash and marker, the same in every chart and figure.
 
     Example:
         >>> look_of("permute-and-flip")
@@ -228,8 +228,8 @@ def _place(name: str) -> int:
 def look_scale(alt: Any, names: Sequence[str], part: int) -> Any:
     """Return the scale that maps series names to shades (0), dashes (1) or markers (2).
 
-    Beside mechanisms, other series are bounds, which are grey. Where there are no mechanisms, the series get
-    their looks, because greys are hard to tell apart.
+    In a chart of mechanisms, every other series is a bound and gets a grey look. In a chart without
+    mechanisms, the series get the mechanisms' looks, because greys are hard to tell apart.
     """
     places = [_place(name) for name in names]
     unused = [look for place, look in enumerate(_OF_MECHANISMS) if place not in places]
@@ -285,7 +285,7 @@ def save_chart(chart: Any, path: str | os.PathLike[str]) -> Path:
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
-    """Check that the path's suffix is a format we write and that its folder exists."""
+    """Return the path if its suffix is a supported format and its folder exists; raise an error otherwise."""
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise ParameterError(
@@ -297,7 +297,7 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
 
 
 def to_html(chart: Any) -> str:
-    """Return a complete page: title, text, the chart with all its scripts, and the data as a table.
+    """Return a complete HTML page: title, text, the chart with all its scripts, and the data as a table.
 
     Example:
         >>> from discreet import Scores
@@ -337,7 +337,7 @@ _SHEET = (
 
 
 def _rows(described: Any) -> list[dict[str, Any]]:
-    """Return the data of a chart: the longest list in it."""
+    """Return the data rows of a chart's description: the longest list of values in it."""
     found = [list(rows) for rows in described.get("datasets", {}).values()]
     parts = [described]
     while parts:
@@ -364,7 +364,7 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 
 def require_converter() -> None:
-    """Raise an error that names the extra if vl-convert is not installed."""
+    """Raise an error that names the extra to install if vl-convert is missing."""
     try:
         import vl_convert  # noqa: F401 - imported only to see whether it is installed
     except ImportError as error:

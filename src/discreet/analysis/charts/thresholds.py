@@ -14,7 +14,7 @@ from discreet.mechanisms import CrossingRule
 def split_chart(
     epsilon: object = 1, *, crossings: Sequence[int] = (1, 10, 100), monotonic: bool = False
 ) -> Any:
-    """Chart a threshold comparison's standard deviation against the threshold's share of ε. Data-free.
+    """Chart the standard deviation of a threshold comparison against the threshold's share of ε. Data-free.
 
     Example:
         >>> split_chart(crossings=[1]).to_dict()["title"]["text"]
