@@ -49,6 +49,7 @@ class _FilesAndSpark(LoadFileScheduling):  # type: ignore[misc]  # xdist has no 
         return "spark" if "spark" in nodeid.lower() else str(super()._split_scope(nodeid))
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
     """Return the scheduler of ``--dist loadfile``, the only one that we use."""
     return _FilesAndSpark(config, log)

@@ -101,12 +101,19 @@ def test_what_is_no_record_is_refused(damage: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "releases"), [("permute-and-flip", 10), ("exponential", 40), ("large-gap", 3)]
+    ("choice", "epsilon", "releases"),
+    [
+        ("permute-and-flip", "0.25", 10),
+        ("permute-and-flip", "1/3", 3),  # which the ledger rounds up at each payment
+        ("exponential", "0.25", 40),
+        ("large-gap", "0.25", 3),
+        ("large-gap", "1/3", 3),
+    ],
 )
 def test_the_budget_pays_for_what_was_decided_and_no_more(
-    state: dict[str, Any], tmp_path: Path, choice: str, releases: int
+    state: dict[str, Any], tmp_path: Path, choice: str, epsilon: str, releases: int
 ) -> None:
-    record = _record(state, choice=choice, releases=releases)
+    record = _record(state, choice=choice, epsilon=epsilon, releases=releases)
     (tmp_path / "record.json").write_text(json.dumps(record))
     path, ledger = str(tmp_path / "record.json"), str(tmp_path / "budget.db")
     Ledger.open(ledger).close()
@@ -116,11 +123,11 @@ def test_the_budget_pays_for_what_was_decided_and_no_more(
     command = [*shlex.split(record["command"])[1:], "--ledger", ledger]
     assert CliRunner().invoke(app, command).exit_code == 0
     extra = {"delta": Fraction("1e-6") / releases} if choice == "large-gap" else {}
-    mechanism = mechanism_named(choice, epsilon="0.25", **extra)
+    mechanism = mechanism_named(choice, epsilon=Fraction(epsilon), **extra)
     event = Event(
         mechanism.promise_at(Fraction(1)),
         mechanism=choice,
-        parameters={"epsilon": "1/4"},
+        parameters={"epsilon": str(Fraction(epsilon))},
     )
     with Ledger.open(ledger) as opened:
         for _ in range(releases):

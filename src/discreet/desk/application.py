@@ -1,8 +1,8 @@
 """The desk over HTTP: authentication, requests, and the page.
 
 A program sends its token in a header; a browser sends it in a cookie that no script can read. Every request
-must name a host on the owner's list; a request with a cookie must come from the desk's own page. Replies
-contain public facts, released answers, or one of a few fixed texts.
+must name a host on the owner's list; a request with a cookie that asks or changes anything must come from the
+desk's own page. Replies contain public facts, released answers, or one of a few fixed texts.
 """
 
 from __future__ import annotations

@@ -250,14 +250,14 @@ def _budget(choices: Choices, row: Mapping[str, Any]) -> dict[str, str]:
     pure, approx = row["total_pure"], row["total_approx"]
     if pure == "inf":  # every release has a δ, so both ε and δ add up
         return {
-            "epsilon": short(choices.epsilon * choices.releases),
+            "epsilon": _multiple(choices.epsilon, choices.releases, COST_UNIT),
             "delta": _multiple(choices.delta / choices.releases, choices.releases, DELTA_UNIT),
             "accountant": "epsilon-delta",
         }
     if approx < pure:
         rho = choices.decided.promise_at(choices.range_distance).to(ZCDP).exact
         return {"rho": _multiple(Fraction(rho), choices.releases, COST_UNIT)}
-    return {"epsilon": short(choices.epsilon * choices.releases)}
+    return {"epsilon": _multiple(choices.epsilon, choices.releases, COST_UNIT)}
 
 
 def _multiple(each: Fraction, count: int, grid: int) -> str:
