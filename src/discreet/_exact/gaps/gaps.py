@@ -218,7 +218,7 @@ class Gaps:
         return self._arithmetic.within(self._values, self.best, bounds, places)
 
     def gammas(self) -> tuple[Floats, Floats]:
-        """Return two floats for each gap; their sum is within about 2⁻¹⁰⁰·γ + 2⁻⁵⁰⁰ of γ.
+        """Return two arrays whose sum is γ of every candidate, to within about 2⁻¹⁰⁰·γ + 2⁻⁵⁰⁰.
 
         The term 2⁻⁵⁰⁰ matters only if scores differ by a subnormal number. Gaps are clipped to 2⁹⁰⁰. This
         reads every score, so use it for probabilities, not for a release.

@@ -1,9 +1,9 @@
-"""Convert scores with different sensitivities Δ_i to ratios that one person changes by at most one each.
+"""Convert scores with different sensitivities Δ_i to ratios; one person changes each by at most one.
 
-With a public shift t and a_i = q_i − tΔ_i, the ratio of candidate i is min_{j≠i} (a_i − a_j)/(Δ_i + Δ_j): its
-lead over candidate j, divided by the most that one person can change that lead, and the smallest such number
-over all j. If one person moves all scores in the same direction, the divisor is max(Δ_i, Δ_j). The results
-are exact (``docs/proofs/unequal-sensitivities.md``).
+With a public shift t and a_i = q_i − tΔ_i, the ratio of candidate i is min_{j≠i} (a_i − a_j)/(Δ_i + Δ_j).
+This is its smallest lead over another candidate, where each lead is divided by the most that one person can
+change it. If one person moves all scores in the same direction, the divisor is max(Δ_i, Δ_j). The results are
+exact (``docs/proofs/unequal-sensitivities.md``).
 """
 
 from __future__ import annotations

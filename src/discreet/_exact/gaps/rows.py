@@ -17,7 +17,7 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 class Scratch:
-    """Two buffers that one block of rows after another reuses, because allocating memory is slow."""
+    """Two buffers that successive blocks of rows reuse, because allocating memory is slow."""
 
     __slots__ = ("_buffers",)
 

@@ -130,14 +130,14 @@ def non_negative(name: str, value: object) -> Fraction:
 
 
 def _at_least_binary(value: object, exact: Fraction) -> Fraction:
-    """Return ``exact``, or the binary value of ``value`` if this is a float and larger."""
+    """Return ``exact``, or the exact binary value of a float ``value`` if that is larger."""
     if isinstance(value, float | np.floating):
         return max(exact, Fraction(float(value)))
     return exact
 
 
 def positive_distance(name: str, value: object) -> Fraction:
-    """Convert a distance above zero; a float means the larger of its decimal and its binary value.
+    """Convert a distance and refuse zero or less; a float means the larger of its decimal and binary value.
 
     Example:
         >>> positive_distance("sensitivity", 0.3) == Fraction(3, 10)
@@ -149,7 +149,7 @@ def positive_distance(name: str, value: object) -> Fraction:
 
 
 def non_negative_distance(name: str, value: object) -> Fraction:
-    """Convert a distance, zero or above; a float means the larger of its decimal and its binary value."""
+    """Convert a distance that may be zero; a float means the larger of its decimal and binary value."""
     return _at_least_binary(value, non_negative(name, value))
 
 
