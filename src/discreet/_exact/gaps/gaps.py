@@ -1,8 +1,8 @@
-"""The gaps to the best score, which are a mechanism's only input: exact, and computed on demand.
+"""The gap from each score to the best score, computed on demand and, if requested, exactly.
 
 Every mechanism depends on the scores q only through γ_r = (q* − q_r)/s, where q* is the best score and s the
-noise scale. :class:`Gaps` refers to the scores without a copy. It reads them once to find the best score
-overall and in every block, and then computes only the gaps that a sampler requests.
+noise scale. :class:`Gaps` does not copy the scores. It reads them once to find the best score overall and in
+every block, and then computes only the gaps that a sampler requests.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _ROWS_AT_ONCE = 256
 def best_of_rows(rows: Values, *, largest_is_best: bool) -> Values:
     """Return the best number of each row of a two-dimensional array; refuse NaN and an infinite best.
 
-    An infinite worst score is allowed here, because it is never chosen. ``require_finite`` refuses it when
-    the scores are passed in.
+    An infinite score that is not the best is allowed here, because it is never chosen. ``require_finite``
+    refuses it when the scores are passed in.
 
     Example:
         >>> best_of_rows(np.array([[1.0, 3.0], [-2.0, -1.0]]), largest_is_best=True)
@@ -97,14 +97,14 @@ _CLOSE = 2
 
 
 class Gaps:
-    """The gaps γ_r ≥ 0 of all candidates, exactly, without a copy of the scores.
+    """The gap γ_r ≥ 0 from each candidate's score to the best score, in units of the noise scale.
 
     Args:
         values: one-dimensional array of a native integer or float type, or of Python integers and
             Fractions (``dtype=object``). It is not copied, so it must not change during a release.
         scale: the noise scale s, a positive rational.
         largest_is_best: whether the best score is the largest; otherwise the least.
-        block: the number of candidates in a block; tests make it small.
+        block: the number of candidates in a block; tests use small blocks.
 
     Example:
         >>> gaps = Gaps(np.array([3, 7, 5]), scale=Fraction(2))
@@ -155,7 +155,7 @@ class Gaps:
 
     @property
     def native(self) -> bool:
-        """Whether the scores are machine numbers, for which the instructions are always the same."""
+        """Whether the scores are machine numbers, not Python objects with slow exact arithmetic."""
         return self._values.dtype.kind != "O"
 
     @property
@@ -174,7 +174,7 @@ class Gaps:
         self._best = best_of(values, largest_is_best=self._largest_is_best)
 
     def _bests(self, width: int) -> Values:
-        """Return the best score of each group of ``width`` candidates, and of the remainder at the end."""
+        """Return the best score of every ``width`` consecutive candidates; the last group may be shorter."""
         values, largest = self._values, self._largest_is_best
         whole = self.size // width
         bests = best_of_rows(values[: whole * width].reshape(whole, width), largest_is_best=largest)
@@ -194,33 +194,33 @@ class Gaps:
         return (difference if self._largest_is_best else -difference) / self.scale
 
     def gamma(self, index: int) -> float:
-        """Return γ of one candidate, as ``gather`` does."""
+        """Return γ of one candidate as a float, the same number as in ``gather``."""
         return self._arithmetic.gamma(self._values.item(index), self.best)
 
     def gather(self, indices: Indices) -> Floats:
-        """Return γ of some candidates as float64, within 2⁻⁵¹·γ + 2⁻⁹⁰, and at most ``FARTHEST_GAP``."""
+        """Return γ of these candidates to within 2⁻⁵¹·γ + 2⁻⁹⁰, clipped at ``FARTHEST_GAP``."""
         return self._arithmetic.gammas(self._values[indices], self.best)
 
     def stretch(self, start: int, stop: int) -> Floats:
-        """Return γ of the candidates in ``range(start, stop)``, as ``gather`` does."""
+        """Return γ of the candidates in ``range(start, stop)``, the same numbers as in ``gather``."""
         return self._arithmetic.gammas(self._values[start:stop], self.best)
 
     def steady_stretch(self, start: int, stop: int) -> Floats:
-        """Like ``stretch``, clipped to [2⁻¹⁰⁰, 150], in steps that do not depend on the scores."""
+        """Return γ like ``stretch``, clipped to [2⁻¹⁰⁰, 150]; the operations do not depend on the scores."""
         return self._arithmetic.steady_gammas(self._values[start:stop], self.best)
 
     def within(self, bounds: Floats, places: NDArray[Any]) -> Flags:
-        """Return whether γ of each candidate is at most its bound.
+        """Return, for each candidate i, whether its γ is at most ``bounds[places[i]]``.
 
-        A bound is from 2⁻⁸ to 500, or infinite. The result is correct if γ differs from its bound by more
-        than a relative 2⁻⁴⁸.
+        Each bound is between 2⁻⁸ and 500, or infinite. The result is correct if γ differs from the bound by
+        more than 2⁻⁴⁸ times the bound.
         """
         return self._arithmetic.within(self._values, self.best, bounds, places)
 
     def gammas(self) -> tuple[Floats, Floats]:
-        """Return all gaps as pairs (high, low); high + low is γ to within about a relative 2⁻¹⁰⁰, and 2⁻⁵⁰⁰.
+        """Return two arrays whose sum is γ of every candidate, to within about 2⁻¹⁰⁰·γ + 2⁻⁵⁰⁰.
 
-        The second bound matters only if scores differ by a subnormal number. Gaps are clipped to 2⁹⁰⁰. This
+        The term 2⁻⁵⁰⁰ matters only if scores differ by a subnormal number. Gaps are clipped to 2⁹⁰⁰. This
         reads every score, so use it for probabilities, not for a release.
         """
         with np.errstate(all="ignore"):
@@ -237,19 +237,18 @@ class Gaps:
     # ---- thresholds: a candidate that is far at a level has exp(−γ) < 2^−level ----
 
     def threshold(self, level: int) -> Scalar:
-        """Return a score such that every worse one has exp(−γ) < 2^−level."""
+        """Return a number such that every worse score has exp(−γ) < 2^−level."""
         return self._arithmetic.threshold(self.best, level)
 
     def is_far(self, indices: Indices, level: int) -> Flags:
-        """Return a mask of the candidates that are far at this level."""
+        """Return a mask of the candidates whose score is worse than ``threshold(level)``."""
         worse = np.less if self._largest_is_best else np.greater
         return worse(self._values[indices], self.threshold(level))
 
     def blocks(self, *, narrow: bool = False) -> tuple[int, Indices, Floats]:
-        """Return the block width, and each block's start and its best γ; the last block may pass the end.
+        """Return the width of the blocks, their starts and the smallest γ in each; the last may be shorter.
 
-        Narrow blocks take another pass over the scores, unless there are so few scores that all blocks are
-        narrow.
+        Narrow blocks need another pass over the scores. With few scores, blocks are always narrow.
         """
         width, bests = self._block_size, self._block_bests
         if bests is None or narrow:
@@ -259,14 +258,17 @@ class Gaps:
         return width, starts, self._arithmetic.gammas(bests, self.best)
 
     def parts(self, starts: Indices, width: int, count: int) -> Floats:
-        """Cut the block at each start into ``count`` equal parts; return γ of the best of each part."""
+        """Cut each of these blocks into ``count`` equal parts; return the smallest γ in each part."""
         stretches = [self._values[start : start + width] for start in starts.tolist()]
         rows = np.concatenate(stretches).reshape(-1, width // count)
         bests = best_of_rows(rows, largest_is_best=self._largest_is_best)
         return self._arithmetic.gammas(bests, self.best)
 
     def few_near(self, level: int, *, most: int) -> Indices | None:
-        """Return the candidates near at this level; None if there are many, or finding them is slow."""
+        """Return all candidates with scores no worse than ``threshold(level)``, or None.
+
+        None means that there are more than ``most``, or that finding them would be slow.
+        """
         bests, threshold = self._block_bests, self.threshold(level)
         if bests is None:
             flags = self._is_near(self._values, threshold)
@@ -278,7 +280,7 @@ class Gaps:
         return found if len(found) <= most else None
 
     def some_near(self, level: int, *, count: int) -> bool:
-        """Return whether any of about ``count`` candidates at fixed positions is not far at this level."""
+        """Return whether any of about ``count`` evenly spaced scores reaches ``threshold(level)``."""
         some = self._values[:: max(1, self.size // count)]
         return bool(self._is_near(some, self.threshold(level)).any())
 
@@ -293,7 +295,7 @@ class Gaps:
             yield self._listed(wanted[start : start + _BLOCKS_AT_ONCE], self.best, np.equal)
 
     def _listed(self, blocks: Indices, threshold: Scalar, test: Any) -> Indices:
-        """Return the candidates in these blocks that pass the test."""
+        """Return the candidates in these blocks that pass ``test(score, threshold)``."""
         size = self._block_size
         first, last = int(blocks[0]), int(blocks[-1]) + 1
         if last - first <= _CLOSE * len(blocks):

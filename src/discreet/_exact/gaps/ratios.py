@@ -1,9 +1,9 @@
-"""Scores with different sensitivities, as ratios that all change by at most one.
+"""Convert scores with different sensitivities Δ_i to ratios; one person changes each by at most one.
 
-With a_i = q_i − tΔ_i, the ratio of candidate i is min_{j≠i} (a_i − a_j)/(Δ_i + Δ_j): its smallest lead over
-another candidate, divided by the most that one person can change that lead. If one person moves all scores in
-the same direction, the divisor is max(Δ_i, Δ_j). The results are exact
-(``docs/proofs/unequal-sensitivities.md``).
+With a public shift t and a_i = q_i − tΔ_i, the ratio of candidate i is min_{j≠i} (a_i − a_j)/(Δ_i + Δ_j).
+This is its smallest lead over another candidate, where each lead is divided by the most that one person can
+change it. If one person moves all scores in the same direction, the divisor is max(Δ_i, Δ_j). The results are
+exact (``docs/proofs/unequal-sensitivities.md``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ def ratios(
     shift: Fraction,
     monotonic: bool,
 ) -> list[Fraction]:
-    """Return the ratio of each candidate, in time n log n; at most one sensitivity may be zero.
+    """Return the ratio of each candidate, as the module defines it; at most one sensitivity may be zero.
+
+    This takes time n log n.
 
     Example:
         >>> steps = [Fraction(1), Fraction(1), Fraction(3)]
@@ -54,7 +56,7 @@ def ratios(
 
 
 def _any_way(points: list[Point]) -> list[Slope]:
-    """Return the largest slope from each (−x_i, y_i) to another point (x_j, y_j); points go left to right."""
+    """Return for each i the largest slope from (−x_i, y_i) to (x_j, y_j) over j ≠ i; points are sorted."""
     hull = _upper_hull(points[1:])
     first = _steepest(hull, -points[0][0], points[0][1])
     _add(hull, points[0])
@@ -67,7 +69,7 @@ def _any_way(points: list[Point]) -> list[Slope]:
 
 
 def _one_way(points: list[Point]) -> list[Slope]:
-    """Return the largest (y_j − y_i)/max(x_i, x_j) over j ≠ i for each i; points go left to right."""
+    """Return for each i the largest (y_j − y_i)/max(x_i, x_j) over j ≠ i; points are sorted."""
     hull = _upper_hull(points[-1:])
     # To the right, take the largest slope from (0, y_i); to the left, take the highest point.
     right = []
@@ -81,7 +83,7 @@ def _one_way(points: list[Point]) -> list[Slope]:
 
 
 def _upper_hull(points: Iterable[Point]) -> list[Point]:
-    """Return the corners of the upper hull from right to left, for points ordered from left to right."""
+    """Return the corners of the upper hull from right to left; points are sorted."""
     hull: list[Point] = []
     for point in reversed(list(points)):
         _add(hull, point)
@@ -89,7 +91,7 @@ def _upper_hull(points: Iterable[Point]) -> list[Point]:
 
 
 def _add(hull: list[Point], point: Point) -> None:
-    """Add a point at the left of the hull; skip a point directly below the last corner."""
+    """Add a point to the left end of the hull, unless it is directly below the last corner."""
     if hull and hull[-1][0] == point[0]:
         return  # points with the same x come highest first
     while len(hull) > 1 and _turn(point, hull[-1], hull[-2]) >= 0:
@@ -98,13 +100,17 @@ def _add(hull: list[Point], point: Point) -> None:
 
 
 def _turn(start: Point, first: Point, second: Point) -> int:
-    """Return a positive number if ``second`` has the larger slope from ``start``; both lie right of it."""
+    """Return a number above 0 if the slope from ``start`` to ``second`` is larger than to ``first``.
+
+    The result is 0 if the slopes are equal, and negative if the slope to ``second`` is smaller. Both points
+    lie to the right of ``start``.
+    """
     (x, y), (a, b), (c, d) = start, first, second
     return (a - x) * (d - y) - (b - y) * (c - x)
 
 
 def _steepest(hull: list[Point], x: int, y: int) -> Slope:
-    """Return the largest slope from a point left of the hull to one of its corners."""
+    """Return the largest slope from the point (x, y), left of the hull, to a corner of the hull."""
     # From left to right, slopes to the corners grow and then fall; stop before the first fall.
     last = len(hull) - 1
     step = bisect_left(

@@ -1,4 +1,4 @@
-"""The gaps of many rows of scores at once, each to the best score of its own row."""
+"""Gaps for many rows of scores at once; each gap is to the best score of the same row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 class Scratch:
-    """Buffers that consecutive blocks reuse, because allocating cleared pages is slow."""
+    """Two buffers that successive blocks of rows reuse, because allocating memory is slow."""
 
     __slots__ = ("_buffers",)
 
@@ -25,14 +25,14 @@ class Scratch:
         self._buffers: list[Floats] = [np.empty(0)] * 2
 
     def __call__(self, number: int, size: int) -> Floats:
-        """Return the first ``size`` entries of one of the buffers."""
+        """Return the first ``size`` entries of buffer ``number``; enlarge it if necessary."""
         if len(self._buffers[number]) < size:
             self._buffers[number] = np.empty(size)
         return self._buffers[number][:size]
 
 
 class RowGaps:
-    """The gaps γ ≥ 0 of every score to the best of its row, like ``Gaps`` for one row.
+    """The gap γ ≥ 0 from every score to the best score in its row; ``Gaps`` does this for one row.
 
     A *place* is a position in the array of all scores.
 
@@ -103,7 +103,7 @@ class RowGaps:
 
     @property
     def ordinary(self) -> bool:
-        """Whether floats can be trusted; otherwise every row is handled by ``Gaps``."""
+        """Whether the error bounds of floats hold for these scores and this scale; if not, use ``Gaps``."""
         kind = self._values.dtype.kind
         if kind == "f" and not self._arithmetic.cannot_overflow(float(np.abs(self.bests).max())):
             return False
@@ -139,7 +139,7 @@ class RowGaps:
         return (difference if self._largest_is_best else -difference) / self.scale
 
     def gather(self, places: Indices) -> Floats:
-        """Return γ of some scores as float64, within 2⁻⁵¹·γ + 2⁻⁹⁰ (lemma 4), at most ``FARTHEST_GAP``."""
+        """Return γ of these scores to within 2⁻⁵¹·γ + 2⁻⁹⁰ (lemma 4), clipped at ``FARTHEST_GAP``."""
         found = np.empty(len(places))
         self._behind(
             self._values[places], self.bests[self.row_of(places)], found, np.empty_like(found)
@@ -147,14 +147,14 @@ class RowGaps:
         return self._arithmetic.from_differences(found)
 
     def gammas(self) -> Floats:
-        """Return γ of all scores, as ``gather`` does, in memory that the next call overwrites."""
+        """Return γ of all scores, the same numbers as in ``gather``; the next call overwrites the array."""
         return self._arithmetic.from_differences(self._all_behind())
 
     def within(self, bounds: Floats, words: NDArray[Any]) -> tuple[Indices, Floats]:
-        """Return the places whose γ is at most ``bounds[word]``, and γ there as ``gather`` returns it.
+        """Return the places p whose γ is at most ``bounds[words[p]]``, and γ of each of them.
 
         Bounds decrease: the first is infinite, the others go from 500 down to 2⁻⁸. The result is correct if γ
-        differs from its bound by more than a relative 2⁻⁴⁸ (lemma 4).
+        differs from its bound by more than 2⁻⁴⁸ times the bound (lemma 4).
         """
         behind = self._all_behind()
         limits = self._arithmetic.as_differences(bounds)
@@ -178,15 +178,15 @@ class RowGaps:
         return found
 
     def _shaped(self, values: Values) -> Values:
-        """Return all scores in the shape that matches ``_beside``."""
+        """Return an array of all scores as a table if all rows are equally long, else unchanged."""
         return values if self._width is None else values.reshape(-1, self._width)
 
     def _beside(self, bests: Values) -> Values:
-        """Return the best of each row, broadcast to its scores."""
+        """Return the best score of each row, in a shape that broadcasts with that of ``_shaped``."""
         return np.repeat(bests, self.lengths) if self._width is None else bests[:, None]
 
     def _behind(self, values: Values, bests: Values, out: Floats, spare: Floats) -> None:
-        """Write to ``out`` how far each score is behind the best, rounded at most once."""
+        """Write to ``out`` how far each score is behind the best of its row, rounded at most once."""
         better, worse = (bests, values) if self._largest_is_best else (values, bests)
         if values.dtype.kind != "f" and values.dtype.itemsize == 8:
             # Subtracting modulo 2⁶⁴ is exact for a non-negative difference.
@@ -200,7 +200,7 @@ class RowGaps:
 
 
 def in_blocks(starts: Indices, size: int, most: int) -> Sequence[tuple[int, int]]:
-    """Return ranges of rows with at most ``most`` scores each; a longer row is a range of its own.
+    """Split the rows into ranges with at most ``most`` scores each; a longer row is a range of its own.
 
     Example:
         >>> in_blocks(np.array([0, 3, 6, 20]), 22, 7)

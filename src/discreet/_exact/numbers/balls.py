@@ -1,7 +1,7 @@
-"""Interval arithmetic with flint's ``arb``, called a ball: a midpoint and a radius.
+"""Interval arithmetic with flint's ``arb``. Its intervals are called balls: a midpoint and a radius.
 
-Only this module sets flint's precision. A formula evaluated here is rounded up, so a reported cost is never
-too small.
+Only this module sets flint's precision. ``upper_bound`` rounds the value of a formula up, so a reported cost
+is never too small.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LARGEST_EXPONENT = 20_000
 class _Precision:
     """The lock for flint's precision, which is shared by the whole process.
 
-    Every computation with ``arb`` holds it, so no thread sees a precision set by another. The lock is
+    Every computation with ``arb`` holds this lock, so no thread sees a precision set by another. The lock is
     reentrant.
     """
 
@@ -43,7 +43,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Run interval arithmetic with this many bits, holding the lock."""
+    """Set flint's precision for a ``with`` block, and hold the lock until the block ends."""
     from flint import ctx
 
     with _Precision.lock, ctx.workprec(bits):
@@ -58,14 +58,14 @@ def bits_at_work() -> int:
 
 
 def ball_of(value: Fraction | int) -> Any:
-    """Return the interval (flint ``arb``) of an exact rational, at the current precision."""
+    """Return an interval (flint ``arb``) that contains a rational, at the current precision."""
     from flint import arb, fmpq
 
     return arb(fmpq(value.numerator, value.denominator))
 
 
 def upper_end(ball: Any) -> Exact:
-    """Return a rational at or above every point of a finite interval; ``inf`` beyond 2^±20000."""
+    """Return a rational at or above the upper end of a finite interval; ``inf`` from 2^20000 on."""
     mantissa, exponent = (int(part) for part in ball.upper().man_exp())
     if mantissa.bit_length() + exponent > _LARGEST_EXPONENT:
         return math.inf if mantissa > 0 else Fraction(0)
@@ -77,10 +77,11 @@ def upper_end(ball: Any) -> Exact:
 
 
 def upper_bound(formula: Callable[..., Any], *arguments: Fraction) -> Exact:
-    """Return an upper bound on ``formula(*arguments)``, tight to about 2⁻⁶⁴; ``inf`` if none is found.
+    """Return an upper bound on ``formula(*arguments)``, or ``inf`` if none is found.
 
-    ``formula`` takes and returns ``arb``. The precision is doubled until the interval is narrow: expressions
-    such as ε + e^−ε − 1 cancel for small ε, and more precision restores the cancelled digits.
+    ``formula`` takes and returns ``arb``. The precision is doubled, up to a limit, until the interval has a
+    relative width of about 2⁻⁶⁴. Expressions such as ε + e^−ε − 1 lose digits to cancellation for small ε,
+    and more precision restores them.
 
     Example:
         >>> float(upper_bound(lambda e: e + (-e).exp() - 1, Fraction(1)))

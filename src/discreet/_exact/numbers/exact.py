@@ -1,8 +1,8 @@
-"""Exact numbers for parameters: a user's value becomes a rational, or an error.
+"""Exact numbers for parameters: each value from a user is converted to a rational or refused.
 
-``epsilon`` and ``scale`` given as floats mean their shortest decimal (0.1 is one tenth). A float *distance*
-(a sensitivity) means the larger of its shortest decimal and its binary value, so rounding cannot make it
-smaller than intended. NumPy scalars are first converted to float64.
+A float given as ``epsilon`` or ``scale`` means its shortest decimal (0.1 is one tenth). A float given as a
+*distance* (a sensitivity) means the larger of its shortest decimal and its binary value, so rounding cannot
+make it smaller than intended. NumPy floats are first converted to float64.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RATIO = re.compile(rf"\s*[+-]?\d{{1,{_MOST_DIGITS}}}\s*/\s*\d{{1,{_MOST_DIGITS}
 
 
 def fraction_of_decimal(value: Decimal) -> Fraction | None:
-    """Return the exact rational of a finite decimal of reasonable size, else None."""
+    """Convert a decimal to a rational; return None if it is not finite or its exponent is too large."""
     if not value.is_finite():
         return None
     exponent = value.as_tuple().exponent
@@ -56,7 +56,7 @@ def _fraction_of_text(text: str) -> Fraction | None:
 
 
 def _exact(value: object) -> Fraction | None:
-    """Return the rational that ``value`` means, or None."""
+    """Return the rational that ``value`` means, or None if it is not an accepted number."""
     if isinstance(value, bool | np.bool_):
         return None
     if isinstance(value, np.floating):
@@ -80,12 +80,12 @@ def _exact(value: object) -> Fraction | None:
 
 
 def refuse(name: str, value: object, allowed: str) -> ParameterError:
-    """Return the error for a wrong public parameter, with its value and the allowed values."""
+    """Return the error for an invalid parameter; its message gives the value and what is allowed."""
     return ParameterError(f"⟨{name}⟩{echo(value)} is not allowed: it must be {allowed}")
 
 
 def echo(value: object) -> str:
-    """Return a parameter in a form the user recognises, whatever its ``repr`` does."""
+    """Return the value of a parameter as short text for a message, even if its ``repr`` fails."""
     try:
         text = repr(value)
     except Exception:  # another class's repr may raise anything; a huge integer raises ValueError
@@ -96,7 +96,7 @@ def echo(value: object) -> str:
 
 
 def above(name: str, value: object, bound: int) -> Fraction:
-    """Return a finite number above a bound; refuse anything else."""
+    """Convert ``value`` to a rational; refuse it unless it is finite and above ``bound``."""
     exact = _exact(value)
     if exact is None or exact <= bound:
         raise refuse(name, value, f"a finite number above {bound}")
@@ -104,7 +104,7 @@ def above(name: str, value: object, bound: int) -> Fraction:
 
 
 def finite(name: str, value: object) -> Fraction:
-    """Return a finite number of either sign; refuse anything else."""
+    """Convert ``value`` to a rational; refuse it unless it is a finite number."""
     exact = _exact(value)
     if exact is None:
         raise refuse(name, value, "a finite number")
@@ -112,7 +112,7 @@ def finite(name: str, value: object) -> Fraction:
 
 
 def positive(name: str, value: object) -> Fraction:
-    """Return a finite number above zero; refuse anything else.
+    """Convert ``value`` to a rational; refuse it unless it is finite and above zero.
 
     Example:
         >>> positive("epsilon", 0.1)
@@ -122,7 +122,7 @@ def positive(name: str, value: object) -> Fraction:
 
 
 def non_negative(name: str, value: object) -> Fraction:
-    """Return a finite number, zero or above; refuse anything else."""
+    """Convert ``value`` to a rational; refuse it unless it is finite and zero or above."""
     exact = _exact(value)
     if exact is None or exact < 0:
         raise refuse(name, value, "a finite number, 0 or above")
@@ -130,14 +130,14 @@ def non_negative(name: str, value: object) -> Fraction:
 
 
 def _at_least_binary(value: object, exact: Fraction) -> Fraction:
-    """Return the larger of the intended decimal and the stored binary value."""
+    """Return ``exact``, or the exact binary value of a float ``value`` if that is larger."""
     if isinstance(value, float | np.floating):
         return max(exact, Fraction(float(value)))
     return exact
 
 
 def positive_distance(name: str, value: object) -> Fraction:
-    """Return a finite distance above zero; a float means the larger of its decimal and binary value.
+    """Convert a distance and refuse zero or less; a float means the larger of its decimal and binary value.
 
     Example:
         >>> positive_distance("sensitivity", 0.3) == Fraction(3, 10)
@@ -149,12 +149,12 @@ def positive_distance(name: str, value: object) -> Fraction:
 
 
 def non_negative_distance(name: str, value: object) -> Fraction:
-    """Return a finite distance, zero or above; a float means the larger of its decimal and binary value."""
+    """Convert a distance that may be zero; a float means the larger of its decimal and binary value."""
     return _at_least_binary(value, non_negative(name, value))
 
 
 def cost(name: str, value: object) -> Exact:
-    """Return a privacy cost: zero or above, infinity allowed."""
+    """Convert a privacy cost to a rational or ``inf``; refuse it unless it is zero or above."""
     if isinstance(value, float | np.floating) and float(value) == math.inf:
         return math.inf
     # Our own conversions may produce longer rationals than a user may write.
@@ -167,7 +167,7 @@ def cost(name: str, value: object) -> Exact:
 
 
 def probability(name: str, value: object) -> Fraction:
-    """Return a number in [0, 1]; refuse anything else."""
+    """Convert ``value`` to a rational; refuse it unless it is from 0 to 1."""
     # As for a cost, our own rounding may produce longer numbers than a user may write.
     exact = value if type(value) is Fraction else _exact(value)
     if exact is None or not 0 <= exact <= 1:
@@ -176,7 +176,7 @@ def probability(name: str, value: object) -> Fraction:
 
 
 def whole(name: str, value: object, *, least: int = 1) -> int:
-    """Return a whole number, ``least`` or above; refuse anything else."""
+    """Convert ``value`` to an int; refuse it unless it is a whole number, ``least`` or above."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise refuse(name, value, f"a whole number, {least} or above")
     if value < least or int(value).bit_length() > _MOST_BITS:
@@ -185,7 +185,7 @@ def whole(name: str, value: object, *, least: int = 1) -> int:
 
 
 def float_up(value: Exact) -> float:
-    """Return the least float64 that is at least ``value``; costs are reported this way.
+    """Return the smallest float64 that is at least ``value``; costs are reported this way.
 
     Example:
         >>> float_up(Fraction(1, 10)), float_up(Fraction(10) ** 400)
@@ -199,7 +199,7 @@ def float_up(value: Exact) -> float:
 
 
 def shown(value: Exact) -> str:
-    """Return the shortest decimal that is at least ``value`` when read back by our rule for floats.
+    """Return ``value`` as text, rounded up to the shortest decimal of a float; ``inf`` if it is too large.
 
     Example:
         >>> shown(Fraction(3, 10)), shown(Fraction(4)), shown(Fraction(1, 3))
@@ -217,7 +217,7 @@ def shown(value: Exact) -> str:
 
 
 def float_down(value: Exact) -> float:
-    """Return the largest float64 that is at most ``value`` (``value`` non-negative)."""
+    """Return the largest float64 that is at most ``value``, which must not be negative."""
     try:
         nearest = float(value)
     except OverflowError:

@@ -1,6 +1,7 @@
-"""The two noise scales of a threshold: b₁ for the threshold, b₂ for every value, as exact rationals.
+"""The noise scales for values compared with a threshold: b₁ for the threshold, b₂ for each value.
 
-They satisfy ε = Δ/b₁ + k·Δ/b₂ exactly, for any share (docs/proofs/above-threshold.md, the split).
+Both are exact rationals. With sensitivity Δ and k = ``steps``, ε = Δ/b₁ + k·Δ/b₂ exactly, however ε is split
+between the two terms (docs/proofs/above-threshold.md, "The split").
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ _ROOT_BITS = 20
 
 @dataclass(frozen=True, slots=True)
 class NoiseScales:
-    """b₁ and b₂, and whether the noise has both signs (Laplace) or one (exponential).
+    """The noise scales b₁ (threshold) and b₂ (query); the noise is Laplace if two-sided, else exponential.
 
     Example:
         >>> NoiseScales.split(Fraction(1), sensitivity=Fraction(1), steps=1)
@@ -53,7 +54,7 @@ class NoiseScales:
 
 
 def best_share(steps: int) -> Fraction:
-    """Return the threshold's share of ε at which the difference of the two noise terms varies least.
+    """Return the threshold's share of ε that minimises the variance of the difference of the noise terms.
 
     b₁² + b₂² is least at b₂/b₁ = k^(1/3), computed to 20 binary places. The variance is flat near its
     minimum, so a rational close to the best share is good enough.

@@ -1,4 +1,4 @@
-"""Numbers for people and for JSON. Rounding never understates a cost, and NaN is never shown."""
+"""Format numbers for people and for JSON. Rounding never understates a cost; JSON never contains NaN."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.errors import DiscreetError
 
 
 def rounded(value: Exact, *, up: bool, digits: int = 4) -> float:
-    """Round a number to a few digits, up or down, starting from its shortest decimal.
+    """Round a number up or down to ``digits`` significant digits; a float means its shortest decimal.
 
     Example:
         >>> rounded(0.45872, up=True), rounded(0.45872, up=False), rounded(0.5, up=True)
@@ -51,7 +51,7 @@ def figure(value: Exact, *, up: bool = True) -> str:
 
 
 def measured(value: float, *, digits: int = 4) -> str:
-    """Return a number that is not a guarantee (an error, a share), rounded to nearest; ∞ for infinity.
+    """Return as text a number that is not a guarantee, such as an error or a share, rounded to nearest.
 
     Example:
         >>> measured(5.32281), measured(5.32281, digits=6), measured(-math.inf)
@@ -63,7 +63,7 @@ def measured(value: float, *, digits: int = 4) -> str:
 
 
 def written(value: object) -> str:
-    """Return a parameter as text that can be read back; a rational is exact if Python can write it."""
+    """Return a parameter as text that can be read back; a rational too long to print is rounded up."""
     if not isinstance(value, Fraction):
         return repr(value)
     try:
@@ -73,7 +73,7 @@ def written(value: object) -> str:
 
 
 def percent(value: float, *, up: bool | None = None) -> str:
-    """Return a probability in per cent, an upper bound rounded up; 0% or 100% only if exact.
+    """Return a probability in per cent, rounded up, down or to nearest; 0% and 100% are always exact.
 
     Example:
         >>> percent(0.12341), percent(0.12341, up=True), percent(0.9999)
@@ -88,7 +88,7 @@ def percent(value: float, *, up: bool | None = None) -> str:
 
 
 def jsonable(value: Any) -> Any:
-    """Return plain values for JSON: infinity as the text "inf"; NaN is an error.
+    """Convert a value to plain types for JSON; infinity becomes the text "inf", and NaN is an error.
 
     Example:
         >>> jsonable({"epsilon": math.inf, "errors": (1, np.float64(0.5))})
@@ -113,19 +113,19 @@ _PEOPLE = {2: "Two people", 3: "Three people", 4: "Four people", 5: "Five people
 
 
 def subject(people: int) -> str:
-    """Return a sentence's subject and verb, about one person's data or about several people together."""
+    """Return the start of a sentence: "One person's data changes" or "Two people together change"."""
     if whole("people", people) == 1:
         return "One person's data changes"
     return f"{_PEOPLE.get(people, f'{people} people')} together change"
 
 
 def times(factor: int, symbol: str) -> str:
-    """Return a multiple of a symbol, such as 4ε; a factor of 1 gives the symbol itself."""
+    """Return a multiple of a symbol as text, such as 4ε; a factor of 1 is left out."""
     return symbol if factor == 1 else f"{factor}{symbol}"
 
 
 def odds(epsilon: Exact) -> str:
-    """Return e^ε in words, rounded up: the factor by which a probability may change."""
+    """Return in words by what factor a probability may change: at most e^ε, rounded up."""
     if epsilon == math.inf:
         return "without any limit"
     factor = upper_bound(lambda e: e.exp(), Fraction(epsilon)) if epsilon < 700 else math.inf

@@ -20,9 +20,10 @@ def bisected(
     relative: float = 0.0,
     geometric: bool = False,
 ) -> tuple[float, float]:
-    """Return two numbers within ``relative`` of each other: the first is too low, the second is enough.
+    """Narrow a bracket by bisection; return its two ends, the first too low and the second enough.
 
-    ``enough`` must be false at ``low`` and true at ``high``; it is not called at either.
+    ``enough`` must be false at ``low`` and true at ``high``; it is not called at either. The search ends when
+    the bracket is at most ``relative`` times its lower end, or when no float lies between the ends.
 
     Example:
         >>> low, high = bisected(lambda x: x * x >= 2, 0.0, 2.0)
@@ -38,9 +39,9 @@ def bisected(
 
 
 def least_whole(holds: Callable[[int], bool], *, most: int) -> int | None:
-    """Return the least whole number from 1 to ``most`` for which ``holds`` is true, by doubling, or None.
+    """Return the smallest whole number from 1 to ``most`` for which ``holds`` is true, or None.
 
-    The result is the least one if ``holds`` stays true once it is true.
+    The search doubles a number and then bisects, so ``holds`` must stay true once it is true.
 
     Example:
         >>> least_whole(lambda n: n * n > 50, most=100), least_whole(lambda n: False, most=100)
@@ -58,7 +59,7 @@ def least_whole(holds: Callable[[int], bool], *, most: int) -> int | None:
 
 
 def peak(height: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function with a single peak on [low, high] is largest, by golden section.
+    """Return where a function with a single peak on [low, high] is largest, by golden-section search.
 
     Example:
         >>> round(peak(lambda x: -((x - 3) ** 2), 0, 10), 6)
@@ -83,9 +84,9 @@ def peak(height: Callable[[float], float], low: float, high: float) -> float:
 def root_between(
     excess: Callable[[float], float], low: float, high: float, *, precision: float
 ) -> float | None:
-    """Return the least x in [low, high], to ``precision``, where a decreasing function is at most 0, or None.
+    """Return the smallest x in [low, high] with ``excess(x) <= 0``, to within ``precision``, or None.
 
-    ``excess`` was evaluated at the returned x.
+    ``excess`` must decrease. It was evaluated at the returned x itself, and is at most 0 there.
 
     Example:
         >>> round(root_between(lambda x: 2 - x * x, 0.0, 9.0, precision=1e-9), 8)
@@ -98,9 +99,10 @@ def root_between(
 
 
 def least_root(excess: Callable[[float], float], *, farthest: float) -> float | None:
-    """Return the least x found (to 10⁻¹²) with ``excess(x) <= 0``, or None if none is within ±``farthest``.
+    """Return an x within ±``farthest`` where ``excess`` falls to 0 or below, or None if no such x is found.
 
-    ``excess`` was evaluated at the returned x. It is the least such x if ``excess`` decreases.
+    If ``excess`` decreases, x is the smallest number with ``excess(x) <= 0``, to within 10⁻¹². ``excess`` was
+    evaluated at the returned x itself, and is at most 0 there.
 
     Example:
         >>> round(least_root(lambda x: 3 - x, farthest=100), 9)
@@ -115,7 +117,7 @@ def least_root(excess: Callable[[float], float], *, farthest: float) -> float | 
 def _bracket(
     excess: Callable[[float], float], farthest: float
 ) -> tuple[float, float, float, float] | None:
-    """Return low < high with excess(low) > 0 ≥ excess(high), and the two values."""
+    """Return low < high with excess(low) > 0 ≥ excess(high), and both values of ``excess``; or None."""
     x, value = 0.0, excess(0.0)
     step = _STRIDE if value > 0 else -_STRIDE
     while abs(x + step) <= farthest:
@@ -137,7 +139,7 @@ def _refine(
     *,
     precision: float,
 ) -> float:
-    """Refine by the Illinois form of regula falsi; bisect if three steps do not halve the bracket."""
+    """Narrow a bracket by Illinois regula falsi, or by bisection if that is slow; return its upper end."""
     widths = [high - low]
     last = 0
     while high - low > precision:

@@ -1,4 +1,4 @@
-"""Random bits and exact draws. Given uniform bits, every function has exactly the stated distribution.
+"""Random bits and exact draws: given uniform bits, every draw has exactly the stated distribution.
 
 This package does not depend on the mechanisms. Each draw is a function of the gaps and a source of bits;
 docs/proofs/sampling.md proves each one.

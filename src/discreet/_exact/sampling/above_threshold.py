@@ -1,9 +1,9 @@
-"""A noisy threshold, and the values that cross it. Each value gets its own noise.
+"""Decide which values cross a noisy threshold; each value gets its own noise.
 
-A value q crosses if q + Y ≥ T + X. X is drawn once, as the first bits of a uniform number. Given X, a
-crossing is a coin whose chance falls with z = (T + X − q)/b₂. Floats with an error bound decide nearly every
-such coin. More bits of both uniform numbers and interval arithmetic decide the rest
-(docs/proofs/above-threshold.md).
+A value q crosses if q + Y ≥ T + X, where T is the threshold, X its noise and Y the noise of this value. X is
+drawn once, as the first bits of a uniform number. Given X, each value flips a coin, and its chance falls as
+z = (T + X − q)/b₂ grows. Floats with an error bound decide nearly every coin; interval arithmetic with more
+bits of both uniform numbers decides the others (docs/proofs/above-threshold.md).
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class NoisyThreshold:
     Args:
         threshold: T, exactly.
         noise: the scales b₁ and b₂ and the kind of noise.
-        bits: the source of X and of every value's noise.
-        steady: if True, the work does not depend on the values or the noise, except in the float's error
-            band; the distribution is the same. Only for machine numbers and exponential noise.
+        bits: the source of randomness for the noise of the threshold and of every value.
+        steady: if True, the work does not depend on the values or the noise, unless a comparison is too
+            close for floats; the distribution is the same. Only for machine numbers and exponential noise.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -105,7 +105,7 @@ class NoisyThreshold:
     # ---- one value ----------------------------------------------------------------------------
 
     def crosses(self, value: Value) -> bool:
-        """Return whether a value crosses, with new noise."""
+        """Return whether a value crosses; each call draws new noise for the value."""
         if self._steady:
             return bool(self._steady_flips(np.array([value]))[0])
         word = self._word()
@@ -113,7 +113,7 @@ class NoisyThreshold:
         return self._settle(Fraction(value), self._known(word)) if decided is None else decided
 
     def _by_floats(self, value: Value, word: int) -> bool | None:
-        """Return whether a value crosses, or None if floats cannot decide (z is within ``doubt``)."""
+        """Return whether a value crosses, given the first bits of its noise; None if floats cannot decide."""
         try:
             near = float(value)
         except OverflowError:
@@ -137,7 +137,7 @@ class NoisyThreshold:
         return None
 
     def gap(self, value: Value, unit: Fraction) -> int | None:
-        """Return ⌊(q + Y − T − X)/unit⌋ for a value that crosses with new noise, else None."""
+        """Draw new noise Y for a value q; return ⌊(q + Y − T − X)/unit⌋ if the value crosses, else None."""
         word = self._word()
         decided = self._by_floats(value, word)
         if decided is False:
@@ -165,7 +165,7 @@ class NoisyThreshold:
 
     @np.errstate(all="ignore")
     def crossings(self, values: NDArray[Any], most: int = 1) -> list[int]:
-        """Return the positions of the first ``most`` values that cross, each with new noise.
+        """Return the positions of the first ``most`` values that cross; each value gets new noise.
 
         ``values`` are finite and of type int64 or float64, or exact numbers (``dtype=object``).
 
@@ -193,7 +193,7 @@ class NoisyThreshold:
                 yield place
 
     def _heads(self, values: NDArray[Any]) -> Indices:
-        """Return the positions that cross: near values one by one, far ones by thinning (lemma 8)."""
+        """Return the positions of the values that cross; far values are thinned (lemma 8 of sampling.md)."""
         level = self._tuning.level
         cut = self._far_below(level, values.dtype)
         near = (values > cut).nonzero()[0]
@@ -214,7 +214,7 @@ class NoisyThreshold:
         return math.floor(cut)
 
     def _flips(self, values: NDArray[Any], boost: int = 0) -> Flags:
-        """Return whether each value crosses, with chances multiplied by 2^boost."""
+        """Flip one coin per value, with 2^boost times its chance of crossing; return a mask of the heads."""
         z, doubt = self._measured(values)
         chances = (
             np.where(z < 0.0, 1.0 - 0.5 * np.exp(z), 0.5 * np.exp(-z))
@@ -230,14 +230,14 @@ class NoisyThreshold:
         return heads
 
     def _measured(self, values: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Return the z of each value in floats, and its error bound (lemma 1 of the proof page)."""
+        """Return z = (T + X − q)/b₂ of each value q in floats, and bounds on its error (lemma 1)."""
         floats = values.astype(np.float64)
         z: Floats = (self._offset - floats) * self._inverse + self._shift
         doubt = (np.abs(floats) + abs(self._offset)) * self._inverse + 1.0
         return z, doubt * self._rounding + self._doubt
 
     def _compared(self, chances: Floats, doubt: Floats, boost: int) -> tuple[Flags, Flags, Words]:
-        """Return which coins are heads by floats, which of these results are certain, and the words used."""
+        """Draw a word for each coin; return which are certainly heads, which are decided, and the words."""
         width = self._tuning.word
         words = self._bits.words(len(chances), width=width)
         drawn = words.astype(np.float64)
@@ -262,13 +262,13 @@ class NoisyThreshold:
 
     @np.errstate(all="ignore")
     def _steady_flips(self, values: NDArray[Any]) -> Flags:
-        """Return whether each value crosses, with the same additions and multiplications for every value."""
+        """Return whether each value crosses, by the same additions and multiplications for every value."""
         z, doubt = self._measured(values)
         chances = steady_chances(np.clip(z, 2.0**-100, _STEADIEST))
         heads, clear, words = self._compared(chances, doubt, 0)
         certain = z + doubt < 0.0
         heads |= certain
-        # Beyond the clip the chance is below 2^−100; interval arithmetic then decides a word of zeros.
+        # Beyond the clip the chance is below 2^−100, so interval arithmetic is needed only if a word is zero.
         clear |= certain | ((z - doubt > _STEADIEST) & (words > 0))
         self._settle_rest(values, heads, clear, words)
         return heads
@@ -276,7 +276,7 @@ class NoisyThreshold:
     # ---- exactly ------------------------------------------------------------------------------
 
     def _settle(self, value: Fraction, uniform: Uniform, boost: int = 0) -> bool:
-        """Return whether u is below 2^boost times the chance, with as many bits as needed."""
+        """Return whether ``uniform`` is below 2^boost times the value's chance; draw more bits if needed."""
         behind = (self._threshold - value) / self._noise.query
         size = _bits_of(behind, self._ratio)
         while True:
@@ -291,14 +291,14 @@ class NoisyThreshold:
             self._more(uniform)
 
     def _noise_ends(self) -> tuple[Ball, Ball]:
-        """Return intervals with the least and the largest value that X/b₁ may have."""
+        """Return intervals that contain the smallest and the largest X/b₁ possible, given the known bits."""
         low, high = self._uniform.ends()
         if self._negative:
             return low.log(), high.log()
         return -high.log(), -low.log()
 
     def _from_uniform(self, end: Ball) -> Ball:
-        """Return the value that Y/b₂ exceeds with this probability; infinity for zero."""
+        """Return the number that Y/b₂ exceeds with probability ``end``; infinity for probability zero."""
         if not self._noise.two_sided:
             return -end.log()
         return -(2 * end).log() if bool(2 * end <= 1) else (2 * (1 - end)).log()
@@ -320,7 +320,7 @@ class NoisyThreshold:
         self._locate()
 
     def _locate(self) -> None:
-        """Compute X/b₂ in floats, with its error bound, from the known bits."""
+        """Compute X/b₂ in floats from the known bits, and a bound on its error."""
         known, width = self._uniform.known, self._uniform.width
         ratio = float(self._ratio) if self._machine else 0.0
         middle = (width + 1) * _LN2 - math.log(2 * known + 1)
@@ -335,7 +335,7 @@ class NoisyThreshold:
         return Uniform(self._bits, known=word, width=width, step=width)
 
     def _word(self) -> int:
-        """Return a new word. Several are drawn at a time, except in tests with a tape of bits."""
+        """Return a new word of random bits; many are drawn at a time, except with a tuning for tests."""
         if not self._waiting:
             if self._tuning is not STANDARD:
                 return self._bits.integer(self._tuning.word)

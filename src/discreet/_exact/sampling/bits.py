@@ -1,8 +1,8 @@
 """Random bits. Only this module asks the operating system for randomness.
 
-A release creates its own :class:`SecureBits` and discards it. Small requests are served by the kernel. Larger
-ones come from AES-256 in counter mode, with a new key from the kernel for each source. Uniform integers are
-made from the bits by rejection (lemmas 1 and 2 of the proof page).
+A release creates its own :class:`SecureBits` and discards it. The first ``KERNEL_BYTES`` come from the
+kernel, and a request that needs more is served by AES-256 in counter mode, with a new key from the kernel for
+each source. Uniform integers are made from the bits by rejection (docs/proofs/sampling.md, lemmas 1 and 2).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _ByteBits(ABC):
 
     @abstractmethod
     def _bytes(self, count: int) -> bytes:
-        """Return the next bytes of the stream."""
+        """Return the next ``count`` bytes of the stream."""
 
     def words(self, count: int, *, width: int = 64) -> Words:
         """Return ``count`` independent uniform integers below ``2**width``, in a type that can hold them."""
@@ -72,7 +72,7 @@ class _ByteBits(ABC):
 
 
 def is_generator(thing: object) -> bool:
-    """Return whether an object is a Python or NumPy generator and not a seed; nothing is drawn from it."""
+    """Return whether an object is a random generator of Python or NumPy, without drawing from it."""
     # If the generator's module is not loaded, the object cannot be one. Loading it here would be slow.
     python, numpy = sys.modules.get("random"), sys.modules.get("numpy.random")
     known = [getattr(python, "Random", None)]
@@ -110,7 +110,7 @@ class _Family:
 
     @classmethod
     def born(cls) -> None:
-        """Run in a child process before anything else."""
+        """Count the fork and replace the lock; called first in every child process."""
         cls.forks += 1
         # The old lock may be held by a thread that does not exist in the child.
         cls.keying = threading.Lock()
@@ -126,7 +126,7 @@ def process() -> tuple[int, int]:
 
 
 class SecureBits(_ByteBits):
-    """New secure bits for one release.
+    """A new source of secure random bits for one release.
 
     Bits are never repeated: a forked child, a copy and an unpickled source all start with a new key, and
     threads that share a source take turns.
@@ -169,7 +169,7 @@ class SecureBits(_ByteBits):
 
 
 class ScriptedBits(_ByteBits):
-    """Bits that depend on the seed only, on every machine; for tests and reproducible studies only.
+    """Bits that depend only on the seed, not on the machine; only for tests and reproducible studies.
 
     Example:
         >>> bool((ScriptedBits(7).words(4) == ScriptedBits(7).words(4)).all())
@@ -201,7 +201,7 @@ class ScriptedBits(_ByteBits):
 
 
 class TapeExhausted(DiscreetError):  # noqa: N818 - not a failure: the enumeration expects it
-    """A tape of bits has ended; ``needed`` is the number of bits missing for the next request."""
+    """A request needs more bits than the tape has left; ``needed`` is how many are missing."""
 
     def __init__(self, needed: int) -> None:
         super().__init__("the tape of bits has ended")
@@ -265,7 +265,7 @@ def source_of_bits(randomness: Bits | None) -> Bits:
 
 
 def uniform_below(bits: Bits, bound: int) -> int:
-    """Return one uniform integer in ``range(bound)``: draw just enough bits; draw again if too large.
+    """Return one uniform integer in ``range(bound)``; draw again while the drawn number is too large.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -319,11 +319,11 @@ def uniform_below_each(bits: Bits, bounds: Indices, *, width: int = 32) -> Indic
 
 
 def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indices:
-    """Return at most ``count`` independent uniform integers in ``range(bound)``, rarely fewer.
+    """Return up to ``count`` independent uniform integers in ``range(bound)``; rejected words are dropped.
 
     A word ``v`` of ``width`` bits gives the high half of ``v * bound``. Words whose low half is below
-    ``2**width % bound`` are dropped, so every integer has equally many words. Bounds too large for a product
-    in 64 bits use masked rejection.
+    ``2**width % bound`` are rejected, so every integer comes from equally many words. Bounds above
+    ``2**width`` use ``some_words_below``.
     """
     if bound > 1 << width:
         return some_words_below(bits, bound, count=count).astype(np.int64)
@@ -339,7 +339,10 @@ def some_indices(bits: Bits, bound: int, *, count: int, width: int = 32) -> Indi
 
 
 def few_indices(bits: Bits, bound: int, *, count: int, width: int = 64) -> list[int]:
-    """Like ``some_indices``, in plain Python, which is faster for few; ``bound`` is at most ``2**width``."""
+    """Return uniform integers like ``some_indices``, in plain Python, which is faster for a small ``count``.
+
+    ``bound`` is at most ``2**width``.
+    """
     whole = 1 << width
     surplus = whole % bound
     products = [word * bound for word in bits.words(count, width=width).tolist()]
@@ -347,7 +350,7 @@ def few_indices(bits: Bits, bound: int, *, count: int, width: int = 64) -> list[
 
 
 def some_words_below(bits: Bits, bound: int, *, count: int) -> Words:
-    """Return at most ``count`` independent uniform integers in ``range(bound)``, for a bound up to 2⁶³.
+    """Return up to ``count`` independent uniform integers in ``range(bound)``, for a bound up to 2⁶³.
 
     On average more than half of ``count`` are returned.
     """

@@ -1,12 +1,12 @@
-"""Exact coins whose chance is a function of the gap.
+"""Exact coins; the chance of heads is a function of the gap.
 
 A *family* of coins gives each candidate a chance c(γ). It provides the chance as a float with a known
-relative error, as an interval, and as a bound for all candidates beyond a level. The samplers flip only
-coins of these families.
+relative error, as an interval, and as a bound for all candidates that are far at a level. The samplers flip
+only coins of these families.
 
 Only the first bits of a uniform number u are drawn. If a float comparison falls inside its error band, more
-bits of u are drawn, and the chance is enclosed in narrower intervals (flint's ``arb``) until the two
-separate. This happens with probability one (lemma 3 of the proof page).
+bits of u are drawn, and the chance is enclosed in narrower intervals (flint's ``arb``) until u is certainly
+below or above it. This happens with probability one (docs/proofs/sampling.md, lemma 3).
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ from discreet._exact.sampling.bits import Bits, Words
 class Tuning:
     """Word sizes, error tolerance, and the sizes at which a sampler changes its method.
 
-    These numbers do not affect a distribution. Tests shrink them until every path of a sampler can be
+    These numbers do not affect any distribution. Tests shrink them until every path of a sampler can be
     enumerated, or set the tolerance to infinity, so that interval arithmetic makes every decision.
 
     Attributes:
-        word: the number of bits of a uniform number drawn first, or next if ``first_bits`` came first.
-        coin: the same for coins that are flipped many at a time; few of those are close calls.
+        word: the number of bits of a uniform number that are drawn first, or after its ``first_bits``.
+        coin: like ``word``, for coins that are flipped many at a time; fewer bits suffice for most of them.
         first_bits: the number of bits, at most 8 (lemma 6a), that decide most coins for few candidates.
         index_word: the number of bits from which a uniform index is made.
-        key: the number of bits of the keys that choose one of several arrivals.
+        key: the number of bits of the keys by which one of several heads is chosen in each of many draws.
         pick: the number of bits from which a steady choice is made.
         tolerance: the relative half-width of the band in which a float comparison is not trusted, at least
             2⁻⁴² (lemma 6); ``inf`` sends every comparison to interval arithmetic.
         sparse: if fewer marks than this are expected, they are found one at a time.
-        spare: the number of distances between marks drawn beyond the expected number.
+        spare: how many distances between marks, or proposals, are drawn beyond the expected number.
         few: up to this many near candidates are listed and handled directly.
         first_bits_up_to: with up to this many candidates, all coins are decided by their first bits, unless
             only few are near.
         one_by_one: up to this many coins are flipped one by one, which is then fastest.
-        sampled: the approximate number of scores at fixed positions checked before any random visits.
-        sampled_level: visits are made if one of these scores has a coin of at least 2^−sampled_level.
+        sampled: about how many evenly spaced scores are checked before any random visits.
+        sampled_level: random visits are made only if one of these scores is not far at this level.
         single_visits: the number of random visits made first, one at a time.
         visits: the number of further visits, made all at once.
         near_enough: further visits are made only if one of the first found a gap of at most this.
         flipped_up_to: with up to this many candidates, all coins are flipped by their first bits if visits
             find no head.
-        proposals: the number of proposals in each round; later rounds repeat the last number.
+        proposals: the largest number of proposals in each round; later rounds repeat the last number.
         cut_from: blocks of at least this many candidates may be cut into parts.
         heavy: a block is cut if its best candidate has more than 1/``heavy`` of the weight of all blocks'
             best candidates together.
@@ -109,7 +109,7 @@ def scaled(value: Ball, exponent: int) -> Ball:
 
 
 class Uniform:
-    """A uniform number in [0, 1), known to ``width`` bits: it is ``known / 2**width`` or slightly more."""
+    """A uniform number in [0, 1); its first ``width`` bits are drawn, and are the integer ``known``."""
 
     __slots__ = ("_bits", "_step", "known", "width")
 
@@ -125,7 +125,7 @@ class Uniform:
         self.width += self._step
 
     def is_below(self, target: Callable[[], Ball]) -> bool:
-        """Return whether this number is below the one that ``target`` encloses at the current precision."""
+        """Return whether this number is below the one in the ball ``target()``; draw more bits if needed."""
         while True:
             with precision(self.width + GUARD_BITS):
                 threshold = scaled(target(), self.width)
@@ -146,7 +146,7 @@ _POWERS = 2.0 ** np.arange(128)
 
 
 class SomeGaps(Protocol):
-    """The gaps that a coin needs, from one row or from many."""
+    """The methods of ``Gaps`` (one row) and ``RowGaps`` (many rows) that coins use."""
 
     def gather(self, indices: Indices, /) -> Floats:
         """Return γ of some candidates as float64 (lemma 4)."""
@@ -158,10 +158,10 @@ class SomeGaps(Protocol):
 
 
 class Coins(Protocol):
-    """A chance c(γ) for every gap γ, decreasing in γ."""
+    """A family of coins: its chance c(γ) of heads decreases as the gap γ grows."""
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
-        """Return chances for gaps computed by ``Gaps.gather``, and a factor for the tolerance.
+        """Return the chances for gaps from ``Gaps.gather``, and a factor by which to widen the tolerance.
 
         The relative error of a chance is at most 2⁻⁴³ times its factor, or the true chance and the float are
         both below 2⁻²⁰⁰. The argument may be overwritten and returned as the first array.
@@ -169,7 +169,7 @@ class Coins(Protocol):
         ...
 
     def ball(self, gamma: Fraction) -> Ball:
-        """Return the chance for an exact gap, at the current precision."""
+        """Return an interval that contains c(γ) for an exact gap, at the current precision."""
         ...
 
     def exponent(self, level: int) -> int:
@@ -178,7 +178,7 @@ class Coins(Protocol):
 
 
 class Heads:
-    """The coin min(1, exp(−γ)/2^halvings); halvings may be negative."""
+    """Coins with the chance c(γ) = min(1, exp(−γ)/2^halvings); halvings may be negative."""
 
     __slots__ = ("halvings",)
 
@@ -186,7 +186,7 @@ class Heads:
         self.halvings = halvings
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
-        """Return exp(−γ)/2^halvings."""
+        """Return the chances c(γ), written over the gaps, and the factor for the tolerance."""
         np.negative(gammas, out=gammas)
         np.exp(gammas, out=gammas)
         if self.halvings:
@@ -195,16 +195,16 @@ class Heads:
         return gammas, 1.0 if self.halvings >= -_MOST_DOUBLINGS else math.inf
 
     def chance(self, gamma: float) -> float:
-        """Return exp(−γ)/2^halvings for one gap, as precise as ``chances``, if the result is at most one."""
+        """Return exp(−γ)/2^halvings for one gap, as precise as in ``chances`` but not clipped at one."""
         return math.exp(-gamma) * 0.5**self.halvings
 
     def ball(self, gamma: Fraction) -> Ball:
-        """Return exp(−γ)/2^halvings."""
+        """Return an interval that contains c(γ) for an exact gap, at the current precision."""
         chance = scaled(ball_of(-gamma).exp(), -self.halvings)
         return chance.min(ball_of(1)) if self.halvings < 0 else chance
 
     def exponent(self, level: int) -> int:
-        """Return the exponent; each halving adds one."""
+        """Return an a ≥ 0 such that exp(−γ) < 2^−level implies c(γ) ≤ 2^−a."""
         return max(0, level + self.halvings)
 
 
@@ -253,7 +253,7 @@ def flip(
 def heads_among(
     gaps: Gaps, candidates: list[int], coins: Heads, *, bits: Bits, tuning: Tuning
 ) -> Iterator[int]:
-    """Yield the candidates in a short list whose coins are heads; each coin is flipped on request."""
+    """Flip the coins of a few candidates, one at a time on request; yield the candidates with heads."""
     words = bits.words(len(candidates), width=tuning.word).tolist()
     for candidate, word in zip(candidates, words, strict=True):
         if _is_heads(gaps, candidate, coins, (word, tuning.word), bits=bits, tuning=tuning):
@@ -263,7 +263,7 @@ def heads_among(
 def _is_heads(
     gaps: Gaps, candidate: int, coins: Heads, known: tuple[int, int], *, bits: Bits, tuning: Tuning
 ) -> bool:
-    """Return whether one coin is heads, given a word and its width; like ``flip``, in plain Python."""
+    """Return whether one coin is heads, given its first bits and their number, in plain Python."""
     word, width = known
     doubt = tuning.tolerance
     chance = coins.chance(gaps.gamma(candidate)) * 2.0**width
@@ -276,9 +276,10 @@ def _is_heads(
 
 
 def not_tails_yet(gaps: Gaps, *, bits: Bits, tuning: Tuning) -> tuple[Indices, Words]:
-    """Return the candidates whose first bits do not already rule out heads, and all first bits.
+    """Draw the first bits of every coin; return the candidates that may still be heads, and the bits.
 
-    The first bits of u bound −ln u from above; a candidate with a larger gap has e^−γ below u (lemma 6a).
+    The first bits of u bound −ln u from above. A candidate with a larger gap has e^−γ below u, so its coin is
+    tails (lemma 6a).
     """
     words = bits.words(gaps.size, width=tuning.first_bits)
     bounds = noise_bounds(tuning.first_bits, tuning.tolerance)
@@ -305,7 +306,7 @@ def noise_bounds(width: int, tolerance: float) -> Floats:
 
 
 def falls_heads(uniform: Uniform, coins: Coins, gamma: Fraction, *, boost: int) -> bool:
-    """Return whether ``uniform`` is below ``2**boost * c(gamma)``, exactly."""
+    """Decide exactly whether ``uniform`` is below ``2**boost * c(gamma)``."""
     return uniform.is_below(lambda: scaled(coins.ball(gamma), boost))
 
 

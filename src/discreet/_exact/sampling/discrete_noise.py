@@ -1,8 +1,8 @@
 """Exact integer noise for counts (geometric and discrete Laplace), and exact halving of counts.
 
-⌊−s·ln u⌋ is at least g with probability e^{−g/s}, so it is geometric, for any rational scale s. The
-difference of two is discrete Laplace (docs/proofs/noisy-count-and-gap.md). The floor is decided in interval
-arithmetic, with more bits of u if needed.
+For a uniform u and any rational scale s, ⌊−s·ln u⌋ is at least g with probability e^{−g/s}, so it is
+geometric. The difference of two such numbers is discrete Laplace (docs/proofs/noisy-count-and-gap.md). The
+floor is computed in interval arithmetic, with more bits of u if needed.
 """
 
 from __future__ import annotations

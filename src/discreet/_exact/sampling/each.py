@@ -1,8 +1,8 @@
-"""An independent choice for every row of a block of scores (theorem 6 of the proof page).
+"""Choose one candidate in every row of a block, independently (docs/proofs/many-rows.md, theorem 6).
 
-A block is processed as a whole: floats with an error bound decide most of it for all rows at once. The rest
-is decided one candidate or one row at a time, in interval arithmetic with more bits. Each function returns
-the chosen candidate's position in its row.
+Floats with an error bound decide most comparisons, for all rows of the block at once. The others are decided
+for one candidate or one row at a time, in interval arithmetic with more bits. Each public function returns
+the position of every chosen candidate in its row.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def head_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Ind
 
 @np.errstate(all="ignore")
 def best_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
-    """Choose uniformly among the best candidates of each row."""
+    """Choose one candidate in each row, uniformly among those with the best score."""
     best = rows.is_best().nonzero()[0]
     return _one_of_each(rows, best, bits=bits, tuning=tuning)[0] - rows.starts
 
@@ -87,7 +87,7 @@ def proportional_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD
 
 
 def _by_balls(rows: RowGaps, number: int, uniform: Uniform) -> int:
-    """Return the first position in one row whose cumulative share exceeds the uniform number."""
+    """Return a row's first position with a cumulative share above ``uniform``, in interval arithmetic."""
     start = int(rows.starts[number])
     gammas = [rows.exact(start + place) for place in range(int(rows.lengths[number]))]
 
@@ -129,9 +129,9 @@ def laplace_max_of_each(rows: RowGaps, bits: Bits, *, tuning: Tuning = STANDARD)
 def _in_layer(
     rows: RowGaps, places: Indices, layer: Layer, *, bits: Bits, tuning: Tuning
 ) -> Indices:
-    """Return which of these positions are in the layer, given that they are not in a higher layer.
+    """Return which of these places are in this ``Layer``, given that none is in a higher one.
 
-    Their chances are at most e^(k−γ), and the first bits rule out most of them (lemma 19).
+    In layer k a place's chance is at most e^(k−γ), so first bits rule out most places (lemma 19).
     """
     if not layer.trusted:
         return places[flip(rows, places, layer, bits=bits, tuning=tuning)]
@@ -144,7 +144,7 @@ def _in_layer(
 
 
 def _heads(rows: RowGaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> Indices:
-    """Return the positions whose coins are heads; the first bits rule out most of them (lemma 6a)."""
+    """Flip a coin for every place and return those with heads; first bits rule out most (lemma 6a)."""
     first = bits.words(rows.size, width=tuning.first_bits)
     left, gammas = rows.within(noise_bounds(tuning.first_bits, tuning.tolerance), first)
     first = first.take(left)
@@ -161,7 +161,7 @@ def _fallen(
     bits: Bits,
     tuning: Tuning,
 ) -> Indices:
-    """Return the positions whose coins are heads, given the first bits of each uniform number."""
+    """Return the places whose coins are heads, given the first bits of each uniform number."""
     chances, factor = coins.chances(gammas)
     more = bits.words(len(places), width=tuning.coin)
     width = tuning.first_bits + tuning.coin
@@ -184,7 +184,7 @@ def _fallen(
 def _one_of_each(
     rows: RowGaps, heads: Indices, *, bits: Bits, tuning: Tuning
 ) -> tuple[Indices, Indices]:
-    """Return a uniform choice among the heads of each row that has any, and those rows in ascending order."""
+    """Choose one of the heads in each row that has any; return the choices and these rows, ascending."""
     numbers = np.bincount(rows.row_of(heads), minlength=len(rows.starts))
     owners = numbers.nonzero()[0]
     numbers = numbers.take(owners)

@@ -1,8 +1,8 @@
 """The exponential mechanism: choose a candidate with probability proportional to exp(−γ).
 
-This is also noisy max with Gumbel noise. With few near candidates, their cumulative chances are inverted.
-With many, a few random visits find one. In between, candidates are proposed in blocks, using a bound on the
-best of each block (theorem 2 of the proof page).
+This is also noisy max with Gumbel noise. If few candidates are near, their cumulative chances are inverted.
+If many are near, a few random visits find one. In between, candidates are proposed from blocks, by a bound on
+the chances in each block (docs/proofs/sampling.md, theorem 2).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COINS = Heads()
 
 @np.errstate(all="ignore")
 def proportional(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
-    """Draw a candidate by the exponential mechanism: r with probability p_r / Σp.
+    """Draw a candidate by the exponential mechanism, with probability proportional to exp(−γ).
 
     Example:
         >>> from fractions import Fraction
@@ -63,7 +63,7 @@ def proportional(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 
 
 def _by_inversion(gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tuning) -> int:
-    """Choose a near candidate by its chance, or propose a far one at the bound 2^−level and flip its coin."""
+    """Draw a near candidate by inverting cumulative chances, or a far one by a proposal and a coin flip."""
     shares = Shares(gaps, near, level=level)
     while True:
         place = shares.draw(bits, tuning)
@@ -77,9 +77,9 @@ def _by_inversion(gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tun
 
 
 class Shares:
-    """Draws a near candidate in proportion to exp(−γ), or none in proportion to size·2^−level.
+    """A draw of one near candidate, weighted by exp(−γ), or of none, with the weight size·2^−level.
 
-    The weight of "none" counts *every* candidate, because the next proposal may be any of them.
+    The weight of "none" counts *every* candidate, because any of them may be proposed next.
     """
 
     __slots__ = ("_ends", "_gaps", "_level", "_near", "_total")
@@ -104,7 +104,7 @@ class Shares:
         return place
 
     def _settle(self, uniform: Uniform) -> int:
-        """Return the first position whose share of the total exceeds the uniform number."""
+        """Return the first position whose cumulative share exceeds ``uniform``, in interval arithmetic."""
         gammas = [self._gaps.exact(candidate) for candidate in self._near.tolist()]
 
         def share(place: int) -> Ball:
@@ -120,10 +120,10 @@ class Shares:
 
 @np.errstate(all="ignore")
 def proportionals(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
-    """Make ``size`` independent draws of the exponential mechanism.
+    """Make ``size`` independent draws from the exponential mechanism.
 
-    A level is proposed in proportion to its size times its bound, then one of its candidates uniformly. The
-    candidate is accepted with the remaining chance 2^level·exp(−γ).
+    A level is proposed in proportion to its number of candidates times 2^−level, and then one of these
+    candidates uniformly. It is accepted with the remaining chance 2^level·exp(−γ).
     """
     levels = Levels.prepared(gaps, tuning)
     last = levels.last

@@ -1,8 +1,8 @@
 """The exponential mechanism over sets of k candidates: an unordered top-k.
 
 The loss of a set is max_i (c_(i) − c(S)_(i)): the i-th largest of all counts minus the i-th largest in the
-set. A set is drawn in proportion to e^{−loss/scale}. The sets within a loss are counted in one pass over the
-k places. The counts are logarithms when searching for a level, and integers when accepting it
+set. A set is drawn in proportion to e^{−loss/scale}. The sets up to a given loss are counted in one pass over
+the k places. Their number is a logarithm when a level is proposed, and an integer when it is accepted
 (docs/proofs/top-k.md).
 """
 
@@ -51,10 +51,10 @@ def joint_set(
 
 
 class Sets(Ranked):
-    """The sets of ``k`` candidates, counted up to a given loss.
+    """The sets of ``k`` candidates: how many have at most a given loss, and a uniform draw of one of them.
 
-    A set loses at most v if, for every i, its i-th best is among the t_i(v) candidates that fit place i. The
-    ranks from t_{i−1} up to t_i form block i, so at least i ranks of the set are in blocks 1 to i.
+    A set has a loss of at most v if, for every i, its i-th best is among the t_i(v) candidates that fit place
+    i. The ranks from t_{i−1} up to t_i form block i, so at least i ranks of the set are in blocks 1 to i.
     """
 
     __slots__ = ("_logarithms",)
@@ -65,7 +65,7 @@ class Sets(Ranked):
 
     @property
     def steps(self) -> int:
-        """The work for one loss: the product of places, ranks taken so far and ranks taken from a block."""
+        """A bound on the work for one loss: places times ranks taken so far times ranks from a block."""
         return self.k**3
 
     def logarithms(self, losses: Counts) -> Floats:
@@ -83,9 +83,10 @@ class Sets(Ranked):
 
     @np.errstate(divide="ignore")
     def _counted(self, losses: Counts) -> Floats:
-        """Return the logarithm of the number of sets within each loss, in floats.
+        """Return the logarithm of the number of sets within each loss, with rounding errors.
 
-        After block i, the array has the counts of sets with i, ..., k ranks.
+        After block i, ``ways[m]`` is the logarithm of the number of ways to take m ranks from blocks 1 to i,
+        for m from i to k.
         """
         k, fit = self.k, self.fitting(losses)
         sizes = np.diff(fit, axis=0, prepend=0)
@@ -110,12 +111,15 @@ class Sets(Ranked):
         return found
 
     def number(self, loss: int) -> int:
-        """Return the bound on the number of sets from ``logarithms``, in units of 2⁻⁶⁰."""
+        """Return the bound that ``logarithms`` computed for this loss, as a whole number of units of 2⁻⁶⁰."""
         whole, part = divmod(self._logarithms[loss] / math.log(2), 1.0)
         return (math.floor(math.ldexp(2.0**part, _PARTS)) + 1) << int(whole)
 
     def ways(self, loss: int) -> list[list[int]]:
-        """Return the number of allowed sets of 0, ..., k ranks after each block; the last is the total."""
+        """Return, for each block, how many allowed ways there are to take ranks from the blocks up to it.
+
+        Each list has an entry for 0, ..., k ranks. The very last entry is the number of sets.
+        """
         k = self.k
         ways = [[1] + [0] * k]
         for place, size in enumerate(self._sizes(loss), start=1):
@@ -131,10 +135,9 @@ class Sets(Ranked):
         return ways
 
     def uniform(self, loss: int, ways: list[list[int]], bits: Bits) -> list[int]:
-        """Return the ranks of one of the sets within a loss, each set with the same probability.
+        """Draw one of the sets within a loss, uniformly; return its ranks.
 
-        It goes from the last block to the first, and draws how many ranks each block contributes and which
-        ones.
+        From the last block to the first, draw how many ranks the block contributes, and then which ones.
         """
         left, ranks = self.k, list[int]()
         sizes = self._sizes(loss)
@@ -169,7 +172,7 @@ def _happens(chances: int, among: int, bits: Bits, word: int) -> bool:
 
 
 def _some(size: int, taken: int, bits: Bits) -> set[int]:
-    """Return ``taken`` different numbers below ``size``, each such set with the same probability."""
+    """Draw a set of ``taken`` different numbers below ``size``, uniformly among all such sets."""
     found: set[int] = set()
     for last in range(size - taken, size):
         drawn = uniform_below(bits, last + 1)

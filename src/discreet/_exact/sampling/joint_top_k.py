@@ -53,7 +53,7 @@ def joint_first(
 
 
 class Tuples(Ranked):
-    """The ordered tuples of ``k`` distinct candidates, counted up to a given loss."""
+    """Ordered tuples of ``k`` distinct candidates: how many have at most a given loss, and a uniform draw."""
 
     __slots__ = ()
 
@@ -83,10 +83,10 @@ class Tuples(Ranked):
         return found
 
     def uniform(self, loss: int, bits: Bits) -> list[int]:
-        """Return one of the tuples within a loss, each with the same probability.
+        """Draw one of the tuples within a loss, uniformly.
 
-        Ranks are assigned by swaps: the ranks still available for place i are at the positions from i up to
-        the number of candidates that fit it.
+        Ranks are assigned by swaps, as in a shuffle: the ranks still available for place i are at the
+        positions from i up to the number of candidates that fit place i.
         """
         moved: dict[int, int] = {}
         ranks = []

@@ -1,7 +1,7 @@
 """Decide which unlisted groups to name: each group's coin depends on its number of people.
 
-The chance π(m) for m people is the largest that any (ε, δ) rule can have. It is zero for zero people, and
-exactly one above some number. In between, it is computed in interval arithmetic
+The chance π(m) for m people is the largest that any (ε, δ) rule can have for adding or removing a person. It
+is zero for zero people, and exactly one above some number. In between, it is computed in interval arithmetic
 (docs/proofs/groups-from-the-data.md).
 """
 
@@ -22,7 +22,7 @@ from discreet._exact.sampling.discrete_noise import common_floor
 def kept(
     people: NDArray[np.int64], *, keeping: KeepingRule, bits: Bits, word: int = 64
 ) -> NDArray[np.bool_]:
-    """Decide independently for each group whether it is kept, by the rule's chance for its size or weight.
+    """Decide independently for each group whether to keep it, with the rule's chance for its size or weight.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits
@@ -46,17 +46,20 @@ def kept(
 
 
 class KeepingRule(Protocol):
-    """A function from a group's size (its number of people or its weight) to its chance."""
+    """A function from a group's size (its number of people or its weight) to its chance of being kept."""
 
     def ball(self, size: int, /) -> Ball:
-        """Return an interval with the chance, at the current precision."""
+        """Return an interval that contains the chance, at the current precision."""
 
     def ends(self, size: int, width: int, /) -> tuple[int, int]:
-        """Return integers that enclose the chance times 2^width."""
+        """Return a lower and an upper bound, both integers, on the chance times 2^width."""
 
 
 class Keeping:
-    """π(m) in closed form. It grows as fast as δ and e^ε allow up to ``turn``, then approaches one."""
+    """The rule with the largest chances π(m) that ε and δ allow, in closed form.
+
+    Up to ``turn``, π grows as fast as ε and δ allow; above it, 1 − π falls as fast as they allow, to zero.
+    """
 
     def __init__(self, epsilon: Fraction, delta: Fraction) -> None:
         self.epsilon = epsilon
@@ -73,7 +76,7 @@ class Keeping:
                 return
 
     def ball(self, people: int) -> Ball:
-        """Return an interval with π(people), at the current precision."""
+        """Return an interval that contains π(people), at the current precision."""
         e, d = ball_of(self.epsilon), ball_of(self.delta)
         rising = min(people, self.turn)
         chance = d * (e * rising).expm1() / e.expm1()
@@ -83,7 +86,7 @@ class Keeping:
         return chance.min(ball_of(1))
 
     def ends(self, people: int, width: int) -> tuple[int, int]:
-        """Return integers that enclose π(people)·2^width."""
+        """Return a lower and an upper bound, both integers, on π(people)·2^width."""
         with precision(width + GUARD_BITS):
             scaled = self.ball(people) * ball_of(1 << width)
             return int(scaled.lower().floor().unique_fmpz()), int(

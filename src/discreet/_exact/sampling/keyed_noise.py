@@ -2,7 +2,7 @@
 
 This is for selections that run on many machines, where a task may be retried or run twice. Each release has
 a new secret key. AES with that key turns a candidate's 16-byte identity into the first 64 bits of its uniform
-number u. If these do not decide, a keyed hash gives more bits. The candidate's noise is −ln u. Without the
+number u. If these bits do not decide, a keyed hash gives more. The candidate's noise is −ln u. Without the
 key, these bits are indistinguishable from independent uniform bits (docs/proofs/distributed-selection.md).
 """
 
@@ -30,7 +30,7 @@ _WORD = 64
 
 
 class KeyedNoise:
-    """The noise of one release.
+    """The noise of one release: a function of a secret key and a candidate's identity.
 
     Example:
         >>> noise = KeyedNoise.fresh()
@@ -48,7 +48,7 @@ class KeyedNoise:
 
     @staticmethod
     def fresh(bits: Bits | None = None) -> KeyedNoise:
-        """Return noise with a new key."""
+        """Return noise with a new random key."""
         source = SecureBits() if bits is None else bits
         return KeyedNoise(source.integer(16 * _KEY_BYTES).to_bytes(2 * _KEY_BYTES, "little"))
 
@@ -69,7 +69,7 @@ class KeyedNoise:
         return np.frombuffer(blocks, dtype="<u8")[::2].astype(np.uint64)
 
     def more(self, identity: bytes) -> Bits:
-        """Return the bits after the first 64 of a candidate's uniform number."""
+        """Return a source of the bits that follow the first 64 of a candidate's uniform number."""
         return _HashedBits(self._hash_key, identity)
 
 
@@ -112,7 +112,7 @@ def keyed_shortlist(
     scale: Fraction,
     count: int,
 ) -> Indices:
-    """Return positions that include the ``count`` largest noisy scores and few others, using only floats."""
+    """Return the positions of the ``count`` largest noisy scores, and perhaps others, using only floats."""
     if len(scores) <= count:
         return np.arange(len(scores))
     return may_be_first(
@@ -128,7 +128,7 @@ def keyed_first(
     scale: Fraction,
     count: int,
 ) -> list[int]:
-    """Return the positions of the ``count`` largest noisy scores (all, if fewer), the largest first.
+    """Return the positions of the ``count`` largest noisy scores (or all, if fewer), largest first.
 
     Example:
         >>> two = np.arange(32, dtype=np.uint8).reshape(2, 16)
