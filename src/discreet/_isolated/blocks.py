@@ -1,4 +1,4 @@
-"""Start the clean process, rehearse in it, and let every block of rows vote."""
+"""Start a clean process for a function, rehearse the function in it, and let every block of rows vote."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class BlockLimits:
 
     @property
     def patience(self) -> float:
-        """The wall-clock limit of a block: generous, so that no block loses its vote on a busy machine."""
+        """The wall-clock limit of a block in seconds: generous, so that no vote is lost on a busy machine."""
         return 60.0 + 20.0 * self.seconds
 
     @property
     def at_once(self) -> int:
-        """The number of blocks that run at the same time, within the machine's processors and memory."""
+        """The number of blocks to run at the same time, limited by the machine's processors and memory."""
         pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         most = int(self.gigabytes * _GIGABYTE * (1 + FILES_SHARE))
@@ -74,7 +74,7 @@ def require_fork() -> None:
 
 
 def _started(call: str, *, passing: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
-    """Start a new interpreter that inherits only the descriptors passed to it."""
+    """Start a new interpreter that runs ``call`` of the server, with no descriptors except ``passing``."""
     path = [each or os.getcwd() for each in sys.path]
     return subprocess.Popen(  # noqa: S603 - this very interpreter, and code of ours
         [sys.executable, "-c", _START.format(path=path, call=call)],
@@ -159,7 +159,7 @@ class BlockRunner:
         self._line.settimeout(None)
 
     def rehearse(self, rows: bytes, *, hint: str = "") -> int:
-        """Vote on public rows; an error states what went wrong and ends with the hint."""
+        """Return the function's vote on public rows; an error states what went wrong and then the hint."""
         answer = self._said(rows, TELLING)
         place, told = VOTE.unpack(answer[: VOTE.size])[0] if answer else -1, answer[VOTE.size :]
         if not 0 <= place < self._number:
@@ -202,8 +202,8 @@ class BlockRunner:
     ) -> list[int | None]:
         """Return each block's vote as a candidate's position, or None; each block's rows are requested once.
 
-        ``ended`` is called with the number of blocks that have ended and the total; the timing depends on
-        the rows.
+        ``ended`` is called with the number of blocks that have ended and the total. The times of these calls
+        depend on the rows.
         """
         with ThreadPoolExecutor(self._limits.at_once) as pool:
             try:
@@ -226,7 +226,7 @@ class BlockRunner:
         return int(place) if 0 <= place < self._number else None
 
     def _said(self, rows: bytes, how: bytes) -> bytes:
-        """Send the rows to a new process and return what it sends before it ends or is stopped."""
+        """Send the rows to a new process and return what it sends back; return nothing if time runs out."""
         given, gives = os.pipe()
         answer, answers = os.pipe()
         try:
@@ -296,7 +296,7 @@ class _Process:
 
 
 def _read(said: FileIO, patience: float) -> bytes:
-    """Read until the pipe is closed or time runs out."""
+    """Read until the pipe is closed; return nothing if that takes more than ``patience`` seconds."""
     end, found = time.monotonic() + patience, b""
     while select.select([said], [], [], max(0, end - time.monotonic()))[0]:
         part = said.read(_MOST_SAID)

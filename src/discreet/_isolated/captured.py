@@ -63,7 +63,7 @@ _INSTALLED = (
 
 
 def packed(function: Any) -> bytes:
-    """Return a function as bytes; a ``ParameterError`` names anything it carries that may hold rows.
+    """Return a function as bytes; raise ``ParameterError`` if it carries anything that may hold rows.
 
     Example:
         >>> import pickle

@@ -5,8 +5,8 @@ block go through their own pipe straight into the process created for that block
 through another. The server never holds either, so each block's process is a copy of a process that knows
 nothing about other blocks.
 
-If the kernel allows it, a block's process is isolated from the machine. It has no network, sees only its
-own processes, which end with it, and can write only to an empty folder in memory.
+If the kernel allows it, a block's process is isolated from the machine. It has no network (unless the limits
+allow it), sees only its own processes, which end with it, and can write only to an empty folder in memory.
 
 Only the standard library is used here, so that starting a block is cheap.
 """
@@ -76,7 +76,7 @@ def _kernel() -> ctypes.CDLL:
 
 
 def _own_users(further: int = 0) -> None:
-    """Enter a new user namespace, and any ``further`` ones, in which this process has all rights.
+    """Enter a new user namespace, where this process has all rights, and those of the flags ``further``.
 
     It has no rights outside, and can neither inspect nor signal processes of other namespaces.
     """
@@ -92,7 +92,7 @@ def _own_users(further: int = 0) -> None:
 
 
 def _enclose(folder: str, *, network: bool, memory: int) -> str:
-    """Give up access to the network and to writable files; raise ``OSError`` if the kernel refuses.
+    """Give up write access to files and, without ``network``, the network; raise ``OSError`` if refused.
 
     Return the empty folder in memory that remains writable.
     """
@@ -127,7 +127,7 @@ def _enclose(folder: str, *, network: bool, memory: int) -> str:
 
 
 def _write_only_to(kernel: ctypes.CDLL, *places: str) -> None:
-    """Allow writing only to ``places`` (Landlock): a read-only mount leaves pipes and terminals writable."""
+    """Allow writing only to ``places``, by Landlock: read-only mounts leave pipes and terminals writable."""
     size = ctypes.c_size_t(8)
     rules = kernel.syscall(_CREATE_RULESET, struct.pack("<Q", _WRITE_FILE), size, 0)
     if rules < 0:
@@ -142,7 +142,7 @@ def _write_only_to(kernel: ctypes.CDLL, *places: str) -> None:
 
 
 def _own_processes() -> None:
-    """Enter a new process namespace and continue as its first process: when that ends, all others end."""
+    """Enter a new process namespace and continue as its first process; when it ends, the others end too."""
     _called(_kernel().unshare(_NEW_PROCESSES))
     first = os.fork()
     if first != 0:
@@ -151,7 +151,7 @@ def _own_processes() -> None:
 
 
 def _copied(enclosed: bool) -> int:
-    """Copy this process; if isolated, the copy is the first and only process of its namespace."""
+    """Return ``os.fork()``; if ``enclosed``, the copy is the first and only process of a new namespace."""
     if not enclosed:
         return os.fork()
     kernel = _kernel()
@@ -176,7 +176,7 @@ def _dies_with_parent() -> None:
 
 
 def _rows(given: bytes) -> Any:
-    """Return the rows in the format in which they were sent."""
+    """Read the rows of a block from bytes; the first byte names their format."""
     how, rows = given[:1], given[1:]
     if how == b"p":
         return pickle.loads(rows)  # noqa: S301 - from the process that started this one
@@ -242,7 +242,7 @@ def _limit(seconds: int, memory: int) -> None:
 
 
 def _only(*kept: int) -> None:
-    """Close all descriptors but these, and connect the standard streams to the null device."""
+    """Close all descriptors except ``kept``, and connect the standard streams to the null device."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nowhere, stream)
@@ -254,7 +254,7 @@ def _only(*kept: int) -> None:
 
 
 def _fresh_generator() -> None:
-    """Reseed NumPy's own generator in each block; Python's is reseeded automatically."""
+    """Reseed NumPy's global generator after a fork; Python reseeds its own."""
     generators = sys.modules.get("numpy.random")
     if generators is not None:
         generators.seed()

@@ -1,8 +1,8 @@
 """Arrays, lists and the columns of pandas frames as DuckDB columns.
 
 A NumPy array declares its type. A list or an array of objects declares none, and a type inferred from the
-rows would let one row change how all others are read. So these hold texts, unless their type is stated
-(``read_as``). Each value is read by itself, and a value of another type counts as missing.
+rows would let one row change how all others are read. So their values are read as texts, unless ``read_as``
+states another type. Each value is read by itself, and a value of a different type counts as missing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Held:
 
     @staticmethod
     def of_arrow(column: Any) -> Held | None:
-        """Return a column from Arrow."""
+        """Return an Arrow column as a ``Held``, or None if DuckDB does not know its type."""
         import pyarrow as pa
 
         kind = column.type
@@ -86,7 +86,10 @@ def of_columns(
     *,
     kinds: Mapping[str, str],
 ) -> DuckDB:
-    """Open columns by name; ``twins`` has each column without rows, or None if it cannot be asked about."""
+    """Open columns as one table; the rows of a column are loaded when they are needed.
+
+    ``twins`` has each column without rows, or None for a column that questions cannot use.
+    """
     known = {name: twin for name, twin in twins.items() if twin is not None}
     timed = {name: twin for name, twin in known.items() if twin.ticks}
     return of_rows(
@@ -120,7 +123,7 @@ def _holding(columns: Mapping[str, Held | None]) -> Any:
 
 
 def of_values(data: Any, read_as: object = None) -> DuckDB:
-    """Return an array or a list as the column ``value``."""
+    """Open an array or a list as a table with one column, ``value``."""
     if isinstance(data, np.ndarray) and data.ndim != 1:
         raise ParameterError("an array must have one dimension: it becomes the column 'value'")
     declares = not declares_nothing(data)
@@ -180,7 +183,7 @@ def of_array(array: NDArray[Any]) -> Held | None:
 
 
 def texts_of(values: Iterable[Any]) -> Held:
-    """Return the texts among some values; anything that is not text, or not Unicode, is missing."""
+    """Return values as a column of texts; any value that is not text, or not valid Unicode, is missing."""
     texts = [
         value
         if type(value) is str and (value.isascii() or is_encodable(value))
@@ -201,7 +204,7 @@ def texts_of(values: Iterable[Any]) -> Held:
 
 @dataclass(frozen=True, slots=True)
 class _Type:
-    """A type of ``read_as``: how to read a value, the placeholder for a missing one, and the SQL."""
+    """A type that ``read_as`` may name: how to read a value, what stands for a missing one, and the SQL."""
 
     read: Callable[[Any], Any]
     blank: Any
@@ -210,7 +213,7 @@ class _Type:
 
 
 def of_list(items: Iterable[Any], read_as: object) -> Held:
-    """Read the values as this type, each by itself."""
+    """Return the items as a column of the type ``read_as``, each read by itself."""
     kind = _TYPES.get(read_as) if isinstance(read_as, str) else None
     if kind is None:
         raise refuse("read_as", read_as, "one of " + ", ".join(_TYPES))

@@ -44,7 +44,7 @@ def require_condition(table: Table, condition: Condition) -> None:
 
 
 def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]:
-    """Return the literals that no row can match, by the declared type of the column."""
+    """Return the literals that no row can match, given the declared type of the column."""
     column, operator = comparison.column, comparison.operator
     numbers: list[Any] = [value for value in comparison.literals if _is_number(value)]
     kind = table.kinds[column]
@@ -67,7 +67,7 @@ def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]
 
 
 def not_listed(comparison: ColumnComparison, listed: Sequence[Any]) -> list[Any]:
-    """Return the literals that a public list rules out; for periods, those that overlap no listed one."""
+    """Return the literals that match no value of a public list; two periods match if they overlap."""
     texts, periods = set(map(str, listed)), [days_of(str(value)) for value in listed]
     spelled = [period for period in periods if period is not None]
 
@@ -148,7 +148,7 @@ def period_words(comparison: ColumnComparison) -> list[str]:
 
 
 def _in_range(text: str, operator: str) -> list[str]:
-    """Return the periods of a range as texts, so that it means the same as in a list of groups."""
+    """Return the periods of a range as texts, the same as for a list of groups; any other text unchanged."""
     first, between, last = text.partition(":")
     start, end = period_in(first), period_in(last)
     if operator != "in" or not between or start is None or end is None or days_of(text) is None:
@@ -174,13 +174,13 @@ def _is_number(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """An interval of positions from ``first`` to ``end``, without ``end``; a point if they are equal."""
+    """An interval of positions from ``first`` up to but not including ``end``; a point if they are equal."""
 
     first: float
     end: float
 
     def compared(self, held: str, operator: str, engine: Engine) -> str:
-        """Compare a position with the interval: ``=`` means within, ``<`` before, ``<=`` up to its end."""
+        """Return SQL that compares ``held`` with the interval; ``=`` means within it and ``<`` before it."""
         first, end = engine.real(self.first), engine.real(self.end)
         up_to = f"{held} <= {end}" if self.first == self.end else f"{held} < {end}"
         return {

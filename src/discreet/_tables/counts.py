@@ -1,7 +1,7 @@
-"""Counting people, not rows, per candidate or per grid point, inside the engine.
+"""Count people, not rows, per candidate or per grid point, inside the engine.
 
-Every function returns an array with one row per group (a single row without groups) and one column per
-candidate. Nothing else leaves the engine.
+For public groups and candidates, all that leaves the engine is an array with one row per group (a single row
+without groups) and one column per candidate. The functions whose values or groups come from the data say so.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def people_per_candidate(
     other: bool = False,
     period: str | None = None,
 ) -> Counts:
-    """Count the people who have a row with each value; a person counts once for each value.
+    """Count, for each key, the people with this value in ``column``; a person counts once for each key.
 
     With ``other``, one more column counts people with a value that is not a key. With ``period``, the keys
     are numbers of periods of this kind, and a value counts for the period that contains it.
@@ -129,9 +129,9 @@ def people_per_grid_point(
 ) -> Counts:
     """Count the people at each grid point; a value belongs to the least point at or above it.
 
-    A person counts at one of the grid points of their values: the ``least``, the ``largest``, one at
-    ``random``, or the ``mean``. Values outside the bounds are dropped (``drop``) or moved to the bound
-    (``clamp``).
+    Each person counts at one grid point: the ``least`` or the ``largest`` of the points of their values, one
+    of these points drawn at ``random``, or the grid point nearest to their ``mean``. Values outside the
+    bounds are dropped (``drop``) or moved to the nearest bound (``clamp``).
     """
     query = _selected(table, rows, column, as_number=True)
     if outside == "clamp":
@@ -146,7 +146,7 @@ def people_per_grid_point(
 
 
 def people_per_interval(table: Table, rows: Rows, *, column: str, grid: Grid) -> Counts:
-    """Count the people who have a value in each interval from a grid point to the next.
+    """Count, for each interval from one grid point to the next, the people who have a value in it.
 
     A person counts once for each interval in which they have a value.
     """
@@ -166,7 +166,7 @@ def people_with_any(
     grid: Grid | None = None,
     period: str | None = None,
 ) -> Counts:
-    """Count the people who have a value (one of ``keys``, one within ``grid``, or any); return one column."""
+    """Count the people who have any value, or any of ``keys``, or any within ``grid``; return one column."""
     query = _selected(table, rows, column, as_number=grid is not None, period=period)
     if keys is not None:
         query = _indexed(table, query, "value", column, keys, period=period)
@@ -177,10 +177,11 @@ def people_with_any(
 
 
 def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
-    """Return every group that has people, and how many; each person counts in one group, drawn at random.
+    """Return every group that has people, with its number of people.
 
-    **The groups come from the data**: they are for a mechanism that decides which of them may be named. The
-    draw is a hash of person and group, so that it does not depend on anyone else.
+    Each person counts in one of their groups, drawn at random. The draw is a hash of person and group, so
+    that it does not depend on anyone else. **The groups come from the data**: they are for a mechanism that
+    decides which of them may be named.
     """
     assert rows.by is not None
     alone = replace(rows, by=None)
@@ -197,7 +198,7 @@ def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
 def people_per_group_and_share(
     table: Table, rows: Rows, *, without: Sequence[Any] = ()
 ) -> list[tuple[tuple[Any, int], int]]:
-    """Count the people of each group, separately by the number of groups in which a person counts.
+    """Count the people of each group, separately for each number of groups that a person counts in.
 
     A person counts in at most ``groups_per_person`` of their groups, drawn as for ``people_per_group``. Rows
     in the groups ``without`` are left out first.
@@ -229,7 +230,7 @@ def _drawn_groups(table: Table, query: Query, rows: Rows) -> Query:
 
 
 def people_per_number_of_groups(table: Table, rows: Rows) -> Counts:
-    """Count the people who have rows in one of the groups, in two of them, and so on."""
+    """Count the people who have rows in exactly one of the groups, in exactly two, and so on."""
     assert rows.by is not None
     every = replace(rows, groups_per_person=len(rows.groups))
     query = _selected(table, every, rows.by).grouped("person", _GROUP, number="count(*)")
@@ -253,7 +254,7 @@ def counted_values(table: Table, rows: Rows, *, column: str) -> Query:
 def commonest_in_groups(
     table: Table, rows: Rows, *, column: str, most: int
 ) -> list[list[tuple[Any, int]]]:
-    """Return the commonest values of each group, or of all rows without groups; ties are ordered by value."""
+    """Return the commonest values of each group, or of the table if ungrouped; ties are ordered by value."""
     if rows.by is None:
         return [commonest_values(table, rows, column=column, most=most)]
     query = _people_in(table, _selected(table, rows, column), rows, _GROUP, "value")
@@ -268,7 +269,7 @@ def commonest_in_groups(
 
 
 def commonest_values(table: Table, rows: Rows, *, column: str, most: int) -> list[tuple[Any, int]]:
-    """Return the values with the most people, at most ``most``; ties are ordered by value."""
+    """Return up to ``most`` values, those with the most people; ties are ordered by value."""
     query = counted_values(table, rows, column=column)
     doing = "counting people per value"
     return _listed(table, rows, query, column, most=most, doing=doing)
@@ -286,7 +287,7 @@ def _selected(
     period: str | None = None,
     indexing: bool = True,
 ) -> Query:
-    """Select value, person and group of the rows that count; with ``indexing``, a group is its position."""
+    """Select value, person and group of the rows that count; ``indexing`` replaces groups by positions."""
     engine = table.engine
     given = {"value": column} | _kept(rows)
     ways: dict[str, Sequence[str]] = {name: (table.identity(each),) for name, each in given.items()}
@@ -334,7 +335,7 @@ def _indexed(
     other: bool = False,
     period: str | None = None,
 ) -> Query:
-    """Replace ``name``, a column's identity, with its key's position; unless ``other``, drop other rows."""
+    """Replace each value of ``name`` by its key's position; drop rows without a key, unless ``other``."""
     like = table.like(column, period)
     # Texts need no check: the word of a text that no row can have is None.
     sure = period is not None or like[0] == "text"
@@ -368,7 +369,7 @@ def _few_groups(table: Table, query: Query, rows: Rows) -> Query:
 def _one_each(
     table: Table, query: Query, rows: Rows, per_person: str, grid: Grid | GrowingGrid
 ) -> Query:
-    """Return one grid index for each person and group, as integers, so that row order is irrelevant."""
+    """Return one grid index for each person and group; it is an integer, so row order is irrelevant."""
     kept = ("person", *_groups_of(rows))
     if per_person == "random":
         query = query.set({"draw": table.engine.drawn(_key(rows), "value", len(grid))})
@@ -382,7 +383,7 @@ def _one_each(
 
 
 def _kept(rows: Rows) -> dict[str, str]:
-    """Return the columns kept beside ``value``, by their names in a query."""
+    """Return the table's columns that a query keeps beside ``value``, by their names in the query."""
     there = {"person": rows.user, _GROUP: rows.by, "counted": rows.counted}
     return {name: column for name, column in there.items() if column is not None}
 
@@ -427,7 +428,7 @@ def _people_at(
 def _counted(
     table: Table, rows: Rows, query: Query, column: str, *, width: int, doing: str
 ) -> Counts:
-    """Return the number of people for each group and candidate, which may be zero."""
+    """Run a query and return its number of people for each group and candidate, or zero if it has none."""
     counts = np.zeros((rows.number_of_groups, width), dtype=np.int64)
 
     def run() -> None:
@@ -445,9 +446,9 @@ def _counted(
 def _listed(
     table: Table, rows: Rows, query: Query, column: str, *, most: int | None = None, doing: str
 ) -> list[tuple[Any, int]]:
-    """Return the values of a column (with the kept columns) and their numbers of people, commonest first.
+    """Run a query; return each value (with the kept columns) and its number of people, commonest first.
 
-    They are Python values, because NumPy cannot hold a wide integer, a decimal or a NUL exactly.
+    The values are Python objects, because NumPy cannot hold a wide integer, a decimal or a NUL exactly.
     """
     rest = "" if most is None else f" ORDER BY people DESC, value LIMIT {most}"
     statement = query.statement + rest

@@ -1,7 +1,7 @@
 """Tables in databases: people are counted there by one query, in a read-only transaction.
 
 Databases differ in how they compare texts (collations, letter case, trailing spaces) and numbers (NaN,
-infinities). Counts follow the same rules in all of them: a text is its bytes, written in hexadecimal
+infinities). Counts follow the same rules in all of them: a text is read as its bytes, in hexadecimal
 digits, and public keys are sent as literals to be joined. docs/databases.md has the rules.
 """
 
@@ -32,20 +32,20 @@ class Database(Engine):
         self._connection = connection
 
     def of_word(self, word: str, kind: str, declared: str) -> str:
-        """Leave a text's word as it is, because it consists of hex digits; cast any other word."""
+        """Return a text's word, which is in hex digits, unchanged; cast any other word to ``declared``."""
         return word if kind == "text" else f"CAST({word} AS {declared})"
 
     def md5(self, text: str) -> str:
-        """Return the hex digits of the MD5 hash."""
+        """Return SQL for the hex digits of a text's MD5 hash."""
         return f"md5({text})"
 
     def drawn(self, key: int, choice: str, _size: int) -> str:
-        """Return the digits of a hash followed by those of the choice."""
+        """Return SQL for the hex digits of a hash, followed by those of the choice."""
         parts = f"'{key:x}:' || CAST({choice} AS TEXT) || ':' || CAST(person AS TEXT)"
         return f"{self.md5(parts)} || CAST({choice} + {_FAR} AS TEXT)"
 
     def choice_drawn(self, _size: int) -> str:
-        """Return the choice from the end of the digits."""
+        """Return SQL that reads the choice from the end of ``draw``."""
         return f"CAST(substr(draw, 33) AS BIGINT) - {_FAR}"
 
     def plain_text(self, value: Any) -> str:
@@ -53,7 +53,7 @@ class Database(Engine):
         return bytes.fromhex(value).decode(self.encoding, errors="replace")
 
     def try_out(self, statement: str) -> None:
-        """Have the database explain the statement: this finds errors and reads no row."""
+        """Have the database explain the statement, which finds errors and reads no row."""
         self._connection.execute(f"EXPLAIN {statement}").fetchall()
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
@@ -72,7 +72,7 @@ def is_address(data: object) -> bool:
 
 
 def without_password(address: str) -> str:
-    """Return the address in a form that may be shown.
+    """Return the address without its password and options, so that it may be shown.
 
     Example:
         >>> without_password("postgresql://reader:secret@db/hospital?password=secret")
@@ -92,7 +92,7 @@ def with_password(address: str, password: str) -> str:
 
 
 def _file_of(address: str) -> str:
-    """Return the file of an address, read as the ledger reads it: three slashes begin a relative path."""
+    """Return the path of an address's file; as for a ledger, three slashes begin a relative path."""
     name = address.partition("://")[2].partition("?")[0]
     for path in (Path(name.removeprefix("/")), Path(name)):
         if path.is_file():
@@ -124,7 +124,7 @@ def _trouble(error: Exception) -> str:
 
 
 def open_database(data: Any, table: str | None) -> Engine:
-    """Open the table of this name at an address or a SQLAlchemy engine; no row is read."""
+    """Open a table by name, given an address or a SQLAlchemy engine; no row is read."""
     if not isinstance(table, str) or not table:
         raise ParameterError("⟨table⟩ must name a table of the database")
     given = data if isinstance(data, str) else data.url.render_as_string(hide_password=False)
@@ -210,7 +210,7 @@ _OPENING = {
 
 
 def of_ibis(native: Any) -> Engine:
-    """Open an Ibis table: Ibis writes its query, and people are counted in its own database."""
+    """Open an Ibis table: Ibis writes its query, and people are counted in the table's own database."""
     import ibis.expr.operations as ops
 
     sources = {node.source for node in native.op().find((ops.DatabaseTable, ops.SQLQueryResult))}
@@ -250,8 +250,8 @@ def of_ibis(native: Any) -> Engine:
 def _written(native: Any, source: Any) -> str:
     """Return the query of an Ibis table, with the columns unchanged.
 
-    Ibis' compilers for single databases convert geographic columns with functions that not every server
-    has.
+    This uses Ibis' base compiler, because its compilers for single databases convert geographic columns with
+    functions that not every server has.
     """
     from ibis.backends.sql.compilers.base import SQLGlotCompiler
 
@@ -259,7 +259,7 @@ def _written(native: Any, source: Any) -> str:
 
 
 def _declared(dtype: Any) -> str:
-    """Return an Ibis type by its name in SQL."""
+    """Return the SQL name of an Ibis type."""
     names = {
         "text": dtype.is_string() or dtype.is_uuid(),
         "bigint": dtype.is_integer(),

@@ -1,8 +1,8 @@
-"""Dealing people into blocks: secret random bits decide each person's block.
+"""Deal people into blocks: each person's block is chosen by secret random bits of their own.
 
-Each person's own random bits choose their block. The rows of a block are shuffled, because a row's position
-in the table would reveal something about other rows. A block's content depends only on the rows of its own
-people and on these bits (``docs/proofs/votes.md``).
+The rows of a block are shuffled, because a row's position in the table would reveal something about other
+rows. A block's content depends only on the rows of its own people and on secret random bits
+(``docs/proofs/votes.md``).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Dealer:
     columns: tuple[str, ...]
 
     def try_out(self) -> None:
-        """Try the statement that reads the rows, on no rows."""
+        """Have the engine check the statement that reads the rows; no row is read."""
         if not _in_hand(self.data):
             query = _read(self.table, self.rows, self.columns)
             quietly(
@@ -65,7 +65,10 @@ class Dealer:
             )
 
     def deal(self, blocks: int, bits: Bits) -> Pieces:
-        """Read the rows and deal their people into blocks; return a sender for the rows of each block."""
+        """Read the rows and deal their people into blocks.
+
+        Return one function for each block, which returns the block's rows as bytes.
+        """
         whose, send = quietly(self._held, doing="reading the rows")
         people = int(whose.max(initial=-1)) + 1
         block = uniform_indices(bits, blocks, count=people)[whose]
@@ -104,7 +107,7 @@ class Dealer:
         return places, np.arange(len(places)) if self.rows.user is None else whose
 
     def example(self, columns: dict[str, list[Any]]) -> Any:
-        """Return invented columns in the table's own kind of data, with its declared types where they fit."""
+        """Convert invented columns to the table's kind of data, with its declared types where they fit."""
         library = type(self.data).__module__.partition(".")[0]
         if library == "pandas":
             import pandas as pd
@@ -194,7 +197,7 @@ def _in_hand(data: Any) -> bool:
 
 
 def _shuffled(count: int, bits: Bits) -> NDArray[np.int64]:
-    """Return all positions in uniformly random order, sorted by distinct random words."""
+    """Return all positions in uniformly random order, by sorting distinct random words."""
     words = bits.words(count)
     while len(np.unique(words)) < count:
         words = bits.words(count)
@@ -205,7 +208,7 @@ def _shuffled(count: int, bits: Bits) -> NDArray[np.int64]:
 
 
 class _Held:
-    """Some columns of a frame, without anything that reveals rows other than the selected ones."""
+    """Some columns of a frame; selected rows are sent without anything that reveals the other rows."""
 
     def __init__(self, data: Any, columns: Iterable[str], *, lazy: bool = False) -> None:
         library = type(data).__module__.partition(".")[0]
@@ -246,7 +249,7 @@ class _Held:
 
 
 def _bare(frame: Any) -> Any:
-    """Return a pandas frame without its index, unused categories and attributes."""
+    """Return a pandas frame without index, attributes, unused categories, or objects that are not texts."""
     frame = frame.reset_index(drop=True)
     frame.attrs = {}
     for name in frame.columns:
@@ -273,7 +276,7 @@ def _in_arrow(table: Any, places: NDArray[np.int64]) -> bytes:
 
 
 def _numbered(data: Any, used: list[str]) -> Any:
-    """Return the columns that decide which rows count and whose they are, with the rows' positions."""
+    """Return the columns ``used`` of a frame, with a column of the rows' positions."""
     library = type(data).__module__.partition(".")[0]
     if library == "pandas":
         return data[used].assign(**{_PLACE: np.arange(len(data))})
@@ -293,7 +296,7 @@ def _used(rows: Rows) -> list[str]:
 
 
 def _chosen(table: Table, rows: Rows, beside: Mapping[str, Sequence[str]]) -> Query:
-    """Select the rows that count, with a number for each person (``person``) and the kept columns."""
+    """Select the rows that count, with the columns ``beside`` and a number for each person (``person``)."""
     ways = dict(beside)
     conditions = []
     if rows.user is not None:
@@ -314,7 +317,7 @@ def _chosen(table: Table, rows: Rows, beside: Mapping[str, Sequence[str]]) -> Qu
 
 
 def _read(table: Table, rows: Rows, columns: Sequence[str]) -> Query:
-    """Return a query of the columns; values that are not of the declared type become null."""
+    """Return a query for the rows that count; values that are not of their column's type become null."""
     return _chosen(
         table,
         rows,
@@ -323,7 +326,7 @@ def _read(table: Table, rows: Rows, columns: Sequence[str]) -> Query:
 
 
 def _value(table: Table, column: str, name: str) -> tuple[str, str]:
-    """Return the steps to a column's identity, or for a moment to its seconds since 1970; null if missing."""
+    """Return SQL steps to a column's identity, or to a moment's seconds since 1970; null if missing."""
     if table.kinds[column] == "moment":
         held, there = table.engine.position(column), table.engine.finite(name)
     else:
@@ -332,7 +335,7 @@ def _value(table: Table, column: str, name: str) -> tuple[str, str]:
 
 
 def _arrow_of(table: Table, rows: Rows, columns: Sequence[str]) -> tuple[NDArray[np.int64], Any]:
-    """Return the people of the rows that count, and the rows as an Arrow table of declared kinds."""
+    """Return the person of each row that counts, and these rows as an Arrow table with declared types."""
     pa = _pyarrow()
     query, used = _read(table, rows, columns), dict.fromkeys([*columns, *_used(rows)])
     read = list(zip(*table.engine.loaded(list(used)).rows(query.statement), strict=True))

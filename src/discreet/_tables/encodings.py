@@ -16,7 +16,10 @@ ENCODINGS = (
 
 
 def in_utf_8(paths: Sequence[str], *, encoding: str, folder: str) -> list[str]:
-    """Copy files into UTF-8. The copies hold rows, so the folder must be private and temporary."""
+    """Copy files into UTF-8 and return the paths of the copies.
+
+    The copies hold rows, so the folder must be private and temporary.
+    """
     copies = []
     for path in paths:
         with (

@@ -1,13 +1,13 @@
-"""Noisy max with Laplace noise: the candidate whose score plus Laplace noise of scale s is largest.
+"""Noisy max with Laplace noise: draw the candidate whose score plus Laplace noise of scale s is largest.
 
-Above the best score the noisy scores behave like permute-and-flip with halved coins. If no candidate is
-there, the layers below are searched one after the other, or by proposals in blocks if there are many
-candidates (theorem 3 of the proof page).
+If any noisy score exceeds the best score, the winner is drawn like that of permute-and-flip with halved
+coins. Otherwise the layers below the best score are searched one after the other, or by proposals in blocks
+if there are many candidates (docs/proofs/sampling.md, theorem 3).
 
 Y_r ≥ 0 denotes how far candidate r's noisy score lies below the best score, in units of the scale. Layer k
 contains the candidates with k−1 ≤ Y_r < k. Given Y_r ≥ k−1, the chance that candidate r is in layer k
-depends only on z = γ_r − (k−1). The distribution of its depth V = Y_r − (k−1) there depends only on z
-clipped to [0, 1] (lemmas 10 and 11 of the proof page).
+depends only on z = γ_r − (k−1). Within the layer, the distribution of its depth V = Y_r − (k−1) depends only
+on z clipped to [0, 1] (lemmas 10 and 11).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def laplace_max(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 def _shallowest_of(
     near: Indices, gaps: Gaps, layer: Layer, *, bits: Bits, tuning: Tuning
 ) -> int | None:
-    """Return the shallowest of the near candidates in a layer; None if the layer is empty."""
+    """Return the shallowest candidate in a layer, near or far; None if the layer is empty."""
     inside = near[flip(gaps, near, layer, bits=bits, tuning=tuning)]
     if len(near) < gaps.size:
         far = far_heads(gaps, layer, level=tuning.level, bits=bits, tuning=tuning)
@@ -86,9 +86,10 @@ def _shallowest_of(
 
 
 class LaplaceNoise:
-    """Laplace noise at σ = e^−x, where x is its height above the best score, in units of the scale.
+    """Laplace noise as a level that comes down; at σ = e^−x the level is x scales above the best score.
 
-    Stage 0 has σ = t. Stage k, used if no candidate was reached before, has σ = 2^(k−1)·(1 + t).
+    At time t, σ is t in stage 0 and 2^(k−1)·(1 + t) in stage k. Stage k is used if no candidate was reached
+    before.
     """
 
     __slots__ = ("_start", "_step", "coins")
@@ -101,7 +102,7 @@ class LaplaceNoise:
         self.coins = Heads(-doublings)
 
     def odds(self, gamma: float, time: float) -> float:
-        """Return 1 + |1 − σ·e^−γ|, divided by e^−γ·2^(k−1) if that is more than one."""
+        """Return (1 + |1 − σ·e^−γ|)/max(1, 2^(k−1)·e^−γ) for stage k."""
         if self._step > _LARGEST_STEP:
             return math.nan
         chance = math.exp(-gamma)
@@ -139,7 +140,7 @@ def laplace_maxes(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDAR
 
 
 class Layer:
-    """The coin "in layer k, given not above it", as a function of the gap."""
+    """The coin that decides whether a candidate is in layer k, given that it is not above that layer."""
 
     __slots__ = ("number",)
 
@@ -147,7 +148,7 @@ class Layer:
         self.number = number
 
     def exponent(self, level: int) -> int:
-        """Return the exponent: the chance is at most e^k·exp(−γ)."""
+        """Return an a such that chances at this level are at most 2^−a; a chance is at most e^k·exp(−γ)."""
         return max(0, level - math.ceil(self.number * _LOG2_E))
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
@@ -161,7 +162,7 @@ class Layer:
         return chances, 4.0 if self.number <= _DEEPEST else math.inf
 
     def ball(self, gamma: Fraction) -> Ball:
-        """Return the chance by the same three formulas, as an interval."""
+        """Return the chance as an interval, by the formulas of ``chances``."""
         z = gamma - (self.number - 1)
         if z >= 1:
             return (ball_of(1).exp() - 1) / (2 * ball_of(z).exp() - 1)
@@ -169,7 +170,7 @@ class Layer:
         return 1 - (inside - 1).exp() / (2 - (-inside).exp())
 
     def depths(self, gammas: Floats, uniforms: Floats) -> Floats:
-        """Return depths for uniforms in (0, 1), by inversion, within ``DEPTH_ERROR``."""
+        """Return the depths for uniform numbers in (0, 1), by inversion, accurate to ``DEPTH_ERROR``."""
         inside = np.clip(gammas - (self.number - 1), 0.0, 1.0)
         slope = 2.0 * np.exp(inside) - 1.0
         share = uniforms * (1.0 - np.exp(inside - 1.0) / (2.0 - np.exp(-inside)))
@@ -178,7 +179,7 @@ class Layer:
         return np.where(share * slope <= np.expm1(inside), rising, falling)
 
     def depth_bounds(self, gamma: Fraction, uniform: Uniform) -> tuple[Ball, Ball]:
-        """Return intervals below and above the depth, which grows with the uniform number."""
+        """Return a lower and an upper bound on the depth, as intervals; the depth grows with ``uniform``."""
         inside = ball_of(min(max(gamma - (self.number - 1), Fraction(0)), Fraction(1)))
         slope = 2 * inside.exp() - 1
         chance = 1 - (inside - 1).exp() / (2 - (-inside).exp())
@@ -213,8 +214,9 @@ def shallowest(
 ) -> tuple[Indices, Indices]:
     """Return the candidate with the least depth in each group.
 
-    ``groups`` and ``candidates`` list the candidates in the layer by group. The result has the groups that
-    occur, in ascending order, and one candidate for each. A candidate alone in its group needs no depth.
+    ``groups`` has the group of each of ``candidates``, all of which are in the layer. The result has the
+    groups that occur, in ascending order, and one candidate for each. A candidate alone in its group needs no
+    depth.
     """
     if (groups[1:] < groups[:-1]).any():
         order = np.argsort(groups, kind="stable")
@@ -244,7 +246,7 @@ def _least_of_each(
     bits: Bits,
     tuning: Tuning,
 ) -> Indices:
-    """Return the candidate with the least depth in each group; groups begin at these positions."""
+    """Return the candidate with the least depth in each group; ``begins`` has each group's first position."""
     words = bits.words(len(candidates), width=tuning.word)
     uniforms = np.ldexp(words.astype(np.float64) + 0.5, -tuning.word)
     depths = layer.depths(gaps.gather(candidates), uniforms)
@@ -272,7 +274,7 @@ def _least_of_each(
 
 
 def _settle(layer: Layer, contenders: list[tuple[int, Fraction, Uniform]]) -> int:
-    """Return the contender with the least depth, in interval arithmetic with as many bits as needed."""
+    """Return the candidate with the least depth, found in interval arithmetic with as many bits as needed."""
     while True:
         with precision(contenders[0][2].width + 2 * GUARD_BITS):
             bounds = [layer.depth_bounds(gamma, uniform) for _, gamma, uniform in contenders]

@@ -1,9 +1,9 @@
-"""Levels of loss, for exponential mechanisms over tuples and over sets of candidates.
+"""Propose levels of loss, for exponential mechanisms over tuples and over sets of candidates.
 
-Each item has a loss and is drawn in proportion to e^{−loss/scale}. First a level v is drawn, in proportion to
-e^{−v/scale} times the number of items with loss at most v; then one of these items. Levels are proposed in
-blocks, by floats with an error bound or by interval arithmetic, and accepted by exact coins
-(docs/proofs/top-k.md).
+Each item (a tuple or a set) has a loss and is drawn with probability proportional to e^{−loss/scale}. First a
+level v is drawn, with probability proportional to e^{−v/scale} times the number of items with loss at most v;
+then one of these items is drawn uniformly. Levels are proposed in blocks, by floats with an error bound or by
+interval arithmetic, and accepted by exact coins (docs/proofs/top-k.md).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Blocks:
     """Settings that affect how a level is searched for, but not the distribution.
 
     Attributes:
-        word: the number of bits of a uniform number drawn first.
+        word: the number of bits drawn at first for a uniform number.
         first: the largest number of blocks to begin with.
         width: a block of this width, in scales, need not be split.
         doubt: a factor on the error bound of floats; ``inf`` leaves everything to interval arithmetic.
@@ -52,7 +52,7 @@ STANDARD_BLOCKS = Blocks()
 
 
 class Ranked:
-    """Sorted counts, and the number of candidates that fit each of ``k`` places within a loss."""
+    """Sorted counts; ``fitting`` returns how many candidates fit each of ``k`` places within a loss."""
 
     __slots__ = ("_ascending", "_order", "counts", "k", "spread")
 
@@ -75,11 +75,14 @@ class Ranked:
 
     @property
     def steps(self) -> int:
-        """The work for one loss: one step for each place, unless a subclass needs more."""
+        """The number of steps of work for one loss: one for each place, unless a subclass needs more."""
         return self.k
 
     def fitting(self, losses: Counts, *, first: int = 0, last: int | None = None) -> Counts:
-        """Return how many candidates fit place i (rows) within each loss (columns): c ≥ c_(i) − loss."""
+        """Return how many candidates fit each place (rows) within each loss (columns).
+
+        A candidate fits place i within a loss if its count is at least the i-th largest count minus the loss.
+        """
         leading = self._ascending[: -self.k - 1 : -1][first:last]
         fit: Counts = len(self.counts) - np.searchsorted(self._ascending, leading[:, None] - losses)
         return fit
@@ -104,17 +107,17 @@ class Weighed(Protocol):
 
     @property
     def steps(self) -> int:
-        """The approximate number of steps for the logarithm of one loss."""
+        """The approximate number of steps that ``logarithms`` takes for one loss."""
 
     def logarithms(self, losses: Counts) -> Floats:
-        """Return the logarithm of ``number`` for each loss."""
+        """Return the logarithm of ``number`` for each loss, up to an additive constant."""
 
     def number(self, loss: int) -> int:
-        """Return the number of items with loss at most ``loss``, or a bound on it, times a constant."""
+        """Return the number of items with loss at most ``loss``, or an upper bound, times a constant."""
 
 
 class LossLevels:
-    """Levels in blocks: each block runs from one edge to the next, and the last has no end."""
+    """Levels of loss, cut into blocks: each block runs from one edge to the next, and the last has no end."""
 
     __slots__ = ("_blocks", "_doubt", "_edges", "_ends", "_rate", "_scale", "_weighed")
 
@@ -146,7 +149,7 @@ class LossLevels:
         self._doubt = 2 * blocks.doubt * steps * 2.0**-50
 
     def _heights(self, reach: float) -> Floats:
-        """Return the logarithms of the blocks' weights; weights far below the others may be inaccurate."""
+        """Return the logarithms of the blocks' weights; weights far below the largest may be inaccurate."""
         starts = np.minimum(self._edges * self._rate, 2 * reach + 100)
         found: Floats = -starts
         found[:-1] += np.maximum(
@@ -184,7 +187,7 @@ class LossLevels:
         return place
 
     def _settle(self, uniform: Uniform) -> int:
-        """Return the first block whose share of the total exceeds the uniform number."""
+        """Return the first block whose cumulative share of the total weight exceeds the uniform number."""
         edges = self._edges.tolist()
         numbers = [self._weighed.number(after - 1) for after in edges[1:]]
         every = self._weighed.number(self._weighed.spread)

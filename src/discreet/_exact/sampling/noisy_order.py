@@ -1,8 +1,8 @@
-"""The candidates with the largest noisy scores, in exact order; each has its own exponential noise.
+"""Find the candidates with the largest noisy scores, in exact order; each has its own exponential noise.
 
-Y_r = X_r − γ_r with independent exponential X_r = −ln u_r. Floats with an error bound drop every candidate
-that cannot be among the first. Interval arithmetic orders the rest, with more bits of u if two are too close
-(docs/proofs/top-k.md).
+The noisy score of candidate r is Y_r = X_r − γ_r, with independent exponential X_r = −ln u_r. Floats with an
+error bound drop every candidate that cannot be among the first. Interval arithmetic orders the others, with
+more bits of u if two of them are too close (docs/proofs/top-k.md).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Noisy:
             uniform.extend()
 
     def ends(self) -> tuple[Ball, Ball]:
-        """Return intervals with the least and the largest value that Y may have."""
+        """Return a lower and an upper bound on the noisy score Y, as intervals."""
         low, high = self.uniform.ends()
         gamma = ball_of(self.gamma)
         return -high.log() - gamma, -low.log() - gamma
@@ -56,7 +56,7 @@ def noisy_first(gaps: Gaps, count: int, bits: Bits, *, word: int = _WORD) -> lis
 def noisy_first_and_gap(
     gaps: Gaps, bits: Bits, *, unit: Fraction, word: int = _WORD
 ) -> tuple[int, int]:
-    """Return the candidate with the largest noisy score, and ⌊(lead over the second)·scale/unit⌋."""
+    """Return the candidate with the largest noisy score, and its lead over the second in whole units."""
     first, second = _first(gaps, 2, bits, word)
     factor = gaps.scale / unit
     while True:
@@ -72,7 +72,7 @@ def noisy_first_and_gap(
 
 
 def may_be_first(words: Words, gammas: Floats, count: int, *, word: int) -> Indices:
-    """Return the positions that may be among the first ``count``, given ``word`` bits of each number."""
+    """Return the positions that may be among the first ``count``, given ``word`` bits of each uniform u."""
     middle = words.astype(np.float64) + 0.5
     noise = word * np.log(2.0) - np.log(middle)
     # This covers the rounding of γ, of the logarithm and of their difference. It also covers the unknown

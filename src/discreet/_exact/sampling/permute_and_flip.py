@@ -1,9 +1,10 @@
 """Permute-and-flip: flip a coin exp(−γ) for every candidate and choose uniformly among the heads.
 
-This is also noisy max with exponential noise. Most of the n coins are never flipped. A clear winner shows in
-the block maxima. If many candidates are good, a few random visits find one. In between, candidates are
-proposed in blocks, using a bound on the best of each block. With few candidates, the first bits of each coin
-show that most are tails. All methods draw from the same distribution (theorem 1 of the proof page).
+This is also noisy max with exponential noise. Most of the n coins are never flipped. If there is a clear
+winner, the block maxima show it. If many candidates are good, a few random visits find one. In between,
+candidates are proposed in blocks, with a bound from the best score of each block. If there are few
+candidates, the first bits of each coin show that most are tails. All methods draw from the same distribution
+(docs/proofs/sampling.md, theorem 1).
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ def uniform_head(gaps: Gaps, bits: Bits, *, tuning: Tuning = STANDARD) -> int:
 
 
 class ExponentialNoise:
-    """Exponential noise: candidate r is reached before t = 1 − e^−s with probability t·exp(−γ)."""
+    """Exponential noise: candidate r is reached before time s with probability (1 − e^−s)·exp(−γ)."""
 
     __slots__ = ()
     coins = Heads()
     ends = False
 
     def odds(self, gamma: float, time: float) -> float:
-        """Return 1 + (1 − e^−γ)(e^s − 1)."""
+        """Return 1 + (1 − e^−γ)(e^s − 1) for time s."""
         return 1.0 - math.expm1(-gamma) * math.expm1(time)
 
     def ball(self, gamma: Fraction, time: Ball) -> Ball:
@@ -75,7 +76,7 @@ def head_or_none(
 ) -> int | None:
     """Return a uniform choice among the candidates whose coins are heads, or None if there are none.
 
-    ``noise`` reaches a candidate at a uniformly random time if the candidate's coin is heads.
+    ``noise`` must reach exactly the candidates whose coins are heads, in uniformly random order.
     """
     gaps.best  # noqa: B018 - reads all scores, and refuses NaN and infinities
     level = tuning.level
@@ -103,7 +104,7 @@ def head_or_none(
 def _heads_of(
     near: Indices, gaps: Gaps, coins: Heads, *, level: int, bits: Bits, tuning: Tuning
 ) -> Indices:
-    """Return all heads, given the candidates near at ``level``; far ones rarely get heads."""
+    """Return all candidates whose coins are heads; ``near`` has those that are near at ``level``."""
     heads = near
     # A single near candidate is the best one, and its coin exp(−0) needs no flip.
     if len(near) > 1 or coins.halvings:
@@ -121,10 +122,10 @@ def _heads_of(
 def _by_first_bits(
     gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning, tails: Collection[int] = ()
 ) -> int | None:
-    """Choose among the heads if there are few candidates; the first bits show that most coins are tails.
+    """Choose uniformly among the heads, or return None; the first bits show that most coins are tails.
 
-    The other coins are flipped all at once. If there are very few or unusually many of them, they are flipped
-    in random order until one is heads. Candidates in ``tails`` are skipped.
+    The other coins are flipped all at once, or, if there are very few or unusually many of them, in random
+    order until one is heads. Candidates in ``tails`` are skipped.
     """
     left, words = not_tails_yet(gaps, bits=bits, tuning=tuning)
     by_chance = 2 * (gaps.size >> tuning.first_bits) + tuning.one_by_one
@@ -143,7 +144,7 @@ def _by_first_bits(
 
 
 def _one_of(heads: Indices, bits: Bits, *, tails: Collection[int] = ()) -> int | None:
-    """Return a uniform choice among ``heads``, ignoring candidates known to be tails."""
+    """Return a uniform choice among the ``heads`` that are not in ``tails``; None if there are none."""
     while len(heads):
         place = uniform_below(bits, len(heads))
         candidate = heads.item(place)
@@ -154,10 +155,10 @@ def _one_of(heads: Indices, bits: Bits, *, tails: Collection[int] = ()) -> int |
 
 
 def _visit(gaps: Gaps, coins: Heads, *, bits: Bits, tuning: Tuning) -> tuple[int | None, list[int]]:
-    """Visit a few candidates in random order, and more if one of them is not far, until a coin is heads.
+    """Flip the coins of a few random candidates, and of more if one gap is small, until one coin is heads.
 
-    Returns the head; or None and the visited candidates, whose coins were all tails. Candidates are drawn
-    with replacement and repeats are skipped, which gives a uniformly random order.
+    Return the head, or None, and the candidates visited; without a head, their coins were all tails.
+    Candidates are drawn with replacement and repeats are skipped, so their order is uniformly random.
     """
     drawn = few_indices(bits, gaps.size, count=tuning.single_visits, width=tuning.word)
     visited = list(dict.fromkeys(drawn))
@@ -193,7 +194,7 @@ def uniform_heads(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDAR
 
 
 class Window:
-    """The coin "arrives in window w, given that it did not arrive before".
+    """The coin that decides whether a candidate arrives in window w, given that it did not arrive before.
 
     A candidate whose coin exp(−γ)/2^halvings is heads arrives at a uniform time in [0, 1). Time is cut into
     2^cuts windows. The first arrival is a uniform choice among the heads (lemma 13).
@@ -206,7 +207,7 @@ class Window:
         self._shift = cuts + halvings
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
-        """Return x/(1 − (w−1)x) for x = exp(−γ)/2^shift."""
+        """Return the chances x/(1 − (w−1)x) for x = exp(−γ)/2^shift, and the factors of their errors."""
         np.negative(gammas, out=gammas)
         np.exp(gammas, out=gammas)
         gammas *= 0.5**self._shift
@@ -217,19 +218,19 @@ class Window:
         return gammas, 2.0 / left
 
     def ball(self, gamma: Fraction) -> Ball:
-        """Return x/(1 − (w−1)x) for x = exp(−γ)/2^shift."""
+        """Return the chance x/(1 − (w−1)x) for x = exp(−γ)/2^shift, as an interval."""
         share = scaled(ball_of(-gamma).exp(), -self._shift)
         return share / (1 - (self.number - 1) * share)
 
     def exponent(self, level: int) -> int:
-        """Return the exponent: the chance is at most 1/(2^(level+shift) − (w−1))."""
+        """Return an a such that chances at this level are at most 1/(2^(level+shift) − (w−1)) ≤ 2^−a."""
         return ((1 << (level + self._shift)) - (self.number - 1)).bit_length() - 1
 
 
 def first_arrivals(
     levels: Levels, drawn: Indices, halvings: int, bits: Bits, tuning: Tuning
 ) -> None:
-    """Fill in the first arrival of every draw in which some coin is heads."""
+    """Write the first arrival into ``drawn`` for every draw in which some coin is heads."""
     cuts = max(0, math.frexp(levels.mass)[1] - 1 - halvings)
     waiting = np.arange(len(drawn))
     for number in range(1, (1 << cuts) + 1):

@@ -1,11 +1,13 @@
-"""The winner of a noisy maximum as the first accepted proposal, using bounds on blocks of candidates.
+"""Find the winner of a noisy maximum as the first accepted proposal, using bounds on blocks of candidates.
 
 Imagine noise that comes down from infinity and reaches one candidate after another. Each candidate is
-proposed at the times of a Poisson process. Its rate bounds how soon the candidate can be reached; for a whole
-block, the rate follows from the best score in it. A proposal is accepted with the remaining chance, and the
-first accepted one is the winner (lemma 16 of the proof page). Few scores are read besides the best of each
-block: at least one in 2m proposals from a block of m candidates is accepted, because its best candidate is
-accepted that often.
+proposed at the times of a Poisson process, whose rate is an upper bound on the rate at which the noise
+reaches the candidate. One bound holds for a whole block; it follows from the best score in the block. The
+probability of accepting a proposal is the ratio of the two rates, and the first accepted candidate is the
+winner (docs/proofs/sampling.md, lemma 16).
+
+Few scores are read besides the best of each block. Blocks of m candidates need on average fewer than about 4m
+proposals, because the bound for each candidate in a block is at most about twice the best one's chance.
 """
 
 from __future__ import annotations
@@ -41,11 +43,11 @@ _HALVES = 0.5 ** np.arange(256)
 
 
 class Noise(Protocol):
-    """The times at which candidates are reached: at time t the rate is c(γ)/odds(γ, t), for a coin c."""
+    """Noise that reaches candidates at random times: at time t the rate is c(γ)/odds(γ, t), for a coin c."""
 
     @property
     def coins(self) -> Coins:
-        """The coin c. At each level from which proposals come, it is at most 2^−level."""
+        """The coin c; its chance is at most 2^−level for each candidate that is proposed at a level."""
         ...
 
     @property
@@ -54,9 +56,9 @@ class Noise(Protocol):
         ...
 
     def odds(self, gamma: float, time: float) -> float:
-        """Return the odds, at least one. The relative error is below 2⁻⁴⁰, plus t if the time is off by t.
+        """Return the odds, which are at least one; NaN if floats are not trusted.
 
-        The odds are NaN if floats are not trusted.
+        The relative error is below 2⁻⁴⁰, plus δ if the time is off by δ.
         """
         ...
 
@@ -66,13 +68,13 @@ class Noise(Protocol):
 
 
 class BoundedBlocks:
-    """Blocks of candidates; the level of the best in a block bounds the coins of all its candidates.
+    """Blocks of candidates; the level of a block's best candidate bounds the coins of all its candidates.
 
-    A few blocks that are better than all others are cut into parts, which come first.
+    If a few blocks are much better than the others, they are cut into parts, which come before all blocks.
 
     Args:
         gaps: the gaps of all candidates.
-        tuning: the last level, and the allowed number of cells.
+        tuning: sets the last level, the number of cells, and which blocks are cut.
         lowered: the amount to subtract from each level; no level goes below zero.
     """
 
@@ -119,7 +121,7 @@ class BoundedBlocks:
         self.rate = math.ldexp(self._bound - lacking * counts.item(-1), -last)
 
     def proposals(self, bits: Bits, count: int, width: int) -> tuple[Indices, Indices]:
-        """Return at most ``count`` independent candidates, each with weight 2^−level, and those levels."""
+        """Return at most ``count`` independent draws in proportion to 2^−level: candidates and levels."""
         places = some_indices(bits, self._bound, count=count, width=width)
         cells = places // self._width
         places -= cells * self._width
@@ -209,7 +211,7 @@ class Clock:
         self._longest = max(self._longest, float(np.maximum.reduce(waits)))
 
     def is_over(self) -> bool:
-        """Return whether the current time is after one."""
+        """Return whether the current time is past 1."""
         time, doubt = self._time()
         if abs(time - 1.0) > doubt:
             return time > 1.0
@@ -249,7 +251,7 @@ class Clock:
         return -product.log() / ball_of(Fraction(self._rate))
 
     def _settled(self, difference: Callable[[], Ball], *others: Uniform) -> bool:
-        """Return whether a number is at least zero; draw more bits to enclose it more tightly as needed."""
+        """Return whether ``difference`` is at least zero; draw more bits until the sign is certain."""
         width = self._tuning.word
         while True:
             with precision(width + GUARD_BITS):
@@ -262,6 +264,6 @@ class Clock:
 
 
 def _enclosed(uniform: Uniform) -> Ball:
-    """Return the interval in which a number lies, given the bits that are known."""
+    """Return the interval in which a uniform number lies, given the bits that are known."""
     low, high = uniform.ends()
     return low.union(high)

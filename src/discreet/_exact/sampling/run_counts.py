@@ -23,8 +23,8 @@ def truncated_negative_binomial(
 ) -> int:
     """Draw a whole number K ≥ 1 with Pr[K = k] proportional to (1 − γ)^k Π_{l<k} (l + η)/(l + 1).
 
-    ``shape`` is η > −1, ``halting`` is γ in (0, 1]. η = 1 is the geometric distribution, η = 0 (the limit)
-    the logarithmic one.
+    ``shape`` is η > −1, and ``halting`` is γ in (0, 1]. η = 1 gives the geometric distribution, and the limit
+    at η = 0 the logarithmic one.
 
     Example:
         >>> from discreet._exact.sampling.bits import SecureBits

@@ -1,10 +1,11 @@
-"""All heads among the candidates of one release, without flipping every coin.
+"""Find all heads among the candidates of one release, without flipping every coin.
 
-Candidates beyond a level have coins of at most 2^−a. Such a coin is heads if two independent coins are both
-heads. The first has chance 2^−a, needs no score, and is drawn for all candidates at once by `marks`. The
-second has chance 2^a·c and is flipped only for the few marked candidates (lemma 8 of the proof page).
+The coin of a candidate beyond a level has a chance c of at most 2^−a. It is replaced by two independent
+coins that must both be heads. The first has chance 2^−a, needs no score, and is drawn for all candidates at
+once by `marks`. The second has chance 2^a·c and is flipped only for the few marked candidates
+(docs/proofs/sampling.md, lemma 8).
 
-To prepare for many draws, `Levels` groups all candidates by how large their coins can be. A candidate at
+To prepare for many draws, `Levels` groups all candidates by how large their chances can be. A candidate at
 level j has exp(−γ) ≤ 2^−j, with certainty (lemma 9). Many independent draws then cost a few coins each:
 `marks` decides which candidates might be heads in which draw, for all draws and a whole level at once.
 """
@@ -43,10 +44,10 @@ _SMALLEST = 24
 
 
 def marks(bits: Bits, places: int, exponent: int, *, tuning: Tuning) -> Indices:
-    """Return the marked positions in ``range(places)``, ascending; each has chance ``2**-exponent``.
+    """Mark each of ``range(places)`` with chance ``2**-exponent``; return the marked positions, ascending.
 
     The distance from one mark to the next is geometric: ⌊log u / log(1 − 2^−a)⌋ for a uniform u. Floats
-    decide the floor unless the value is too close to an integer (lemma 7 of the proof page).
+    decide the floor unless the value is too close to an integer (lemma 7).
     """
     if exponent <= 0:
         return np.arange(places)
@@ -72,7 +73,7 @@ def marks(bits: Bits, places: int, exponent: int, *, tuning: Tuning) -> Indices:
 
 
 def _sparse_skip(bits: Bits, limit: int, exponent: int, word: int) -> int:
-    """Return one geometric distance that is almost certainly ``limit`` or more."""
+    """Return one geometric distance, clipped to ``limit``; fast if it is clipped, as it almost always is."""
     known = bits.integer(word)
     # (1 − 2^−a)^limit ≥ 1 − limit·2^−a, so if u is below the latter, integers decide.
     common = max(word, exponent)
@@ -145,14 +146,14 @@ _LEVELS_PER_GAMMA = (1.0 - 2.0**-40) / math.log(2)
 
 
 def levels_of(gammas: Floats, last: int) -> NDArray[np.uint8]:
-    """Return levels with exp(−γ) ≤ 2^−level (lemma 9), at most ``last``; overwrites its argument."""
+    """Return for each γ a level ≤ ``last`` with exp(−γ) ≤ 2^−level (lemma 9); overwrites ``gammas``."""
     gammas *= _LEVELS_PER_GAMMA
     np.minimum(gammas, last, out=gammas)
     return gammas.astype(np.uint8)
 
 
 class Levels:
-    """Candidates grouped by level; the last level contains all the rest."""
+    """Candidates grouped by level; the last level also contains all candidates beyond it."""
 
     __slots__ = ("gaps", "last", "order", "sizes", "starts")
 
@@ -169,18 +170,18 @@ class Levels:
 
     @classmethod
     def prepared(cls, gaps: Gaps, tuning: Tuning) -> Levels:
-        """Return levels up to ``tuning.level``, or up to where weights of size·2^last still fit 63 bits."""
+        """Return levels up to ``tuning.level``, or fewer, so that weights of size·2^last fit in 63 bits."""
         return cls(gaps, last=min(tuning.level, 62 - gaps.size.bit_length()))
 
     @property
     def mass(self) -> float:
-        """The sum of 2^−level, approximately; it is between Σ exp(−γ) and a little over twice that."""
+        """The approximate sum of 2^−level over all candidates: from Σ exp(−γ) to a little over twice that."""
         return float((self.sizes * 0.5 ** np.arange(len(self.sizes))).sum())
 
     def arrivals(
         self, coins: Coins, draws: int, *, bits: Bits, tuning: Tuning
     ) -> tuple[Indices, Indices]:
-        """Return all heads in ``draws`` independent draws: the draw and the candidate of each."""
+        """Return all heads in ``draws`` independent draws: the draw and the candidate of each head."""
         draw_parts: list[Indices] = []
         candidate_parts: list[Indices] = []
         boost_parts: list[Indices] = []

@@ -1,4 +1,4 @@
-"""Decide which unlisted groups to name if a person counts in several, by weights and normal noise.
+"""Use weights and normal noise to decide which unlisted groups to name, if a person counts in several.
 
 A person in t groups adds 1/√t to each. A group of weight w is kept if w plus normal noise with standard
 deviation σ reaches T. So each group has a coin with chance Φ((w − T)/σ), computed in interval arithmetic.
@@ -31,7 +31,7 @@ _BRACKETS = 16
 
 
 def weight_in(groups: int) -> int:
-    """Return a person's weight in each of this many groups: 1/√groups of a unit, rounded down.
+    """Return the weight that a person in ``groups`` groups adds to each: ``UNIT``/√groups, rounded down.
 
     Example:
         >>> weight_in(1) == UNIT, weight_in(4) == UNIT // 2, 3 * weight_in(3) ** 2 <= UNIT**2
@@ -56,7 +56,7 @@ def normal_delta(epsilon: Fraction, spread: Fraction) -> Exact:
 
 
 def new_group_delta(groups: int, threshold: Fraction, variance: Fraction) -> Exact:
-    """Return an upper bound on the chance of naming any group that a given person alone is in."""
+    """Return an upper bound on the chance of naming any of ``groups`` groups that one person alone is in."""
 
     def formula(t: Ball, limit: Ball, square: Ball) -> Ball:
         return t * _at_most((1 / t.sqrt() - limit) / square.sqrt())
@@ -65,12 +65,12 @@ def new_group_delta(groups: int, threshold: Fraction, variance: Fraction) -> Exa
 
 
 def _at_most(x: Ball) -> Ball:
-    """Return Φ(x)."""
+    """Return Φ(x), the chance that a standard normal number is at most x."""
     return (-x / ball_of(2).sqrt()).erfc() / 2
 
 
 def _least(enough: Callable[[int], bool]) -> int:
-    """Return the least integer ≥ 1 that is enough, if every larger one is too."""
+    """Return the least integer ≥ 1 that is enough; every larger integer must be enough too."""
     high = 1
     while not enough(high):
         high *= 2
@@ -85,11 +85,11 @@ class Weighing:
     """One round: a group of weight w is kept with probability Φ((w − T)/σ).
 
     T is the least threshold on a public grid with this property: if a person is in at most ``groups`` groups,
-    the probability of naming any of those with no other people is at most ``fails``.
+    the probability of naming any of them that has no other people is at most ``fails``.
 
     Attributes:
-        variance: σ², in people.
-        threshold: T, in people.
+        variance: σ², where a person in one group has weight 1.
+        threshold: T, in the same unit of weight.
     """
 
     def __init__(self, variance: Fraction, fails: Fraction, *, groups: int) -> None:
@@ -106,14 +106,14 @@ class Weighing:
         self._brackets: dict[tuple[int, int], tuple[int, int]] = {}
 
     def ball(self, weight: int) -> Ball:
-        """Return an interval with the chance of keeping a group of this weight, at the current precision."""
+        """Return an interval that contains the probability of keeping a group of this weight."""
         if weight == 0:
             return ball_of(0)
         beyond = ball_of(Fraction(weight, UNIT) - self.threshold)
         return _at_most(beyond / ball_of(self.variance).sqrt())
 
     def ends(self, weight: int, width: int) -> tuple[int, int]:
-        """Return integers that enclose the chance times 2^width.
+        """Return a lower and an upper bound on 2^width times the chance of keeping a group of this weight.
 
         They are computed at the next weights below and above on a coarser grid. The chance grows with the
         weight, so it lies between the two.
@@ -135,7 +135,7 @@ class Weighing:
         return self._brackets[key]
 
     def people(self, groups: int, *, deviations: Fraction = Fraction(0)) -> int:
-        """Return how many people, each in ``groups`` groups, bring a group ``deviations`` σ above T."""
+        """Return how many people, each in ``groups`` groups, give a group the weight T + ``deviations``·σ."""
         deviation = Fraction(math.isqrt(math.ceil(self.variance * UNIT**2)) + 1, UNIT)
         return math.ceil((self.threshold + deviations * deviation) * UNIT / weight_in(groups))
 
@@ -179,11 +179,16 @@ class Weighings:
         )
 
     def people(self, groups: int) -> int:
-        """Return how many people, each in at most ``groups`` groups, get a group named half of the time."""
+        """Return how many people a group needs to be named half of the time.
+
+        Each of these people is in at most ``groups`` groups.
+        """
         return self.last.people(groups)
 
     def people_for_sure(self, groups: int) -> int:
-        """Return how many people, each in at most ``groups`` groups, get a group named 19 times out of 20.
+        """Return how many people a group needs to be named 19 times out of 20.
+
+        Each of these people is in at most ``groups`` groups.
 
         Example:
             >>> rule = Weighings(Fraction(1), Fraction(1, 10**5), groups=20, replacing=False)

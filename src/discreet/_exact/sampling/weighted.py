@@ -1,4 +1,4 @@
-"""A draw in proportion to w_r·exp(−γ_r) with public rational weights w, by inverting the distribution.
+"""Draw in proportion to w_r·exp(−γ_r) with public rational weights w, by inverting the distribution.
 
 One interval is computed for each candidate. This is slower than ``proportional``, which has no weights, but
 fast enough for lists that people write by hand.
@@ -21,8 +21,8 @@ def in_proportion_to(gaps: Gaps, weights: Sequence[Fraction], bits: Bits) -> int
     """Draw a candidate with probability w_r·exp(−γ_r)/Σ_t w_t·exp(−γ_t).
 
     The draw is the least r whose cumulative share exceeds one uniform number u. Every comparison "u below the
-    share" is decided in interval arithmetic with as many bits of u as needed (lemma 3 of the proof page). All
-    comparisons use the same u, so they are consistent.
+    share" is decided in interval arithmetic with as many bits of u as needed (docs/proofs/sampling.md,
+    lemma 3). All comparisons use the same u, so they are consistent.
 
     Example:
         >>> import numpy as np
