@@ -40,7 +40,7 @@ SAFE_HEADERS = {
 
 
 async def is_request(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> bool:
-    """Return whether this is an HTTP request. Pass startup and shutdown to the app; close WebSockets."""
+    """Return whether this is an HTTP request; pass startup and shutdown to the app, and close WebSockets."""
     if scope["type"] == "lifespan":
         await app(scope, receive, send)
     elif scope["type"] != "http":
@@ -60,7 +60,10 @@ def with_headers(send: Send, headers: dict[str, str]) -> Send:
 
 
 def limited(receive: Receive, most: int, *, seconds: float | None = None) -> Receive:
-    """Return a ``receive`` that limits a body's size; it raises ``TimeoutError`` if the body is late."""
+    """Return a ``receive`` that limits a body's size in bytes and the seconds until all of it has arrived.
+
+    A larger body looks like a disconnect; a late one raises ``TimeoutError``.
+    """
     seen, arrived = 0, False
     until = None if seconds is None else asyncio.get_running_loop().time() + seconds
 
@@ -76,7 +79,7 @@ def limited(receive: Receive, most: int, *, seconds: float | None = None) -> Rec
 
 
 def _is_trouble(told: logging.LogRecord) -> bool:
-    """Return whether a log message matters; requests cut off at shutdown are not an error."""
+    """Return whether a message should be logged; requests that are cut off at shutdown are not an error."""
     cut_off = told.exc_info is not None and isinstance(told.exc_info[1], asyncio.CancelledError)
     return not (cut_off or str(told.msg).startswith("Cancel "))
 

@@ -1,9 +1,10 @@
 """Engines: their SQL, their declared types, and how they run a statement.
 
-Every question is one SQL statement (``query``). Where engines differ in syntax, they override a method that
-is defined here. Values are compared exactly: texts by their bytes, independent of collation, and wide numbers
-in their own type. Public keys are sent in the column's own type, and only their positions come back: a
-returned value would pass through other types, and its count could go to another candidate.
+Every question is one SQL statement (``query``). An engine whose syntax differs overrides methods that are
+defined here. Values are compared exactly: texts by their bytes, independent of collation, and wide numbers in
+their own type. Keys are the values on a public list. They are sent in the column's own type, and only their
+positions come back: a returned value would pass through other types, and its count could go to another
+candidate.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ T = TypeVar("T")
 Columns = dict[str, Any]
 Fits = Callable[[Any], bool]
 Places = Sequence[tuple[str, int]]
-"""Keys as SQL words without commas, each with its position in the public list."""
+"""Keys as words (see ``Engine.word``), each with its position in the public list."""
 
 KEY_BITS = 128
 """The size of a draw's key, in bits. The key is new for each release; the same key gives the same draw.
@@ -36,12 +37,12 @@ being secret (docs/proofs/question-sensitivities.md, "Drawn at random, independe
 
 
 def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
-    """Return the result of ``work``; an engine's exception becomes a ``TableError`` without its message.
+    """Return the result of ``work``; if it fails, raise a ``TableError`` without the engine's message.
 
     With ``telling``, the error includes the engine's message; this is only for work that reads no row.
 
-    The new error is raised after the handler has ended, so that neither a cause nor a context is
-    attached: a traceback printer would follow both. Warnings are silenced for the same reason.
+    The ``TableError`` is raised after the handler has ended, so that it has neither a cause nor a context: a
+    traceback would show both. Warnings are silenced, because they may quote the data as well.
 
     Example:
         >>> quietly(lambda: 1 + 1, doing="adding")
@@ -84,7 +85,7 @@ def quoted(name: str) -> str:
 
 
 def require_names(columns: Sequence[str], *, place: str = "") -> None:
-    """Raise an error if two columns have the same name; engines ignore letter case."""
+    """Raise an error if two column names are equal or differ only in letter case, which engines ignore."""
     folded = [name.casefold() for name in columns]
     twice = next((name for name in columns if folded.count(name.casefold()) > 1), None)
     if twice is not None:
@@ -97,7 +98,7 @@ def require_names(columns: Sequence[str], *, place: str = "") -> None:
 
 _DECIMAL = re.compile(r"(?:decimal|numeric)\((\d+),\s*(-?\d+)\)")
 MOST_DIGITS = 76
-"""The most digits of a decimal that can be compared; such decimals stay far within the range of float64."""
+"""The most digits of a decimal that can be compared; such decimals are far within the range of float64."""
 
 _KINDS = {
     r"varchar.*|character.*|char.*|text|string.*|enum.*|uuid|bpchar|citext": "text",
@@ -113,7 +114,7 @@ _BITS = {"tinyint": 8, "smallint": 16, "integer": 32, "int": 32, "bigint": 64, "
 
 
 def kind_of(declared: str) -> str:
-    """Return the kind of a type, by its name in SQL.
+    """Return the kind of a declared type, given its name in SQL; unknown types are ``other``.
 
     Example:
         >>> kind_of("VARCHAR"), kind_of("DECIMAL(9,2)"), kind_of("timestamp without time zone")
@@ -131,7 +132,7 @@ def kind_of(declared: str) -> str:
 
 
 def range_of(declared: str) -> tuple[int, int, int] | None:
-    """Return the least and the largest value of an integer or decimal type, in units of 1/n, and n.
+    """Return the smallest and largest value of an integer or decimal type, in units of 1/n, and n; else None.
 
     Example:
         >>> range_of("UTINYINT"), range_of("DECIMAL(4,2)"), range_of("DOUBLE")
@@ -151,7 +152,7 @@ def range_of(declared: str) -> tuple[int, int, int] | None:
 
 
 def fitting(declared: str) -> Fits:
-    """Return a function that tests whether a column of this type can hold a key.
+    """Return a function that tests whether a column of this type can hold a key exactly.
 
     Example:
         >>> fits = fitting("DECIMAL(4,2)")
@@ -181,7 +182,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 
 class Engine(ABC):
-    """An engine with one table. Most engines understand the SQL written here; the others override it.
+    """One table in an engine. Most engines understand the SQL written here; the others override methods.
 
     Attributes:
         name: ``duckdb``, ``spark``, ``postgres`` or ``sqlite``.
@@ -189,7 +190,7 @@ class Engine(ABC):
         types: the columns, each with its declared type as the engine writes it.
         kinds: the kind of each column.
         known_as: the columns' types as the table's owner knows them.
-        zones: the time zone of each column of moments that declares one.
+        zones: the declared time zones of columns of moments, by column.
     """
 
     name = ""
@@ -213,15 +214,15 @@ class Engine(ABC):
     quoted = staticmethod(quoted)
 
     def column(self, name: str) -> str:
-        """Return a column, with null for values that are not of its declared type."""
+        """Return the SQL of a column, with null for values that are not of its declared type."""
         return self.quoted(name)
 
     @abstractmethod
     def text(self, name: str) -> str:
-        """Return a column of texts in the form that is compared: their bytes."""
+        """Return the SQL of a text column in the form that is compared: its bytes, or their hex digits."""
 
     def word(self, key: Any) -> str | None:
-        """Return a key as an SQL word without commas; None for a text that no row can have."""
+        """Return a key as a word without commas (a text as hex); None for a text that no row can hold."""
         if isinstance(key, str):
             try:
                 return key.encode(self.encoding).hex().upper()
@@ -232,7 +233,7 @@ class Engine(ABC):
         return f"{key:f}" if hasattr(key, "quantize") else str(key)  # a decimal without an exponent
 
     def words(self, keys: Iterable[Any]) -> list[str | None]:
-        """Return the word of each key; fast for ASCII texts, because a public list may be very long."""
+        """Return ``word`` for each key, quickly for ASCII texts, because a public list may be very long."""
         return [
             key.encode(self.encoding).hex().upper()
             if type(key) is str and key.isascii()
@@ -241,46 +242,46 @@ class Engine(ABC):
         ]
 
     def of_word(self, word: str, kind: str, declared: str) -> str:
-        """Turn the word of a key into an expression that can be compared with a column."""
+        """Return SQL that turns the word of a key into a value that can be compared with a column."""
         return f"unhex({word})" if kind == "text" else f"CAST({word} AS {declared})"
 
     def number(self, name: str) -> str:
-        """Return a column of numbers as float64."""
+        """Return the SQL of a column of numbers, cast to float64."""
         return f"CAST({self.column(name)} AS {self.double})"
 
     def real(self, number: float) -> str:
-        """Return a float64 literal."""
+        """Return an SQL literal for a float64."""
         if not np.isfinite(number):
             return f"CAST('{'-' if number < 0 else ''}Infinity' AS {self.double})"
         written = repr(float(number))
         return f"({written if 'e' in written else written + 'e0'})"
 
     def finite(self, number: str) -> str:
-        """Return the test that a float64 expression is finite; it also excludes NaN.
+        """Return the SQL condition that a float64 expression is finite; it is not true for NaN.
 
         Engines treat NaN as larger than all numbers, or as null.
         """
         return f"({number} >= {self.real(-_LARGEST)} AND {number} <= {self.real(_LARGEST)})"
 
     def day(self, text: str) -> str:
-        """Return a date literal for a text such as 2024-12-31."""
+        """Return an SQL date literal for a text such as 2024-12-31."""
         return f"DATE '{text}'"
 
     def whole_part(self, number: str) -> str:
-        """Round a float64 expression down."""
+        """Return SQL that rounds a float64 expression down."""
         return f"floor({number})"
 
     def spelled_number(self, name: str) -> str:
-        """Return the number that a text spells, as the nearest float64, else null."""
+        """Return SQL for the number that a column's text spells, as the nearest float64, else null."""
         trimmed = self.trimmed(self.column(name))
         return f"CASE WHEN {self.matches(trimmed, NUMBER)} THEN TRY_CAST({trimmed} AS DOUBLE) END"
 
     def trimmed(self, text: str) -> str:  # noqa: ARG002 - overridden
-        """Remove the spaces and tabs around a text."""
+        """Return SQL that removes the spaces and tabs around a text."""
         raise TableError("texts are not read as numbers in this engine")
 
     def matches(self, text: str, pattern: str) -> str:  # noqa: ARG002 - overridden
-        """Return whether a text matches a pattern."""
+        """Return the SQL condition that a text matches a pattern."""
         raise TableError("texts are not read as numbers in this engine")
 
     spelling = ("'", "{}")
@@ -291,35 +292,36 @@ class Engine(ABC):
 
     @abstractmethod
     def position(self, name: str) -> str:
-        """Return a column of dates or times as the float64 that orders it: days since 1970, or seconds.
+        """Return SQL for the float64 that orders a column of dates or times: days since 1970, or seconds.
 
-        A time of day is its seconds since midnight. A value without such a number (an infinite time) is null
-        or infinite.
+        A time of day is counted in seconds since midnight. A value that has no such number, such as an
+        infinite time, becomes null or infinite.
         """
 
     def shown_position(self, name: str) -> str:
-        """Return the position of the local time in the zone that the column declares."""
+        """Return SQL for ``position`` in the local time of the zone that the column declares, if any."""
         return self.position(name)
 
     def month(self, days: str) -> str:
-        """Return the month number (12 times the year plus 0 to 11) of a day since 1970."""
+        """Return SQL for the month number (12 · year + month - 1) of a day, given in days since 1970."""
         day = f"(DATE '1970-01-01' + CAST({days} AS INTEGER))"
         return f"(12 * extract(YEAR FROM {day}) + extract(MONTH FROM {day}) - 1)"
 
     def drawn(self, key: int, choice: str, size: int) -> str:
-        """Return a hash of key, person and ``choice`` (whole numbers below ``size``), followed by the choice.
+        """Return SQL that hashes key, person and ``choice``, and appends the choice to the hash.
 
-        Therefore no two choices of a person tie, and ``choice_drawn`` recovers the choice.
+        Choices are whole numbers below ``size``. Because the choice is appended, no two choices of a person
+        tie, and ``choice_drawn`` recovers the choice.
         """
         digest = self.hashed(f"'{key:x}'", "person", choice, bits=62 - size.bit_length())
         return f"CAST({digest} AS BIGINT) * {size} + {choice}"
 
     def choice_drawn(self, size: int) -> str:
-        """Return the choice from which the column ``draw`` was made."""
+        """Return SQL that recovers the choice from the column ``draw``, which ``drawn`` made."""
         return f"draw % {size}"
 
     def hashed(self, *parts: str, bits: int) -> str:  # noqa: ARG002 - overridden
-        """Return a hash of some columns as a whole number of this many bits."""
+        """Return SQL that hashes these expressions together into a whole number of ``bits`` bits."""
         raise TableError("people are drawn by MD5 in this engine")
 
     one_each = ("place", "")
@@ -332,10 +334,10 @@ class Engine(ABC):
     def indexed(
         self, query: Query, name: str, held: Places, *, like: tuple[str, str], rest: int | None
     ) -> Query:
-        """Return the rows whose column holds one of the keys, with the key's position.
+        """Keep the rows whose column ``name`` holds one of the keys; replace the value by the key's position.
 
-        ``like`` is the kind and the type of the column. With ``rest``, all rows stay, and rows with none of
-        the keys get ``rest`` as their position.
+        ``like`` is the kind and the type of the column. With ``rest``, all rows are kept, and a value that is
+        not a key is replaced by ``rest``.
         """
         key = self.of_word("word", *like)
         place, ending = self.one_each
@@ -354,7 +356,7 @@ class Engine(ABC):
 
     @abstractmethod
     def try_out(self, statement: str) -> None:
-        """Raise the engine's errors about a statement, without reading a row."""
+        """Let the engine check a statement without reading a row; raise the engine's error, if any."""
 
     def columns(self, statement: str, names: Sequence[str]) -> Columns:
         """Run a statement and return a small result as NumPy columns of these names."""
@@ -366,11 +368,11 @@ class Engine(ABC):
         """Run a statement and return a small result as rows of Python values."""
 
     def reading(self, _seconds: float | None) -> AbstractContextManager[None]:
-        """In a database, read from one snapshot, without changing anything and with a time limit."""
+        """Return a context that, in a database, reads from one snapshot, read-only and with a time limit."""
         return nullcontext()
 
     def plain_text(self, value: Any) -> str:
-        """Return a text as a Python string, from what a statement returned."""
+        """Convert a text, in the form that a statement returned, to a Python string."""
         return bytes(value).decode(errors="replace")
 
     def hides_every_row(self) -> bool:
@@ -379,7 +381,7 @@ class Engine(ABC):
 
 
 NUMBER = r"^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?\z"
-"""A number in a text file, after surrounding spaces and tabs are removed. Other texts are dropped.
+"""The pattern of a number in a text file, without surrounding spaces and tabs. Other texts are dropped.
 
 The pattern does not end in $, which in Spark also matches before a final line break.
 """

@@ -1,8 +1,8 @@
 """Tables in files: Parquet with its declared types, CSV and JSON lines as text, without type inference.
 
-A CSV file's first record names its columns. A JSON lines file declares nothing: a key missing from a line
-is null there, and so is everything in a line that is not a JSON object. Lines that cannot be split into
-fields are dropped. A *row* is a record as an RFC 4180 reader sees it.
+A CSV file's first record names its columns. A JSON lines file declares no columns: a key that a line lacks is
+null in this line, and a line that is not a JSON object has only nulls. Lines that cannot be split into fields
+are dropped. A *row* is a record as an RFC 4180 reader sees it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ SPELLED = ("date", "moment", "time", "span", "decimal")
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A text file, or a glob pattern, with options that the name does not state; accepted wherever a path is.
+    """A text file or a glob pattern, with options for reading it; accepted wherever a path is.
 
     Attributes:
         path: a CSV, TSV or JSON lines file.
         delimiter: the separator of the fields in a CSV file.
         encoding: the encoding of a CSV file.
-        read_as: by column, the type its texts are read as when their order matters: ``date``,
+        read_as: for each column, the type that its texts are read as when their order matters: ``date``,
             ``moment`` (a date with a time), ``time`` (of day), ``span`` or ``decimal``. If bounds are given,
             the way they are written also states the type.
 
@@ -75,7 +75,7 @@ _LINES = f"max_line_size = {_LONGEST_LINE}, buffer_size = {2 * _LONGEST_LINE}, i
 def open_files(
     given: str | Path | TextFile, *, needed: Iterable[str], in_cluster: bool = False
 ) -> tuple[Engine, bool]:
-    """Open the files that a path names or matches as a pattern, and return whether they are text files.
+    """Open the files that a path or pattern names; return the engine, and whether they are text files.
 
     Only the schema is read, not the rows.
     """
@@ -130,7 +130,7 @@ def open_files(
 def _in_another_encoding(
     paths: list[str], columns: Sequence[str], delimiter: str, encoding: str
 ) -> Engine:
-    """Open files and convert them to UTF-8 after the payment; DuckDB's decoders stop at an invalid byte."""
+    """Open files that are converted to UTF-8 after the payment; DuckDB's decoders stop at an invalid byte."""
 
     def load(_columns: Iterable[str]) -> Any:
         copies = in_utf_8(paths, encoding=encoding, folder=spill_folder())
@@ -219,7 +219,7 @@ def _reading(paths: list[str], suffix: str, columns: Sequence[str], delimiter: s
 
 
 def _json_place(key: str) -> str:
-    """Return the path at which DuckDB finds a key of an object, or a pointer if the key contains a quote.
+    """Return the JSON path of an object's key for DuckDB, or its JSON pointer if the key contains a quote.
 
     Other keys are not written as pointers, because the pointer 0 also means the first element of a list.
     """
@@ -243,9 +243,10 @@ def _in_spark(paths: list[str], suffix: str, columns: Sequence[str], delimiter: 
 
 
 def _never_raising(paths: Sequence[str]) -> set[str]:
-    """Return the columns of moments that DuckDB and Spark read for any value: microseconds or finer.
+    """Return the columns of moments in microseconds or finer, which never make DuckDB or Spark fail.
 
-    Coarser units can exceed the engines' own range, and a time may lie outside a day: both raise an error.
+    A moment in a coarser unit can exceed the engines' range, and a time of day can be longer than a day: both
+    raise an error.
     """
     query = f"SELECT name, {_IS_FINE} FROM parquet_schema({_list_of(paths)})"  # noqa: S608 - quoted
     told = connected().sql(query).fetchall()
@@ -253,7 +254,7 @@ def _never_raising(paths: Sequence[str]) -> set[str]:
 
 
 def _with_all_times(opened: Engine, paths: list[str], columns: Sequence[str]) -> Engine:
-    """Open Parquet files with Arrow if the engine could reject their times; in a cluster, refuse them."""
+    """Reopen Parquet files with Arrow if a time in them might stop the engine; in a cluster, refuse them."""
     timed = {name for name in columns if opened.types.get(name, "").upper().startswith("TIME")}
     far = sorted(timed and timed - _never_raising(paths))
     if far and opened.name == "spark":
@@ -287,7 +288,7 @@ def _in_arrow(paths: list[str], columns: Sequence[str]) -> Engine:
 
 
 def _alike(paths: Sequence[str]) -> bool:
-    """Return whether all Parquet files declare the same columns as the first."""
+    """Return whether all Parquet files declare the same columns with the same types."""
     schemas = (connected().sql(_reading([path], ".parquet", (), "")) for path in paths)
     declared = [(schema.columns, list(map(str, schema.types))) for schema in schemas]
     return all(each == declared[0] for each in declared)

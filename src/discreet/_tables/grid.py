@@ -1,8 +1,8 @@
 """A public grid of numbers, and exact binning of a column against it in any engine.
 
 A column of numbers is read as float64, and a grid point g_i = lower + i·step is compared as the float64
-nearest to it: a column that holds 0.3 holds the grid point 0.3. With integers A, B, D such that
-g_i = (A + iB)/D and no magnitude above 2⁵⁰, that float64 is one correctly rounded division, the same in
+nearest to it, so a value of 0.3 in a column equals the grid point 0.3. The grid has integers A, B, D with
+g_i = (A + iB)/D and no magnitude above 2⁵⁰, so one correctly rounded division gives that float64, the same in
 every engine. ``docs/proofs/question-sensitivities.md`` proves that the index found is exact.
 """
 
@@ -88,7 +88,7 @@ class Grid:
 
     @property
     def integers(self) -> tuple[int, int, int]:
-        """Return A, B, D with g_i = (A + iB)/D."""
+        """Return integers A, B, D such that the grid point with index i is (A + iB)/D."""
         denominator = math.lcm(self.lower.denominator, self.step.denominator)
         return int(self.lower * denominator), int(self.step * denominator), denominator
 
@@ -97,36 +97,36 @@ class Grid:
 
     @property
     def shown_bounds(self) -> str:
-        """Return the bounds as they are written: ``0:120``."""
+        """Return the bounds as text, such as ``0:120``."""
         return f"{_shown(self.lower)}:{_shown(self.upper)}"
 
     def label(self, index: int) -> int | float:
-        """Return the grid point: a whole number, or the nearest float64."""
+        """Return the grid point at an index: as an int if it is whole, else as the nearest float64."""
         point = self.point(index)
         return int(point) if point.denominator == 1 else float(point)
 
     def point(self, index: int) -> Fraction:
-        """Return the grid point, exactly."""
+        """Return the exact grid point at an index."""
         return self.lower + index * self.step
 
     def contains(self, engine: Engine) -> str:
-        """Return the condition that the column ``value`` lies within the bounds."""
+        """Return the SQL condition that the column ``value`` lies within the bounds."""
         return f"value >= {engine.real(float(self.lower))} AND value <= {engine.real(float(self.upper))}"
 
     def clamped(self, engine: Engine) -> str:
-        """Return the column ``value``, moved to the nearer bound if it lies outside."""
+        """Return SQL that moves the column ``value`` to the nearer bound if it lies outside."""
         return clipped(engine, "value", float(self.lower), float(self.upper))
 
     def with_index(self, query: Query, engine: Engine) -> Query:
-        """Return the query with ``place``, the index of the least grid point not below ``value``."""
+        """Add the column ``place`` to the query: the index of the least grid point not below ``value``."""
         return self._with_place(query, engine, "value > {}", 0)
 
     def with_index_below(self, query: Query, engine: Engine) -> Query:
-        """Return the query with ``place``, the index of the largest grid point not above ``value``."""
+        """Add the column ``place`` to the query: the index of the largest grid point not above ``value``."""
         return self._with_place(query, engine, "value >= {}", -1)
 
     def with_mean(self, query: Query, engine: Engine, *kept: str) -> Query:
-        """Return the query with ``place``: the mean index ``value`` for each combination of ``kept``.
+        """Group the query by ``kept`` and add ``place``, the mean of the indices in column ``value``.
 
         The mean is rounded to the nearest whole number, halves up: floor((2·sum + rows)/(2·rows)).
         """
@@ -135,7 +135,10 @@ class Grid:
         return query.set({"place": f"floor((2 * {total} + {number}) / (2 * {number}))"})
 
     def _with_place(self, query: Query, engine: Engine, passed: str, more: int) -> Query:
-        """Guess an index, then advance by one for each of the next three points that the value passes."""
+        """Add ``place``: a guessed index, plus one for each of the next three points that a value passes.
+
+        ``passed`` is the SQL test for a point, with a gap ({}) for the point; ``more`` is added to the index.
+        """
         start, stride, denominator = (engine.real(number) for number in self.integers)
         guess = f"floor((value * {denominator} - {start}) / {stride}) - {engine.real(1)}"
         query = query.set({"guess": f"CAST({guess} AS {engine.double})"})
@@ -149,13 +152,13 @@ class Grid:
 
 
 def clipped(engine: Engine, number: str, least: float, most: float) -> str:
-    """Move a float64 expression to the nearer of two bounds if it lies outside."""
+    """Return SQL that moves a float64 expression to the nearer of two bounds if it lies outside."""
     below, above = engine.real(least), engine.real(most)
     return f"CASE WHEN {number} < {below} THEN {below} WHEN {number} > {above} THEN {above} ELSE {number} END"
 
 
 def _signed(name: str, value: object) -> Fraction:
-    """Return a finite number of either sign, exactly; a float means its shortest decimal."""
+    """Return a finite number of either sign as an exact fraction; a float stands for its shortest decimal."""
     if isinstance(value, str):
         text = value.strip()
         return -non_negative(name, text[1:]) if text.startswith("-") else non_negative(name, text)

@@ -1,9 +1,9 @@
 """A public grid with practically no bounds: the steps are equal near zero and grow further out.
 
-The points, in units, are every whole number up to 2048, then 1024 points in each doubling, up to a public
-largest magnitude, and the same below zero. Points further out are about a thousandth of their magnitude
-apart. A value belongs to the least point at or above it; a value within 2⁻²⁴ steps of a point counts as
-that point.
+In units, the points are every whole number up to 2048, then 1024 points in each doubling, up to a largest
+magnitude that is public, and the same points below zero. Beyond 2048, neighbouring points differ by at most a
+thousandth of their magnitude. A value belongs to the least point at or above it, but a value that is above a
+point by at most 2⁻²⁴ of a step counts as that point.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LARGEST = 10**12
 
 @dataclass(frozen=True, slots=True)
 class GrowingGrid:
-    """The grid 0, ±1, ..., ±2048 units, then in steps of a thousandth up to ``largest``; or magnitudes only.
+    """A grid of 0, ±1, ..., ±2048 units, then steps of at most 0.1 % to ±``largest``; or only its points ≥ 0.
 
     Example:
         >>> grid = GrowingGrid(unit=Fraction(1), largest=Fraction(10**6))
@@ -64,7 +64,7 @@ class GrowingGrid:
 
     @property
     def _steps(self) -> int:
-        """The number of points above zero, up to the first that is at least the largest magnitude."""
+        """The number of points above zero, up to the first point that is at least ``largest``."""
         units = self.largest / self.unit
         if units <= _EVEN:
             return math.ceil(units)
@@ -76,12 +76,12 @@ class GrowingGrid:
         return self.zero + self._steps + 1
 
     def label(self, index: int) -> int | float:
-        """Return the grid point: a whole number, or the nearest float64."""
+        """Return the grid point at an index: as an int if it is whole, else as the nearest float64."""
         point = self.point(index)
         return int(point) if point.denominator == 1 else float(point)
 
     def point(self, index: int) -> Fraction:
-        """Return the grid point, exactly."""
+        """Return the exact grid point at an index."""
         steps = abs(index - self.zero)
         units = Fraction(steps)
         if steps > _EVEN:
@@ -90,11 +90,11 @@ class GrowingGrid:
         return units * self.unit * (1 if index >= self.zero else -1)
 
     def contains(self, engine: Engine) -> str:
-        """Return whether ``value`` is within the largest magnitude (never for NaN and infinities)."""
+        """Return the SQL condition that ``value`` is within the largest magnitude (not NaN or infinite)."""
         return f"abs(value) <= {engine.real(self._top)}"
 
     def clamped(self, engine: Engine) -> str:
-        """Return the column ``value``, moved to the largest magnitude if it lies outside."""
+        """Return SQL that moves the column ``value`` to ± the largest magnitude if it lies outside."""
         return clipped(engine, "value", -self._top, self._top)
 
     @property
@@ -102,18 +102,21 @@ class GrowingGrid:
         return float(abs(self.label(len(self) - 1)))
 
     def with_index(self, query: Query, engine: Engine) -> Query:
-        """Return the query with the column ``place``: the index of the least grid point not below ``value``.
+        """Add the column ``place`` to the query: the index of the least grid point not below ``value``.
 
         Rounding may move a value by a step if two points are closer than floats can distinguish; a
-        person still has one index, and privacy rests only on that. Each column is a separate step, because
-        an engine evaluates an expression as often as it is written.
+        person still has one index, and privacy rests only on that. Each new column is a separate step of the
+        query, because an engine evaluates an expression as often as it is written.
         """
         part, whole = engine.real(self.unit.denominator), engine.real(self.unit.numerator)
         query = query.set({"size": f"abs(value) * {part} / {whole}"})
         return self._placed(query, engine, f"ceil({{}} - {engine.real(_ABOUT)})")
 
     def _placed(self, query: Query, engine: Engine, rounded: str) -> Query:
-        """Return the column ``place`` for a magnitude of ``size`` units with the sign of ``value``."""
+        """Add the column ``place``: the index of a magnitude of ``size`` units with the sign of ``value``.
+
+        ``rounded`` is the SQL that rounds a number of steps, with a gap ({}) for the number.
+        """
         even, octaves = engine.real(_EVEN), engine.real(_OCTAVE)
         outer = f"CASE WHEN size > {even} THEN size ELSE {even} END"
         # Where two octaves meet, both give the same number of steps, so an estimated octave is enough.
@@ -131,10 +134,10 @@ class GrowingGrid:
         return query.set({"place": f"{place} + {engine.real(self.zero)}"})
 
     def with_mean(self, query: Query, engine: Engine, *kept: str) -> Query:
-        """Return the query with ``place``, the point nearest to the mean for each combination of ``kept``.
+        """Group the query by ``kept`` and add ``place``, the index of the point nearest to each group's mean.
 
-        The points have the indices ``value``. Each point is a whole number of units, and these numbers are
-        added exactly, digit by digit, so that row order does not matter.
+        The mean is that of the points whose indices are in the column ``value``. Each point is a whole number
+        of units, and these numbers are added exactly, digit by digit, so that row order does not matter.
         """
         even, octaves, two, one = map(engine.real, (_EVEN, _OCTAVE, 2, 1))
         query = query.set({"steps": f"CAST(value AS {engine.double}) - {engine.real(self.zero)}"})

@@ -99,12 +99,12 @@ class DuckDB(Engine):
         connection: the connection that runs statements, if ``relation`` does not.
         query: for a file or a database: the query that stands for the table, run by ``connection``.
         load: a function that returns a connection with the rows of some columns, if ``relation`` has none.
-        known_as: the types of all columns as the table's owner knows them; those that are not in
+        known_as: the types of all columns as the table's owner knows them; columns that are not in
             ``relation`` have a type that DuckDB does not know.
         kinds: the kinds of columns whose type in ``relation`` does not show their kind.
         ticks: the columns of moments and spans that ``relation`` holds as whole numbers, each with the number
             of ticks in a second.
-        in_database: whether the connection is to a database, where reading is a transaction.
+        in_database: whether the connection is to a database, which is read in a transaction.
     """
 
     name = "duckdb"
@@ -138,27 +138,27 @@ class DuckDB(Engine):
     # ---- how SQL is written
 
     def text(self, name: str) -> str:
-        """Return the bytes of a text, or of a category's text."""
+        """Return the SQL of a text's bytes; an ENUM (a category) is converted to text first."""
         return f"encode(CAST({self.column(name)} AS VARCHAR))"
 
     def finite(self, number: str) -> str:
-        """Test by a function; a comparison would miss NaN if a Parquet file states its largest number."""
+        """Return SQL with ``isfinite``; a comparison lets NaN pass if a Parquet file states its maximum."""
         return f"isfinite({number})"
 
     def trimmed(self, text: str) -> str:
-        """Trim spaces and tabs only if there are any: DuckDB's own function takes ten times as long."""
+        """Return SQL that calls ``trim``, which is slow, only for a text with spaces or tabs to remove."""
         around = " OR ".join(f"{text} LIKE '{sign}'" for sign in (" %", "% ", "\t%", "%\t"))
         return f"CASE WHEN {around} THEN trim({text}, ' \t') ELSE {text} END"
 
     def matches(self, text: str, pattern: str) -> str:
-        """Match a regular expression of RE2."""
+        """Return the SQL condition that a text matches an RE2 regular expression."""
         return f"regexp_matches({text}, '{pattern}')"
 
     spelling = ("'", "date_diff('day', DATE '1970-01-01', {})")
     week = "strftime({}, '%G-W%V')"
 
     def position(self, name: str) -> str:
-        """Return the position without an error; DuckDB's own conversions of distant times raise one."""
+        """Return SQL for ``position`` that never fails, unlike DuckDB's own conversions of distant times."""
         held, declared = self.quoted(name), self.types[name]
         if name in self._ticks:
             return self._seconds(held, self._ticks[name])
@@ -173,7 +173,10 @@ class DuckDB(Engine):
         return f"CASE WHEN isfinite({moment}) THEN epoch({moment}) END::DOUBLE"
 
     def shown_position(self, name: str) -> str:
-        """Return the position of the local time in a zone that DuckDB knows; null outside years 1 to 9999."""
+        """Return SQL for ``position`` in the local time of the column's zone, if it declares one.
+
+        With a zone, the result is null outside the years 1 to 9999.
+        """
         zone, seconds = self.zones.get(name), self.position(name)
         if zone is None:
             return seconds
@@ -181,7 +184,7 @@ class DuckDB(Engine):
         return f"epoch(timezone('{zone}', to_timestamp({near})))"
 
     def _seconds(self, ticks: str, parts: int) -> str:
-        """Return ticks as seconds: the nearest float64 up to 285 years from 1970, beyond that a near one."""
+        """Return SQL that turns ticks into seconds: the nearest float64, or beyond 285 years a close one."""
         if parts == 1:
             return f"CAST({ticks} AS DOUBLE)"
         near = f"{ticks} BETWEEN {-(2**53)} AND {2**53}"
@@ -189,16 +192,16 @@ class DuckDB(Engine):
         return f"CASE WHEN {near} THEN CAST({ticks} AS DOUBLE) / {parts}e0 ELSE {far} END"
 
     def hashed(self, *parts: str, bits: int) -> str:
-        """Return DuckDB's own hash.
+        """Return SQL for DuckDB's hash of these expressions, applied twice.
 
-        It is applied twice, because the hash of several columns is a bitwise sum of their hashes. Applied
-        once, it would not be even: take three choices and the first bit in which their hashes differ; the
-        choice that differs from the other two in this bit would come first in half of all cases.
+        DuckDB hashes several columns by combining their hashes bit by bit (XOR). Applied once, the hash would
+        not draw evenly: take three choices and the first bit in which their hashes differ; the choice that
+        differs from the other two in this bit would come first in half of all cases, not in a third.
         """
         return f"(hash(hash({', '.join(parts)})) >> {64 - bits})"
 
     def key_list(self, held: Places) -> str:
-        """Write all keys in two literals, because DuckDB binds each literal separately."""
+        """Return a SELECT with all keys in two literals, because DuckDB binds each literal separately."""
         words, places = self._lists(held)
         return f"SELECT unnest({words}) AS word, unnest({places}) AS place"
 
@@ -211,7 +214,7 @@ class DuckDB(Engine):
     def indexed(
         self, query: Query, name: str, held: Places, *, like: tuple[str, str], rest: int | None
     ) -> Query:
-        """Find each row's key by searching the list if it is short, which is faster than a join."""
+        """Find each row's key by searching the list of keys if it is short, which is faster than a join."""
         if len(held) > _FEW:
             return super().indexed(query, name, held, like=like, rest=rest)
         words, places = self._lists(held)
@@ -224,7 +227,7 @@ class DuckDB(Engine):
     # ---- how a statement is run
 
     def loaded(self, columns: Iterable[str]) -> DuckDB:
-        """Return the engine with the rows of these columns, loaded now if they are not yet."""
+        """Return the engine with the rows of these columns; load them now unless they are already loaded."""
         if self._load is None:
             return self
         loaded = copy(self)
@@ -248,18 +251,18 @@ class DuckDB(Engine):
             _known[known] = None
 
     def columns(self, statement: str, _names: Sequence[str]) -> Columns:
-        """Return columns without going through Arrow."""
+        """Run a statement and return its result as NumPy columns, without going through Arrow."""
         with self._running, _stopping(self._connection):
             return dict(self._run(statement).fetchnumpy())
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """Return rows of Python values."""
+        """Run a statement and return its result as rows of Python values."""
         with self._running, _stopping(self._connection):
             return list(self._run(statement).fetchall())
 
     @contextlib.contextmanager
     def reading(self, seconds: float | None) -> Iterator[None]:
-        """Read in a read-only transaction if this is a database."""
+        """Read in a read-only transaction with a time limit if this is a database."""
         if not self.keeps_time:
             yield
             return
@@ -277,10 +280,10 @@ class DuckDB(Engine):
 
 @contextlib.contextmanager
 def _stopping(connection: Any) -> Iterator[None]:
-    """Let an interrupt stop the connection's statement; afterwards it has its usual effect.
+    """Let an interrupt (Ctrl+C) stop the connection's statement first, and then have its usual effect.
 
     DuckDB notices interrupts by itself, but then it may wait forever for a worker that was not notified. A
-    relation from the caller does not show its connection, so DuckDB itself has to handle that case.
+    caller's relation does not reveal its connection; for such a relation DuckDB has to handle interrupts.
     """
     before, heard = signal.getsignal(signal.SIGINT), list[tuple[int, FrameType | None]]()
     main = threading.current_thread() is threading.main_thread()
@@ -306,15 +309,15 @@ LARGEST = 9_200_000_000_000_000_000
 
 
 def of_query(connection: Any, query: str, *, in_database: bool) -> DuckDB:
-    """Return the table that a query on a connection returns."""
+    """Open the result of a query on a connection as a table."""
     relation = connection.sql(query)
     return DuckDB(relation, connection=connection, query=query, in_database=in_database)
 
 
 def holding(rows: Any, chosen: str = "*") -> Any:
-    """Return a connection that has some rows, or a selection of them, under the name ``discreet_rows``.
+    """Return a connection in which ``discreet_rows`` is a view of these rows, with the columns ``chosen``.
 
-    This takes less than half as long as a relation, on which DuckDB binds a statement several times.
+    A statement takes less than half as long here as on a relation, where DuckDB binds it several times.
     """
     connection = connected()
     if chosen == "*":
@@ -328,12 +331,12 @@ def holding(rows: Any, chosen: str = "*") -> Any:
 
 
 def of_rows(twin: Any, load: Callable[[Iterable[str]], Any], **facts: Any) -> DuckDB:
-    """Return a table: ``twin`` has its columns without rows, and ``load`` loads columns with their rows."""
+    """Return a table with the columns of ``twin``, which has no rows; ``load`` loads columns with rows."""
     return DuckDB(twin.sql("FROM discreet_rows"), connection=twin, load=load, **facts)
 
 
 def empty(types: Mapping[str, str]) -> Any:
-    """Return a connection that holds these columns without rows; if there are none, an unused column."""
+    """Return a connection with an empty table of these columns, or of one unused column if there are none."""
     columns = types or {"discreet_nothing": "INTEGER"}
     parts = (f"NULL::{declared} AS {quoted(name)}" for name, declared in columns.items())
     connection = connected()
@@ -342,7 +345,7 @@ def empty(types: Mapping[str, str]) -> Any:
 
 
 def of_known(held: Any) -> Any:
-    """Return a connection that holds some Arrow data; None if DuckDB does not know its types."""
+    """Return a connection that holds this Arrow data; None if DuckDB does not know one of its types."""
     try:
         return holding(held)
     except Exception:

@@ -1,7 +1,7 @@
-"""The engine PostgreSQL: its declared types, and values that no other engine has.
+"""The engine PostgreSQL: its declared types and its special values.
 
-A decimal may be NaN, and a date may be infinite. Such a value is null here, or not a finite number, so it
-neither raises an error nor counts.
+A decimal may be NaN, and a date may be infinite. Such a value becomes null or a number that is not finite, so
+it neither raises an error nor counts.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _CODECS = {
 
 
 class Postgres(Database):
-    """A query on a PostgreSQL connection; the server describes it without reading a row."""
+    """A table in PostgreSQL: a query on a connection. The server describes it without reading a row."""
 
     name = "postgres"
     double = "DOUBLE PRECISION"
@@ -89,7 +89,7 @@ class Postgres(Database):
         return Postgres(connection, f"SELECT * FROM {name}", table=name)  # noqa: S608 - quoted
 
     def column(self, name: str) -> str:
-        """Return a column cast to a known type, with null for a decimal that is NaN."""
+        """Return the SQL of a column, cast to a known type, with null for a decimal that is NaN."""
         held, declared = self.quoted(name), self.types[name]
         if self.known_as[name] != declared:
             held = f"CAST({held} AS {declared})"
@@ -98,16 +98,16 @@ class Postgres(Database):
         return f"CASE WHEN CAST({held} AS {self.double}) < {10.0**MOST_DIGITS!r} THEN {held} END"
 
     def text(self, name: str) -> str:
-        """Return a text in the database's own encoding, because invalid bytes cannot be converted."""
+        """Return SQL for a text's hex digits in the database's own encoding; converting it might fail."""
         in_bytes = f"convert_to(CAST({self.column(name)} AS TEXT), '{self._encoding}')"
         return f"upper(encode({in_bytes}, 'hex')) COLLATE \"C\""
 
     def real(self, number: float) -> str:
-        """Write a float64; a plain literal is a decimal in PostgreSQL."""
+        """Return a float64 as SQL with a cast, because a plain literal is a decimal in PostgreSQL."""
         return f"CAST('{number!r}' AS DOUBLE PRECISION)"
 
     def position(self, name: str) -> str:
-        """Return an infinite date or time as an infinite number, which counts as missing."""
+        """Return SQL for ``position``; an infinite date or time becomes infinity, which counts as missing."""
         seconds = f"CAST(date_part('epoch', {self.column(name)}) AS DOUBLE PRECISION)"
         return f"{seconds} / 86400" if self.kinds[name] == "date" else seconds
 
@@ -115,7 +115,7 @@ class Postgres(Database):
     one_each = ("MIN(place)", " GROUP BY 1")
 
     def key_list(self, held: Places) -> str:
-        """Write all keys in two literals."""
+        """Return a SELECT with all keys in two literals."""
         words, places = (",".join(str(pair[part]) for pair in held) for part in (0, 1))
         return (
             f"SELECT word, place FROM unnest(string_to_array('{words}', ','), "  # noqa: S608
@@ -123,7 +123,7 @@ class Postgres(Database):
         )
 
     def columns(self, statement: str, names: Sequence[str]) -> Columns:
-        """Fetch each group as one string of bytes, because one message for each number would take long."""
+        """Run a statement and fetch each group as one byte string; a message for each row would take long."""
         if "group_place" not in names:
             return super().columns(statement, names)
         sent = " || ".join(f"int8send(CAST({name} AS BIGINT))" for name in names)
@@ -152,7 +152,7 @@ class Postgres(Database):
 
 
 def _plain_decimal(declared: str) -> str:
-    """Return a decimal type with a scale between 0 and its precision, which PostgreSQL does not require."""
+    """Widen a decimal type whose scale is negative or above its precision; return other types unchanged."""
     found = _DECIMAL.fullmatch(declared)
     if found is None:
         return declared
@@ -161,7 +161,7 @@ def _plain_decimal(declared: str) -> str:
 
 
 def _codec(encoding: str) -> str:
-    """Return Python's codec for an encoding of PostgreSQL."""
+    """Return the name of Python's codec for a PostgreSQL encoding; raise an error if there is none."""
     codec = _CODECS.get(encoding, encoding.lower())
     try:
         codecs.lookup(codec)

@@ -9,7 +9,7 @@ from discreet._tables.engines import Columns, Engine, Places
 
 
 class Spark(Engine):
-    """A PySpark frame."""
+    """A table in Spark: a PySpark frame."""
 
     name = "spark"
 
@@ -20,25 +20,28 @@ class Spark(Engine):
 
     @staticmethod
     def quoted(name: str) -> str:
-        """Quote an identifier with Spark's own quotes."""
+        """Quote an identifier with backticks, as Spark requires."""
         return "`" + name.replace("`", "``") + "`"
 
     def text(self, name: str) -> str:
-        """Return a text as bytes, which have no collation."""
+        """Return the SQL of a text's bytes, to which no collation applies."""
         return f"CAST(CAST({self.column(name)} AS STRING) AS BINARY)"
 
     def whole_part(self, number: str) -> str:
-        """Round down by Spark's own function, whose result has 64 bits; beyond 2⁵³ there are no fractions."""
+        """Return SQL that rounds down; numbers from 9e15 on, which have no fraction, are left unchanged.
+
+        The result of Spark's ``floor`` has 64 bits, which very large numbers would exceed.
+        """
         return (
             f"CASE WHEN abs({number}) < 9e15 THEN CAST(floor({number}) AS DOUBLE) ELSE {number} END"
         )
 
     def trimmed(self, text: str) -> str:
-        """Trim spaces and tabs."""
+        """Return SQL that removes the spaces and tabs around a text."""
         return f"trim(BOTH ' \t' FROM {text})"
 
     def matches(self, text: str, pattern: str) -> str:
-        """Match a Java regular expression."""
+        """Return the SQL condition that a text matches a Java regular expression."""
         return f"{text} RLIKE r'{pattern}'"
 
     spelling = ("r'", "unix_date({})")
@@ -48,7 +51,7 @@ class Spark(Engine):
     )
 
     def position(self, name: str) -> str:
-        """Return a date or time as a number; each type has its own conversion."""
+        """Return SQL for ``position``; each type has its own conversion."""
         held, kind, declared = self.quoted(name), self.kinds[name], self.types[name]
         if kind == "date":
             return f"CAST(unix_date({held}) AS DOUBLE)"
@@ -66,11 +69,11 @@ class Spark(Engine):
         return f"CAST({micros} AS DOUBLE) / 1e6"
 
     def hashed(self, *parts: str, bits: int) -> str:
-        """Return Spark's own hash."""
+        """Return SQL for the first ``bits`` bits of Spark's xxHash64."""
         return f"shiftrightunsigned(xxhash64({', '.join(parts)}), {64 - bits})"
 
     def key_list(self, held: Places) -> str:
-        """Write all keys in two literals."""
+        """Return a SELECT with all keys in two literals."""
         words, places = (",".join(str(pair[part]) for pair in held) for part in (0, 1))
         if not held:
             return "SELECT CAST(NULL AS STRING) AS word, 0 AS place WHERE false"
@@ -89,10 +92,10 @@ class Spark(Engine):
         self.frame(statement).where("false").collect()
 
     def columns(self, statement: str, names: Sequence[str]) -> Columns:
-        """Return columns through Arrow."""
+        """Run a statement and return its result as NumPy columns, through Arrow."""
         table = self.frame(statement).toArrow()
         return {name: table.column(name).to_numpy() for name in names}
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """Return rows of Python values."""
+        """Run a statement and return its result as rows of Python values."""
         return [tuple(row) for row in self.frame(statement).collect()]

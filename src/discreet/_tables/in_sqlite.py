@@ -1,6 +1,6 @@
 """The engine SQLite, which can store any value in a column of any type.
 
-A value that is not of the declared type is null here, so it neither raises an error nor counts.
+A value that is not of its column's declared type becomes null, so it neither raises an error nor counts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _KEPT_AS = {
 
 
 class SQLite(Database):
-    """A query on a SQLite connection."""
+    """A table in SQLite: a query on a connection."""
 
     name = "sqlite"
     double = "REAL"
@@ -40,7 +40,7 @@ class SQLite(Database):
             connection.create_function(name, 1, function, deterministic=True)
 
     def column(self, name: str) -> str:
-        """Return null for a value that is not of the declared type."""
+        """Return the SQL of a column, with null for values that are not of its declared type."""
         held, kind = self.quoted(name), self.kinds[name]
         kept_as = _KEPT_AS.get(kind, ("", "'text'"))[1]
         if kind == "boolean":
@@ -50,21 +50,21 @@ class SQLite(Database):
         return f"CASE WHEN typeof({held}) IN ({kept_as}){also} THEN {held} END"
 
     def text(self, name: str) -> str:
-        """Return the hex digits of a text's bytes; null stays null (``hex`` returns an empty text for it)."""
+        """Return SQL for a text's hex digits; null stays null, although ``hex`` makes it an empty text."""
         held = self.column(name)
         return f"CASE WHEN {held} IS NOT NULL THEN hex({held}) END"
 
     def word(self, key: Any) -> str | None:
-        """Write booleans as numbers, because SQLite has no booleans."""
+        """Return a key as a word; a boolean becomes 0 or 1, because SQLite has no booleans."""
         return str(int(key)) if isinstance(key, bool) else super().word(key)
 
     def of_word(self, word: str, kind: str, _declared: str) -> str:
-        """Treat dates as texts."""
+        """Return SQL that casts the word of a number; words of texts and dates are compared as they are."""
         kinds = {"integer": "INTEGER", "boolean": "INTEGER", "float": "REAL"}
         return f"CAST({word} AS {kinds[kind]})" if kind in kinds else word
 
     def real(self, number: float) -> str:
-        """Write a quotient of whole numbers, because SQLite's own parsing may be off in the last place."""
+        """Return a float64 as a quotient of integers if they fit; SQLite may misparse the last digit."""
         if math.isinf(number):
             return "9e999" if number > 0 else "-9e999"
         above, below = float(number).as_integer_ratio()
@@ -73,17 +73,17 @@ class SQLite(Database):
         return super().real(number)
 
     def day(self, text: str) -> str:
-        """Write a date as a text."""
+        """Return a date as an SQL text, because SQLite has no dates."""
         return f"'{text}'"
 
     def position(self, name: str) -> str:
-        """Convert by a Python function that gets hex digits, because it cannot be given invalid UTF-8."""
+        """Return SQL for ``position``, by a Python function of hex digits: it cannot take invalid UTF-8."""
         seconds = f"discreet_seconds(hex({self.quoted(name)}))"
         # A column of dates may also hold a time in SQLite; its day counts.
         return f"floor({seconds} / 86400.0)" if self.kinds[name] == "date" else seconds
 
     def month(self, days: str) -> str:
-        """Return the month number, computed by SQLite's date function."""
+        """Return SQL for the month number, computed by SQLite's ``strftime``."""
         year, month = (
             f"CAST(strftime('{part}', ({days}) * 86400.0, 'unixepoch') AS BIGINT)"
             for part in ("%Y", "%m")
@@ -91,11 +91,11 @@ class SQLite(Database):
         return f"(12 * {year} + {month} - 1)"
 
     def md5(self, text: str) -> str:
-        """Return the hex digits of MD5, computed by our own function, because SQLite has none."""
+        """Return SQL for the hex digits of the MD5 hash, by our own function, because SQLite has none."""
         return f"discreet_md5({text})"
 
     def key_list(self, held: Places) -> str:
-        """Write the keys and their positions as a list of values."""
+        """Return a SELECT with the keys and their positions as VALUES."""
         rows = ", ".join(f"('{word}', {place})" for word, place in held) or "(NULL, 0)"
         return f"SELECT column1 AS word, column2 AS place FROM (VALUES {rows})"  # noqa: S608
 
@@ -118,7 +118,7 @@ class SQLite(Database):
 
 
 def _kind(declared: str) -> str:
-    """Return a type name that discreet knows for a declared type; SQLite accepts any word as a type."""
+    """Translate a declared type to a type name that discreet knows; SQLite accepts any word as a type."""
     name = declared.lower().partition("(")[0].strip()
     kind = {"numeric": "decimal", "decimal": "decimal", "datetime": "moment"}.get(name)
     if kind is None:
@@ -127,7 +127,7 @@ def _kind(declared: str) -> str:
 
 
 def declared_in(connection: Any, table: str) -> dict[str, str]:
-    """Return the columns of a table or a view with their declared types; '' if there is none."""
+    """Return the declared type of each column of a table or view; '' for a column that declares none."""
     query = "SELECT name, type FROM pragma_table_info(?)"
     return dict(connection.execute(query, (table,)).fetchall())
 
@@ -138,7 +138,7 @@ def _md5(text: object) -> str:
 
 
 def _seconds(digits: str) -> float | None:
-    """Return the seconds since 1970 of an ISO date or time in SQLite, else None."""
+    """Return the seconds from 1970 to an ISO date or time, given as hex digits; None for any other text."""
     text = bytes.fromhex(digits).decode(errors="replace")
     moment = moment_in(text) if "-" in text else None  # without hyphens it may have been a number
     return None if moment is None else micros_of(moment) / 10**6

@@ -1,11 +1,11 @@
 """Tables in memory as DuckDB relations: pandas, Polars, Arrow, and anything that exports Arrow.
 
-Before the payment, only a table's declared schema is used. After it, rows are handed over, with only the
-columns that the question uses. Moments and spans are handed over as whole numbers, because DuckDB's own
-conversions raise errors at some values.
+Before the payment, only a table's declared schema is used. After the payment, DuckDB gets the rows, but only
+the columns that the question uses. Moments and spans become whole numbers, because DuckDB's own conversions
+raise errors at some values.
 
-pandas is read column by column, and never through its own Arrow stream or DuckDB's reader, which infer the
-type of a column of Python objects from its rows.
+A pandas frame is read column by column, and never through its own Arrow stream or DuckDB's reader, which
+infer the type of a column of Python objects from its rows.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ class Stream:
         self._held = held
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return the stream of the data."""
+        """Return a new stream of the data."""
         return self._held.__arrow_c_stream__(requested_schema)
 
 
 class Chosen(Stream):
-    """A stream of some columns only, because DuckDB may fail on the type of another column."""
+    """A stream of the chosen columns only, because DuckDB may fail on the type of another column."""
 
     def __init__(self, held: Any, columns: list[str]) -> None:
         super().__init__(held)
         self._columns = columns
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return the stream of these columns."""
+        """Return a new stream of the chosen columns."""
         import pyarrow as pa
 
         whole = pa.RecordBatchReader.from_stream(self._held)
@@ -60,7 +60,7 @@ class Chosen(Stream):
 
 
 class Scan:
-    """A stream of an Arrow data set, read part by part, with some columns as whole numbers."""
+    """A stream of an Arrow data set, read part by part; the columns ``as_integers`` become whole numbers."""
 
     def __init__(self, data: Any, columns: Iterable[str], *, as_integers: Iterable[str]) -> None:
         import pyarrow as pa
@@ -70,7 +70,7 @@ class Scan:
         self._columns |= {name: pc.field(name).cast(pa.int64()) for name in as_integers}
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return a stream of these columns."""
+        """Return a new stream of the columns, read part by part."""
         reader = self._data.scanner(columns=self._columns).to_reader()
         return reader.__arrow_c_stream__(requested_schema)
 
@@ -81,10 +81,10 @@ def _of_arrow(
     twin: Callable[[list[str]], Any],
     load: Callable[[list[str], list[str]], Any],
 ) -> DuckDB:
-    """Open data that is handed over through Arrow.
+    """Open data that DuckDB reads through Arrow.
 
-    ``twin`` returns some of the columns without rows, and ``load`` the columns that a question uses, with
-    their rows; moments and spans are whole numbers.
+    ``twin(names)`` returns these columns without rows. ``load(names, timed)`` returns them with their rows,
+    and those in ``timed`` (moments and spans) as whole numbers.
     """
     wanted = list(names)
     held = of_known(twin(wanted)) if wanted else empty({})
@@ -167,7 +167,7 @@ def of_arrow(data: Any) -> DuckDB:
 
 
 def _with_ticks(table: Any, columns: list[str], timed: list[str]) -> Any:
-    """Return some columns of an Arrow table, some of them as whole numbers."""
+    """Select columns of an Arrow table; turn those in ``timed`` (moments and spans) into whole numbers."""
     chosen = table.select(columns)
     for name in timed:
         chosen = chosen.set_column(columns.index(name), name, ticks_of(chosen[name]))
@@ -231,7 +231,7 @@ def of_pandas(frame: Any) -> DuckDB:
 
 
 def _of_pandas(series: Any) -> Held | None:
-    """Return a column's values by its declared type; None for a type that cannot be asked about."""
+    """Return a column's values, read by its declared type; None for a type that no question can use."""
     import pandas as pd
 
     dtype = series.dtype

@@ -32,7 +32,7 @@ def moment_in(text: str) -> datetime.datetime | None:
 
 
 def day_in(text: str) -> datetime.date | None:
-    """Return the day that a text spells without a time, else None."""
+    """Return the date that a text spells, else None; a date with a time also gives None."""
     moment = moment_in(text)
     return moment.date() if moment is not None and len(text) <= len("2024-12-31") else None
 
@@ -64,7 +64,7 @@ def micros_of(moment: datetime.datetime) -> int:
 
 
 def as_moment(given: object) -> datetime.datetime | None:
-    """Return a date, or a date with a time, else None."""
+    """Convert a date, or a date with a time, to a datetime, also from text; return None for anything else."""
     if isinstance(given, str):  # without hyphens it might be a number
         return moment_in(given.strip()) if "-" in given else None
     if isinstance(given, datetime.date) and not isinstance(given, datetime.datetime):
@@ -73,13 +73,13 @@ def as_moment(given: object) -> datetime.datetime | None:
 
 
 def second_of(given: object) -> Fraction | None:
-    """Return the seconds from 1970 to a moment, else None."""
+    """Return the seconds from 1970 to a date or a moment (an object or its text); None for anything else."""
     moment = as_moment(given)
     return None if moment is None else Fraction(micros_of(moment), 10**6)
 
 
 def second_of_day(given: object) -> Fraction | None:
-    """Return the seconds from midnight to a time of day without a zone, else None."""
+    """Return the seconds from midnight to a time of day without a zone; None for anything else."""
     if isinstance(given, str):
         try:  # without a colon it might be a number
             given = datetime.time.fromisoformat(given.strip()) if ":" in given else None
@@ -91,7 +91,7 @@ def second_of_day(given: object) -> Fraction | None:
 
 
 def seconds_in(given: object) -> Fraction | None:
-    """Return the seconds of a time span, such as 90min.
+    """Return the length in seconds of a time span such as "90min"; None for anything else.
 
     Example:
         >>> seconds_in("1.5h"), seconds_in("-2s"), seconds_in("90")
@@ -115,7 +115,7 @@ _QUARTER = re.compile(r"(\d{4})-Q([1-4])")
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A kind of period: how its written form becomes a number and back, and its first day.
+    """A kind of period, as three functions: text to number, number to text, and number to first day.
 
     Days are counted from 1970, weeks from the week of 1 January 1970, the others from the year 0.
     """
@@ -209,7 +209,7 @@ def period_in(text: str) -> tuple[str, int] | None:
 
 
 def kind_named(words: Iterable[object]) -> str | None:
-    """Return the kind of period that words name, if there is just one; for years, all words must be years.
+    """Return the one kind of period that the words name, else None; ``year`` only if all words are years.
 
     Example:
         >>> kind_named(["2024-01", "unknown"]), kind_named(["2024-01", "2024-W01"]), kind_named(["1234", "x"])
@@ -237,7 +237,7 @@ def kinds_mixed(words: Iterable[object]) -> tuple[str, ...]:
 
 
 def days_of(text: str) -> tuple[str, int, int] | None:
-    """Return the kind of a period or a range, its first day and the day after its last, from 1970.
+    """Return the kind of a period or range, its first day and the day after its last, in days since 1970.
 
     Example:
         >>> days_of("1970-01"), days_of("1970-01:1970-02")

@@ -26,7 +26,7 @@ class Query:
 
     @staticmethod
     def of(source: str, columns: Mapping[str, str]) -> Query:
-        """Begin with expressions on the columns of a table, by their new names."""
+        """Begin a query that selects from a table; ``columns`` maps each new name to its SQL expression."""
         return Query((), ())._then(columns, source)
 
     def _then(self, columns: Mapping[str, str], source: str = "", rest: str = "") -> Query:
@@ -43,7 +43,7 @@ class Query:
         return self._then({**kept, **columns}, rest=beside)
 
     def select(self, columns: Mapping[str, str], *, where: str | None = None) -> Query:
-        """Keep only these columns, of the rows for which a condition holds."""
+        """Keep only these columns, and with ``where`` only the rows for which this condition holds."""
         return self._then(columns, rest="" if where is None else f" WHERE {where}")
 
     def where(self, condition: str) -> Query:

@@ -1,4 +1,4 @@
-"""Score files: one reader, used for studying scores and for releasing from them.
+"""Score files, read by one reader both for studying scores and for making releases.
 
 * CSV (``.csv``, ``.txt``) and TSV: one candidate per line. A first line whose score is not a number names the
   columns.
@@ -9,7 +9,7 @@ Without ``candidate_column`` and ``score_column``, the scores are in the column 
 second column. The labels are in the column ``candidate``, or else in the first of the other columns. A file
 with one column has only scores. A column ``sensitivity`` has one sensitivity for each candidate, and is used
 if the caller states none. A number in text is read exactly, as the decimal or the fraction (``1/3``) that is
-written. An error names the rule, never the content of a cell.
+written. An error names the rule that the file breaks, never the content of a cell.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DECIMAL = re.compile(
 _FRACTION = re.compile(r"[+-]?[0-9]{1,4000}/0*[1-9][0-9]{0,3999}")
 
 LabelsAndValues: TypeAlias = tuple[list[Any] | None, Any, list[Any] | None]
-"""Labels, scores and sensitivities; None for those the file does not have."""
+"""Labels, scores and sensitivities; the labels or sensitivities are None if the file has none."""
 _Columns: TypeAlias = tuple[str | None, str | None]
 _Places: TypeAlias = tuple[int | None, int, int | None]
 _STEPS = "sensitivity"
@@ -58,7 +58,7 @@ def scores_from_file(
 ) -> Scores:
     r"""Read a file of scores; the caller or the file states the sensitivity.
 
-    ``default`` is the sensitivity if neither does.
+    ``default`` is the sensitivity if neither states one.
 
     Example:
         >>> import tempfile
@@ -118,7 +118,7 @@ def sensitivities_of(
     candidate_column: str | None = None,
     score_column: str | None = None,
 ) -> list[Any] | None:
-    """Return a file's public column of sensitivities without reading its scores; None if there is none."""
+    """Return a file's public column of sensitivities, but not its scores; None if there is no such column."""
     file = Path(path)
     suffix = suffix_of(file.name)
     columns = (candidate_column, score_column)
@@ -160,7 +160,7 @@ def scores_in(
     tell_lines: bool = True,
     most: int | None = None,
 ) -> LabelsAndValues:
-    """Return labels (None if there are none) and values in an open text file; at most ``most`` candidates."""
+    """Read scores from an open text file; refuse a CSV file with more than ``most`` candidates."""
     try:
         if suffix == ".json":
             return _from_json(lines.read(), columns)
@@ -177,7 +177,7 @@ def _opened(file: Path) -> io.TextIOWrapper:
 
 
 def _records(lines: io.TextIOBase, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Return the non-blank lines, with their numbers, split into cells."""
+    """Yield the number and the cells of each line that is not blank."""
     reader = csv.reader(lines, delimiter=separator, strict=True)
     try:
         for record in reader:
@@ -251,7 +251,7 @@ def _from_text(
 
 
 def _number(cell: str) -> int | Fraction | None:
-    """Return the number written, exactly; None if it is not a number."""
+    """Return the exact number that a cell spells; None if it spells none."""
     if _WHOLE.fullmatch(cell):
         return int(cell)
     if _DECIMAL.fullmatch(cell):

@@ -23,14 +23,14 @@ _ROWS_AT_ONCE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class ReadRecords:
-    """The work of a task: read every record of the paths it is given, as one text per column."""
+    """The work of a Spark task: read every record of the files at the given paths, as one text per column."""
 
     columns: tuple[str, ...]
     delimiter: str | None
     """The separator of a record's fields, or None if a record is a line."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Return the records of the files in the batches."""
+        """Yield the records of the files whose paths are in the batches."""
         import pyarrow as pa
 
         csv.field_size_limit(sys.maxsize)
@@ -61,12 +61,12 @@ class ReadRecords:
 
 
 def read_text(session: Any, paths: Sequence[str], *, columns: Sequence[str], delimiter: str) -> Any:
-    """Return a frame of a CSV file's columns, all text."""
+    """Return a frame with these columns of CSV files, all as text."""
     return _records(session, paths, ReadRecords(tuple(columns), delimiter))
 
 
 def read_json_lines(session: Any, paths: Sequence[str], *, columns: Sequence[str]) -> Any:
-    """Return a frame of the keys of a JSON lines file, all text."""
+    """Return a frame with these keys of JSON lines files as its columns, all as text."""
     from pyspark.sql import functions as f
 
     lines = _records(session, paths, ReadRecords(("value",), None))

@@ -35,7 +35,7 @@ IDENTITY = "discreet_identity"
 
 @dataclass(frozen=True, slots=True)
 class ReportFirst:
-    """The work of a task on the batches of its partition. Its pickle contains the key; its repr does not."""
+    """A task that reports a partition's first candidates. Its pickle contains the key; its repr does not."""
 
     noise: KeyedNoise
     scale: Fraction
@@ -45,7 +45,7 @@ class ReportFirst:
         return "ReportFirst(secret)"
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Return the partition's first rows, at most ``count``, in order."""
+        """Yield the first ``count`` rows of the partition by noisy score, in order."""
         import pyarrow as pa
 
         kept: Any = None
@@ -65,13 +65,13 @@ class ReportFirst:
 
 
 def _scored(rows: Any) -> tuple[Identities, Any]:
-    """Return the identities and the scores of some rows."""
+    """Return the identities and the scores of these rows."""
     scores = rows.column("score").to_numpy().astype(np.int64, copy=False)
     return _identities(rows.column(IDENTITY)), scores
 
 
 def _identities(column: Any) -> Identities:
-    """Return the identities of a batch: 16 bytes of each binary value, without a Python loop."""
+    """Return a binary column of 16-byte identities as an array, without a Python loop."""
     values = column.combine_chunks()
     offsets = np.frombuffer(values.buffers()[1], dtype=np.int32)[values.offset :][: len(values) + 1]
     data = np.frombuffer(values.buffers()[2], dtype=np.uint8)
@@ -127,7 +127,7 @@ def scored_in_cluster(table: Table, rows: Rows, *, column: str, candidates: Any)
 
 
 def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
-    """Check that a public table in the cluster has ``k`` candidates; return its column ``candidate``."""
+    """Check that a public table lists ``k`` candidates or more, none twice; return them as ``candidate``."""
     from pyspark.sql import functions as f
 
     names = given.columns
@@ -170,7 +170,7 @@ def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
 
 
 def require_libraries() -> None:
-    """Raise an error unless everything that a task needs is installed."""
+    """Raise an error unless PyArrow, which the tasks need, is installed."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:

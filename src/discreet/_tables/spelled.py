@@ -1,8 +1,8 @@
 """Dates, times and time spans in text files: one rule for every engine, and no text raises an error.
 
-They become the numbers that ``moments`` makes of declared types: days since 1970, or seconds. A date is
-written with hyphens or slashes, the year first. Surrounding spaces and tabs are ignored, and so are digits
-beyond the microsecond. Only texts that match a pattern are parsed, and the patterns keep every sum far
+They become the same numbers as values of declared types (``Engine.position``): days since 1970, or seconds.
+A date is written with hyphens or slashes, the year first. Surrounding spaces and tabs are ignored, and so are
+digits beyond the microsecond. Only texts that match a pattern are parsed, and the patterns keep every sum far
 below 2⁶³, so that no engine overflows.
 """
 
@@ -54,7 +54,7 @@ _PARTS_WITH_UNITS = {
 
 
 def spelled_time(engine: Engine, column: str, kind: str, *, name: str = "value") -> tuple[str, ...]:
-    """Return the steps of an SQL expression for the day or second that a column's text spells, else null.
+    """Return SQL, in steps, for the day or second that a column's text spells, or null if it spells none.
 
     The first step uses the column; each later one uses ``name``, the result of the step before. ``kind`` is
     ``date``, ``moment``, ``time`` or ``span``.
@@ -67,7 +67,7 @@ def spelled_time(engine: Engine, column: str, kind: str, *, name: str = "value")
 
 
 def named_period(engine: Engine, column: str, kind: str) -> str:
-    """Return the name of the period that contains the date in a column's text; else the text itself."""
+    """Return SQL for the name of the period that contains a text's date, or the text if it spells no date."""
     trimmed = engine.trimmed(engine.column(column))
     text = _with_hyphens(trimmed)
     day = f"TRY_CAST(substr({text}, 1, 10) AS DATE)"
@@ -83,17 +83,17 @@ def named_period(engine: Engine, column: str, kind: str) -> str:
 
 
 class _Found:
-    """SQL for DuckDB and Spark alike, for a text that is null unless it matched its pattern.
+    """SQL, for DuckDB and Spark, that reads a time from a text; the text has matched its pattern or is null.
 
-    Digits are taken by position, and rare parts are searched for only if there is a sign of them, because
-    patterns are slow.
+    Digits are taken by position where possible, because patterns are slow, and rare parts are searched for
+    only if a character shows that they may be there.
     """
 
     def __init__(self, text: str, quote: str, days: str) -> None:
         self._text, self._quote, self._days = text, quote, days
 
     def steps(self, kind: str) -> tuple[str, ...]:
-        """Return the steps from the text to its number, each using the result of the one before."""
+        """Return SQL, in steps, that turns the text into its number; each step uses the one before."""
         text = self._text
         day = self._days.format(f"TRY_CAST(substr({text}, 1, 10) AS DATE)")
         if kind == "date":
@@ -112,13 +112,13 @@ class _Found:
         return some, _seconds(text, f"{sign} * ({parts} + {self._fraction()})")
 
     def _two_digits(self, start: int) -> str:
-        """Return the text with a two-digit hour in the clock time that begins at ``start``."""
+        """Return SQL that pads the hour of the clock time that begins at ``start`` to two digits."""
         parts = f"substr({self._text}, 1, {start - 1}), '0', substr({self._text}, {start})"
         one = f"substr({self._text}, {start + 1}, 1) = ':'"
         return f"CASE WHEN {one} THEN concat({parts}) ELSE {self._text} END"
 
     def _clock(self, start: int, *, offset: bool) -> str:
-        """Return the microseconds of the clock time that begins at ``start``, minus its offset."""
+        """Return SQL for a clock time at ``start`` in microseconds, minus its UTC offset if ``offset``."""
         text = self._text
         hour, minute, second = (f"substr({text}, {start + place}, 2)" for place in (0, 3, 6))
         second = f"CASE WHEN substr({text}, {start + 5}, 1) = ':' THEN {second} END"
@@ -143,12 +143,12 @@ class _Found:
 
 
 def _with_hyphens(text: str) -> str:
-    """Return a matched text with hyphens in its date."""
+    """Return SQL that replaces the slashes in a text by hyphens."""
     return f"replace({text}, '/', '-')"
 
 
 def _whole_text(pattern: str) -> str:
-    """Return a pattern for the whole text, without $: in Spark it also matches before a final line break."""
+    """Return a pattern for the whole text, without $, because in Spark a final line break may follow $."""
     return f"^{pattern}\\z"
 
 

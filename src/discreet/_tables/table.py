@@ -1,6 +1,6 @@
 """A table, wherever it is: its declared columns, and the SQL expressions for questions about them.
 
-Nothing here reads a row. Kinds come only from declared types: a pandas column of Python objects is kind
+Nothing here reads a row. Kinds come only from declared types: a pandas column of Python objects has the kind
 ``object`` whatever it holds, because a type guessed from the rows would reveal something about them.
 """
 
@@ -36,7 +36,7 @@ _LISTS = (
     "the like states one; a NumPy array has its own)"
 )
 _FIRST, _LAST = -719_162, 2_932_897
-"""The first day of the year 1, and the day after the last of 9999, counted from 1970."""
+"""The first day of the year 1, and the day after the last day of the year 9999, in days since 1970."""
 _KNOWN = ("pyarrow", "polars", "pandas", "pyspark", "duckdb", "_duckdb", "ibis")
 """Libraries whose objects are read only if ``_opened`` names their type."""
 _TOLD_APART = (*TEXTS, *NUMBERS, "boolean", "date", "moment")
@@ -51,7 +51,7 @@ class Table:
         frames: the library whose frames hold the answers: ``duckdb``, ``polars``, ``pandas``, ``pyspark`` or
             ``ibis``.
         is_text: whether the table comes from a text file, in which every column is text.
-        read_as: for a text file: by column, the type its texts are read as when their order matters.
+        read_as: for each column of a text file, the type that its texts are read as when their order matters.
         undeclared: a text that says what a column of kind ``object`` is, and how to give it a type.
         is_trial: whether statements are only tried, without reading a row.
     """
@@ -65,7 +65,7 @@ class Table:
     _written: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def written(self, write: Callable[..., T], **asked: Any) -> T:
-        """Return ``write(self, **asked)``; the result is kept, so the trial and the answer share it."""
+        """Return ``write(self, **asked)``; cache the result, so that the trial and the answer share it."""
         key = (write, *asked.values())
         if key not in self._written:
             self._written[key] = write(self, **asked)
@@ -82,22 +82,22 @@ class Table:
         return self.engine.kinds
 
     def ordered_kind(self, column: str) -> str:
-        """Return the kind by which a column is ordered: as declared, or as a text file's texts are read."""
+        """Return the kind that orders a column: the one its texts are read as, or else the declared kind."""
         return self.read_as.get(column) or self.kind(column)
 
     def is_dated(self, column: str) -> bool:
-        """Return whether a column is ordered by time."""
+        """Return whether a column is ordered as dates, times or time spans."""
         return self.ordered_kind(column) in DATED
 
     def period_named(self, column: str, words: Sequence[Any]) -> str | None:
-        """Return the kind of period that is named by words compared with a column of texts, else None."""
+        """Return the kind of period that these words name, if the column holds texts; else None."""
         if self.ordered_kind(column) not in TEXTS:
             return None
         named = [word for word in words if isinstance(word, str) and word[:4].isdecimal()]
         return kind_named(words) if named else None
 
     def periods_mixed(self, column: str, words: Sequence[Any]) -> tuple[str, ...]:
-        """Return the kinds of periods that are named by words compared with a column of texts, if several."""
+        """Return the kinds of periods that these words name, if several, and if the column holds texts."""
         return kinds_mixed(words) if self.ordered_kind(column) in TEXTS else ()
 
     def kind(self, column: object, *, name: str = "column") -> str:
@@ -110,7 +110,7 @@ class Table:
         return self.kinds[column]
 
     def described(self, column: str) -> str:
-        """Describe a column's declaration; if the column cannot be asked about, include the fix."""
+        """Describe a column's declaration; if no question can use the column, say how to fix it."""
         kind = self.kind(column)
         if kind == "object":
             return self.undeclared
@@ -132,23 +132,23 @@ class Table:
         }.get(self.frames, f"CAST({quoted(column)} AS VARCHAR) or the like gives it one")
 
     def require_time_limit(self, limit: object) -> None:
-        """Raise an error if there is a time limit that nothing can enforce."""
+        """Raise an error if there is a time limit but the engine cannot enforce it."""
         if limit is not None and not self.engine.keeps_time:
             raise ParameterError("⟨time_limit⟩ needs a database: PostgreSQL, SQLite or DuckDB")
 
     # ---- columns in SQL
 
     def literal(self, text: str) -> str:
-        """Return a text in a form that can be compared with a column of texts."""
+        """Return SQL for a text that can be compared with a column of texts."""
         return self.engine.of_word(f"'{self.engine.word(text)}'", "text", "")
 
     def number(self, column: str) -> str:
-        """Return a column as float64; for a text file, the numbers that its texts spell."""
+        """Return SQL for a column as float64; in a text file, for the numbers that the texts spell."""
         spelled = self.is_text and self.kinds[column] == "text"
         return self.engine.spelled_number(column) if spelled else self.engine.number(column)
 
     def position(self, column: str, *, name: str = "value", shown: bool = False) -> tuple[str, ...]:
-        """Return the steps to the float64 that orders a column; each step after the first uses ``name``.
+        """Return SQL, in steps, for the float64 that orders a column; steps after the first use ``name``.
 
         With ``shown``, a moment is the local time in the zone that the column declares.
         """
@@ -159,11 +159,11 @@ class Table:
         return (self.engine.shown_position(column) if shown else self.engine.position(column),)
 
     def period(self, column: str, period: str, *, name: str = "value") -> tuple[str, ...]:
-        """Return the number of the period of this kind that contains a date or a moment, else null.
+        """Return SQL, in steps, for the number of the period that contains a date or a moment, else null.
 
         For a text without a stated type, it is the name of that period if the text spells a date, else the
-        text itself. The result is a series of expressions: the first uses the column, and each later one uses
-        ``name``, the result of the one before.
+        text itself. The first step uses the column; each later one uses ``name``, the result of the step
+        before.
         """
         engine, kind = self.engine, self.ordered_kind(column)
         if kind == "text":
@@ -186,7 +186,7 @@ class Table:
         return *steps, f"CASE WHEN {near} THEN CAST({number} AS BIGINT) END"
 
     def identity(self, column: str) -> str:
-        """Return the expression that tells a column's values apart."""
+        """Return the SQL expression by which a column's values are told apart."""
         kind = self.kinds[column]
         if kind in TEXTS:
             return self.engine.text(column)
@@ -195,7 +195,7 @@ class Table:
         return self.engine.column(column)
 
     def like(self, column: str, period: str | None = None) -> tuple[str, str]:
-        """Return the kind and the type of ``identity``, or of ``period``."""
+        """Return the kind and the SQL type of a column's ``identity``, or of its ``period`` if given."""
         if period is not None and self.is_dated(column):
             return "integer", "BIGINT"
         kind = self.kinds[column]
@@ -203,10 +203,10 @@ class Table:
         return kind, self.engine.double if kind == "float" else self.engine.types[column]
 
     def present(self, column: str, name: str) -> str:
-        """Return the condition that ``name``, the identity of a column, is a value.
+        """Return the SQL condition that ``name``, the identity of a column, is a value and not missing.
 
         A value is not null, NaN or infinite; in a text file, it is not empty; and a date is within the years
-        1 to 9999, because Python has no others, although an engine may.
+        1 to 9999, because Python has no other years, although an engine may.
         """
         kind = self.kinds[column]
         if kind == "float":
@@ -217,7 +217,7 @@ class Table:
         return f"{name} <> {self.literal('')}" if self.is_text else f"{name} IS NOT NULL"
 
     def plain(self, column: str, value: Any) -> Any:
-        """Return a column's value as a Python object, from what a statement returned."""
+        """Convert a column's value, in the form that a statement returned, to a Python object."""
         kind = self.kinds[column]
         if kind in TEXTS:
             return self.engine.plain_text(value)
@@ -230,7 +230,7 @@ class Table:
     # ---- checks of columns
 
     def require_told_apart(self, column: object, *, name: str) -> None:
-        """Raise an error unless every engine compares values of the declared type exactly."""
+        """Raise an error unless every engine compares values of the column's declared type exactly."""
         kind = self.kind(column, name=name)
         if kind not in _TOLD_APART:
             raise ParameterError(
@@ -239,7 +239,7 @@ class Table:
             )
 
     def cannot_hold(self, column: str, keys: Sequence[Any]) -> list[Any]:
-        """Return the keys that no row can have, by the declared type of the column."""
+        """Return the keys that no row can hold, because of the column's declared type."""
         kind = self.kinds[column]
         if kind in TEXTS:
             words = self.engine.words(keys)
@@ -257,7 +257,7 @@ class Table:
         return column in self.engine.zones or "with time zone" in declared or "tz" in declared
 
     def require_order(self, column: str) -> None:
-        """Raise an error unless the column holds numbers, dates, times or time spans."""
+        """Raise an error unless the column holds numbers, dates, times or spans, or is from a text file."""
         if not self.is_dated(column):
             self.require_number(column)
 
@@ -279,10 +279,11 @@ def open_table(
     table: str | None = None,
     read_as: str | None = None,
 ) -> Table:
-    """Open a table: a path or glob, a relation or frame of an engine, or a table of a database.
+    """Open a table: a path or glob, a list, a relation or frame of an engine, or a table of a database.
 
-    ``needed`` names the columns that a question uses; a JSON lines file declares no others. ``table`` names
-    a table at a database's address or a SQLAlchemy engine; ``read_as`` is the type of a list's values.
+    ``needed`` names the columns that a question uses; a JSON lines file declares no others. ``table`` names a
+    table of the database if ``data`` is an address or a SQLAlchemy engine; ``read_as`` is the type of the
+    values if ``data`` is a list.
     """
     is_list = isinstance(data, list | np.ndarray)
     is_path = isinstance(data, str | Path | TextFile) and not is_address(data)
@@ -318,7 +319,7 @@ def open_table(
 
 
 def _opened(data: Any) -> tuple[Engine, str]:
-    """Open a frame, relation or table in memory; plain Arrow comes last, because others export it as well."""
+    """Open a frame, relation or table in memory; try Arrow last, because others export it as well."""
     library, name = _module(data), type(data).__name__
     if library == "narwhals":
         return _opened(data.to_native())

@@ -38,7 +38,7 @@ _WORDS = ("and", "or", "not", "in", "is", "null", "true", "false")
 
 @dataclass(frozen=True, slots=True)
 class ColumnComparison:
-    """A column compared with one or more literals; ``operator`` is a comparison, ``in`` or ``null``."""
+    """A column compared with literals; ``operator`` is a comparison, ``in`` or ``null`` (no literals)."""
 
     column: str
     operator: str
@@ -47,7 +47,7 @@ class ColumnComparison:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """``and``, ``or`` or ``not`` of conditions."""
+    """Conditions joined by ``and`` or ``or``, or one condition negated by ``not``."""
 
     operator: str
     parts: tuple[Condition, ...]
@@ -86,7 +86,7 @@ def comparisons(condition: Condition) -> Iterator[ColumnComparison]:
 
 
 def expression(condition: Condition, compare: Callable[[ColumnComparison], str]) -> str:
-    """Write the condition in SQL; ``compare`` writes a comparison, which is never null."""
+    """Write the condition in SQL; ``compare`` writes each comparison, and its SQL must never be null."""
     if isinstance(condition, ColumnComparison):
         return compare(condition)
     parts = [expression(part, compare) for part in condition.parts]

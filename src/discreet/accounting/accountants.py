@@ -1,7 +1,7 @@
 """Accountants: they turn a cap into limits and an event into a spend. A budget never changes its accountant.
 
 Each accountant is a privacy filter, valid for fully adaptive spending (``docs/proofs/ledger.md``). Amounts
-are whole numbers on a public grid of 10⁻¹² for ε and ρ and of 10⁻¹⁸ for δ, so both fit a 64-bit integer.
+are whole multiples of 10⁻¹² for ε and ρ and of 10⁻¹⁸ for δ (the public grid), and fit in 64-bit integers.
 Spends are rounded up, caps are rounded down, and sums are exact.
 """
 
@@ -59,7 +59,7 @@ NOTHING = Amount()
 
 
 def spent(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
-    """Return a spend, rounded up.
+    """Return a spend in units of the grid, rounded up.
 
     Example:
         >>> spent(Fraction(1, 10)), spent(Fraction(1, 3)).cost
@@ -71,7 +71,7 @@ def spent(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
 
 
 def limit(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
-    """Return a cap, rounded down; it must be finite.
+    """Return a cap in units of the grid, rounded down; refuse a cost above ``LARGEST_COST``.
 
     Example:
         >>> limit(Fraction(1, 3)).cost
@@ -83,7 +83,7 @@ def limit(cost: Exact, delta: Exact = Fraction(0)) -> Amount:
 
 
 def something(amount: Amount) -> Amount:
-    """Check that an amount allows some spending; a cap of zero is a mistake."""
+    """Return the amount; raise an error if its cost is zero, because a budget of zero is a mistake."""
     if amount.cost == 0:
         raise ParameterError(
             f"a budget of zero is not allowed: it must be {cost_in_decimal(1)} or more"
@@ -92,7 +92,7 @@ def something(amount: Amount) -> Amount:
 
 
 def cost_in_decimal(units: int) -> str:
-    """Return units of cost as an exact decimal.
+    """Return a cost in units of the grid as an exact decimal.
 
     Example:
         >>> cost_in_decimal(2_900_000_000_000), cost_in_decimal(1), cost_in_decimal(0)
@@ -104,7 +104,7 @@ def cost_in_decimal(units: int) -> str:
 
 
 def delta_in_decimal(units: int) -> str:
-    """Return units of δ exactly, in decimal or scientific notation."""
+    """Return a δ in units of the grid as an exact decimal, in scientific notation if it is below 0.001."""
     if units == 0:
         return "0"
     with localcontext() as context:
@@ -116,12 +116,12 @@ def delta_in_decimal(units: int) -> str:
 
 
 def exact_cost(units: int) -> Fraction:
-    """Return units of cost as a rational."""
+    """Return a cost in units of the grid as a fraction."""
     return Fraction(units, COST_UNIT)
 
 
 def exact_delta(units: int) -> Fraction:
-    """Return units of δ as a rational."""
+    """Return a δ in units of the grid as a fraction."""
     return Fraction(units, DELTA_UNIT)
 
 
@@ -143,7 +143,7 @@ def amount_of_data(data: dict[str, str]) -> Amount:
 
 
 def in_short(words: str, *, up: bool) -> str:
-    """Shorten long figures in a text to four digits: costs rounded up, remaining budget rounded down.
+    """Round long figures in a text to four digits: up for a cost, down for a remaining budget.
 
     Example:
         >>> in_short("ρ = 0.175749908689, δ = 5e-7", up=False)
@@ -159,7 +159,7 @@ class Accountant:
     Attributes:
         name: its name in the ledger and on the command line.
         symbol: ε or ρ.
-        measure: the type of cap that it is for.
+        measure: the type of cap that it accepts.
         counts_delta: whether releases may have their own δ.
         words: a description of what is added up.
     """
@@ -209,7 +209,7 @@ class Accountant:
         return spent(cost * event.count, delta * event.count)
 
     def shown(self, amount: Amount) -> str:
-        """Return an amount in words.
+        """Return an amount as text for people.
 
         Example:
             >>> ACCOUNTANTS["epsilon"].shown(Amount(100_000_000_000))
@@ -242,14 +242,14 @@ def accountant_for(cap: object, name: str | None = None) -> Accountant:
 
 
 def cap_in_words(cap: Guarantee) -> dict[str, str]:
-    """Return a guarantee as plain data, with figures rounded up to the shortest decimal."""
+    """Return a guarantee as plain data; its figures are decimals, rounded up."""
     return {"measure": type(cap).__name__} | {
         name: shown(number) for name, number in cap.figures.items()
     }
 
 
 def cap_in_short(cap: Mapping[str, str]) -> str:
-    """Return what ``cap_in_words`` stored, for people to read.
+    """Return the data of ``cap_in_words`` as text for people.
 
     Example:
         >>> cap_in_short({"measure": "ApproxDP", "epsilon": "1", "delta": "1e-06"})
@@ -260,7 +260,11 @@ def cap_in_short(cap: Mapping[str, str]) -> str:
 
 
 def _concentrated(cap: Guarantee, delta_for_releases: object) -> Amount:
-    """Return the largest ρ on the grid that, together with the remaining δ, still implies the cap's ε."""
+    """Return the limits on the sums of ρ and δ that imply an (ε, δ) cap.
+
+    The limit on δ is ``delta_for_releases``, by default half of the cap's δ. The limit on ρ is the largest on
+    the grid that implies the cap's ε at the remaining δ.
+    """
     assert isinstance(cap, ApproxDP)
     epsilon, delta = cap.exact
     if delta == 0:
