@@ -246,6 +246,20 @@ def test_a_wrong_sensitivity_in_a_file(write: Any, step: str) -> None:
         scores_from_file(path)
 
 
+@pytest.mark.parametrize("step", ["-1", "NaN", '"2"', "null"])
+def test_a_wrong_sensitivity_in_a_json_file_costs_nothing(
+    write: Any, tmp_path: Path, step: str
+) -> None:
+    path = write(
+        "a.json", f'[{{"score": 1, "sensitivity": 1}}, {{"score": 2, "sensitivity": {step}}}]'
+    )
+    with Ledger.open(f"sqlite:///{tmp_path / 'budget.db'}") as ledger:
+        ledger.create("clinic", PureDP(1))
+        with pytest.raises(ScoresError, match="sensitivity"):
+            select_from_file(path, epsilon=1, ledger=ledger, dataset="clinic")
+        assert [each for each in ledger.history("clinic") if each.kind == "spend"] == []
+
+
 @pytest.mark.parametrize("steps", [("1", "-1"), ("1", "nan"), ("0", "0")])
 def test_a_wrong_sensitivity_in_a_file_costs_nothing(
     write: Any, tmp_path: Path, steps: tuple[str, str]
@@ -256,6 +270,22 @@ def test_a_wrong_sensitivity_in_a_file_costs_nothing(
         with pytest.raises(DiscreetError, match="sensitivity"):
             select_from_file(path, epsilon=1, ledger=ledger, dataset="clinic")
         assert [each for each in ledger.history("clinic") if each.kind == "spend"] == []
+
+
+@pytest.mark.parametrize("score", ["NaN", '"many"', "null", "9" * 5000])
+def test_a_wrong_score_in_a_json_file_says_nothing_before_the_payment(
+    write: Any, tmp_path: Path, score: str
+) -> None:
+    path = write(
+        "a.json",
+        f'[{{"candidate": "flu", "score": {score}, "sensitivity": 1}},'
+        ' {"candidate": "cold", "score": 398, "sensitivity": 2.5}]',
+    )
+    with Ledger.open(f"sqlite:///{tmp_path / 'budget.db'}") as ledger:
+        ledger.create("clinic", PureDP(1))
+        with pytest.raises(ScoresError):
+            select_from_file(path, epsilon=1, ledger=ledger, dataset="clinic")
+        assert [each.kind for each in ledger.history("clinic")].count("spend") == 1
 
 
 def test_the_way_to_compare_scores_can_be_stated(write: Any) -> None:

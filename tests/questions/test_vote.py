@@ -497,6 +497,30 @@ def test_nothing_but_its_own_rows_reaches_a_block() -> None:
     assert b"ann" not in listed
 
 
+def test_other_rows_decide_no_width_and_no_order() -> None:
+    """NumPy makes room for the longest text of all; categories may be listed as they first occurred."""
+    for kind, own in (("U", ["bob", "al"]), ("S", [b"bob", b"al"])):
+        sent = [
+            dealing._Held(np.array([*own, other], dtype=kind), ["value"]).sent(np.array([0, 1]))
+            for other in (own[0], own[0] * 9)
+        ]
+        assert sent[0] == sent[1]
+        assert server._rows(sent[0]).tolist() == own
+    frames = [
+        pd.DataFrame({"name": pd.Categorical(["x", "b", "a"], categories=order)})
+        for order in (["x", "a", "b"], ["x", "b", "a"])
+    ]
+    first, second = (
+        server._rows(dealing._Held(frame, ["name"]).sent(np.array([2, 1]))) for frame in frames
+    )
+    assert list(first["name"].cat.categories) == list(second["name"].cat.categories) == ["a", "b"]
+    declared = pd.Categorical(["high", "low"], categories=["low", "mid", "high"], ordered=True)
+    kept = server._rows(
+        dealing._Held(pd.DataFrame({"name": declared}), ["name"]).sent(np.arange(2))
+    )
+    assert list(kept["name"].cat.categories) == ["low", "high"]
+
+
 def test_the_order_of_rows_is_drawn() -> None:
     """All six orders of three rows occur in 600 draws; one is missing with probability below 10⁻⁴⁶."""
     bits = SecureBits()

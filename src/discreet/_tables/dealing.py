@@ -240,12 +240,12 @@ class _Held:
             return self._how + stream.getvalue()
         if kind == "pyarrow":
             return self._how + _in_arrow(self._held, places)
-        rows = (
-            self._held[places]
-            if isinstance(self._held, np.ndarray)
-            else [self._held[place] for place in places]
-        )
-        return self._how + pickle.dumps(rows)
+        if not isinstance(self._held, np.ndarray):
+            return self._how + pickle.dumps([self._held[place] for place in places])
+        chosen = self._held[places]
+        if chosen.dtype.kind in "SU":  # the longest text of all rows determines the array's width
+            chosen = np.array(chosen.tolist(), dtype=chosen.dtype.kind)
+        return self._how + pickle.dumps(chosen)
 
 
 def _bare(frame: Any) -> Any:
@@ -254,7 +254,13 @@ def _bare(frame: Any) -> Any:
     frame.attrs = {}
     for name in frame.columns:
         if hasattr(frame[name].dtype, "categories"):
-            frame[name] = frame[name].cat.remove_unused_categories()
+            values, own = frame[name].cat, frame[name].dropna().unique()
+            # Unless it is declared, the order of the categories may be that in which all rows came.
+            frame[name] = (
+                values.remove_unused_categories()
+                if values.ordered
+                else values.set_categories(list(own))
+            )
         elif frame[name].dtype == object:  # in a column of objects only texts count
             texts = [each if isinstance(each, str) else None for each in frame[name]]
             frame[name] = type(frame[name])(texts, dtype=object)

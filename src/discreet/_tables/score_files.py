@@ -126,7 +126,7 @@ def sensitivities_of(
         return _parquet_steps(file, columns)
     with _opened(file) as lines:
         if suffix == ".json":
-            return _from_json(lines.read(), columns)[2]
+            return _steps_in_json(lines.read(), columns)
         records = _records(lines, SEPARATORS[suffix])
         place = _layout(_first(records), columns)[0][2]
         # A file with such a column begins with a line of column names, which is already read.
@@ -282,6 +282,7 @@ def _places(header: Sequence[str], columns: _Columns) -> _Places:
     return None if label is None else place(label), place(score), place(_STEPS) if steps else None
 
 
+_MALFORMED_JSON = "the file is not well-formed JSON"
 _MALFORMED_PARQUET = "the file is not well-formed Parquet"
 
 
@@ -307,7 +308,7 @@ def _from_json(text: str, columns: _Columns) -> LabelsAndValues:
     except ScoresError:
         raise
     except (ValueError, RecursionError):  # an integer of more than 4300 digits is a ValueError
-        raise ScoresError("the file is not well-formed JSON") from None
+        raise ScoresError(_MALFORMED_JSON) from None
     if isinstance(content, dict):
         return list(content), [_json_number(value) for value in content.values()], None
     if not isinstance(content, list):
@@ -329,6 +330,26 @@ def _from_json(text: str, columns: _Columns) -> LabelsAndValues:
     if label_place is None:
         return None, values, steps
     return [item[header[label_place]] for item in content], values, steps
+
+
+def _steps_in_json(text: str, columns: _Columns) -> list[Any] | None:
+    """Return the sensitivities in a JSON file; its scores stay as they are written and are not checked."""
+    try:
+        rows = json.loads(text, parse_int=_Written, parse_float=_Written, parse_constant=_Written)
+    except (ValueError, RecursionError):
+        raise ScoresError(_MALFORMED_JSON) from None
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        return None
+    if len(rows[0]) == 1 or not _steps_among(list(rows[0]), columns):
+        return None
+    written = (row.get(_STEPS) for row in rows)
+    return [_step([each] if isinstance(each, _Written) else []) for each in written]
+
+
+class _Written(str):
+    """A number of a JSON file, as it is written."""
+
+    __slots__ = ()
 
 
 def _json_number(value: object) -> int | Decimal:
