@@ -2,8 +2,9 @@
 
 Permute-and-flip needs the best score q* before it can flip its first coin, so it must evaluate every
 candidate. If a public bound on all scores is known (no model makes fewer than zero mistakes), the bound can
-be used as q*: candidates are then evaluated one at a time, in random order, until one is chosen. With an
-expensive score (a model to train, a file to read) that saves most of the work.
+be used as q*: candidates are then evaluated one at a time, in random order, until one is chosen. If a
+score is expensive (a model to train, a file to read), this saves most of the work, provided that good
+candidates come close to the bound.
 
 ``docs/proofs/lazy-evaluation.md`` proves that this is private, and shows two tempting variants that are not.
 """
@@ -53,7 +54,7 @@ class LazyPermuteAndFlip:
     publish the number or let anyone time the call; a score function that takes a fixed time does not hide it.
 
     Args:
-        bound: the best possible score, public: no data can beat it.
+        bound: a public number that no score can beat, whatever the data.
 
     Example:
         >>> mistakes = {"forest": 0, "tree": 3, "coin": 480}
@@ -106,7 +107,7 @@ class LazyPermuteAndFlip:
     # ---- release -------------------------------------------------------------------------------
 
     def select(self, candidates: Sequence[Any], score: Callable[[Any], Any]) -> Any:
-        """Choose one candidate, or None: one release, exact, from secure random bits.
+        """Choose one candidate, or None, in one release that is sampled exactly from secure random bits.
 
         Args:
             candidates: public labels, all different; None is not allowed.
@@ -130,7 +131,7 @@ class LazyPermuteAndFlip:
         )
 
     def guarantee(self, measure: type[G] = PureDP, delta: object = None) -> G:  # type: ignore[assignment]  # the default is one of the measures
-        """Return the cost of one release in ``measure``: the guarantee of permute-and-flip."""
+        """Return the guarantee of one release in ``measure``: that of permute-and-flip."""
         any_scores = Scores([0, 0], range_distance=1)
         whole = PermuteAndFlip(epsilon=self._epsilon).guarantee(any_scores, measure, delta)
         assert whole.proof is not None
@@ -146,7 +147,7 @@ class LazyPermuteAndFlip:
         raise AssertionError("the stand-in is always visited")
 
     def _gap(self, value: Fraction) -> Fraction:
-        """Return the distance of a score from the bound; clamping to the bound keeps Δ and monotonicity."""
+        """Return how far a score is behind the bound; clamping to the bound keeps Δ and monotonicity."""
         behind = self._bound - value if self._optimize == "max" else value - self._bound
         return max(Fraction(0), behind)
 
@@ -162,9 +163,9 @@ class LazyPermuteAndFlip:
     def expected_evaluations(self, scores: Scores) -> float:
         """Return the mean number of calls of the score function on these scores. **Not private**.
 
-        Candidate r is evaluated if no coin before it, the stand-in's included, came up heads. The probability
-        of that is its probability of being chosen divided by its coin's probability of heads. The result is
-        the sum of these probabilities.
+        Candidate r is evaluated if no coin before it, the stand-in's included, came up heads. This has
+        the probability that r is chosen, divided by the probability that r's coin comes up heads. The result
+        is the sum of these quotients.
 
         Example:
             >>> lazy = LazyPermuteAndFlip(epsilon=1, bound=0, sensitivity=1, monotonic=True)
@@ -201,7 +202,7 @@ def _checked(candidates: Sequence[Any]) -> Sequence[Any]:
 
 
 def _evaluated(score: Callable[[Any], Any], candidate: Any) -> Fraction:
-    """Return one score exactly; an error names the rule or the kind of failure, never a value."""
+    """Evaluate one candidate and return its exact score; errors never contain a value."""
     try:
         value = score(candidate)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Guarantees that the four measures cannot express: those of two mechanisms, averages and normal noise."""
+"""Guarantees of some mechanisms that PureDP, BoundedRange, ZCDP and ApproxDP cannot express."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from discreet.guarantees.measures import (
 
 
 class LaplaceDominated(Epsilon):
-    """Neighbours are as hard to tell apart as Laplace noise of scale 1/ε and its shift by one, or harder.
+    """Neighbours are at least as hard to tell apart as Laplace variables of scale 1/ε centred at 0 and 1.
 
     Permute-and-flip and Laplace noisy max give this guarantee (``docs/proofs/laplace-dominance.md``). It is
     ε-DP with a better δ and a better ρ than ε-DP alone implies.
@@ -54,7 +54,7 @@ class FlippedCoins(LaplaceDominated):
     """The guarantee of permute-and-flip: Laplace dominance, and a range of exactly 2 ln(2e^(ε/2) − 1).
 
     The range lies between ε (the published claim, which is false) and 2ε (what ε-DP alone gives), and
-    brings a smaller ρ: ``docs/proofs/bounded-range-refuted.md``.
+    gives a smaller ρ: ``docs/proofs/bounded-range-refuted.md``.
 
     Example:
         >>> FlippedCoins(1).to(BoundedRange)
@@ -79,10 +79,10 @@ class FlippedCoins(LaplaceDominated):
 
 
 class AveragedRange(LaplaceDominated):
-    """Bounded range once hidden coins, which do not depend on the data, are fixed.
+    """Bounded range given hidden coins whose distribution does not depend on the data.
 
     The exponential mechanism gives this guarantee if such coins first assign people to groups. Averaged over
-    the coins the answers may have a larger range; δ, ρ and the composition of several releases are those of
+    the coins, the answers may have a larger range; δ, ρ and the composition of several releases are those of
     bounded range (``docs/proofs/neighbours.md``).
 
     Example:
@@ -106,9 +106,9 @@ class AveragedRange(LaplaceDominated):
 class ApproxZCDP(ApproxDP):
     """(ε, δ)-DP that is also ρ-zCDP outside an event of probability ``beyond``.
 
-    Normal noise gives this if a group that only one person is in may be named with a small probability
-    (``docs/proofs/groups-from-the-data.md``). A budget that adds up ρ charges this ρ and ``beyond``, not the
-    ρ of its ε (``docs/proofs/composition.md``, Theorem 1 (d)).
+    Finding groups by weights with normal noise gives this guarantee: a group of only one person may be named,
+    with a small probability (``docs/proofs/groups-from-the-data.md``). A budget that adds up ρ charges this
+    ρ and ``beyond``, not the ρ of its ε (``docs/proofs/composition.md``, Theorem 1 (d)).
 
     Example:
         >>> ApproxZCDP(1, "1e-6", "0.03", "5e-7").to(ApproxDP)
@@ -132,7 +132,7 @@ class ApproxZCDP(ApproxDP):
 
     @property
     def figures(self) -> Mapping[str, Exact]:
-        """The numbers by name."""
+        """The exact ε, δ, ρ and ``beyond``, by name."""
         return {**super().figures, "rho": self._rho, "beyond": self._beyond}
 
     def __eq__(self, other: object) -> bool:

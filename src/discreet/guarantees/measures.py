@@ -1,9 +1,9 @@
-"""The guarantees PureDP, BoundedRange, ZCDP and ApproxDP, and the only conversions between them.
+"""The guarantees PureDP, BoundedRange, ZCDP and ApproxDP, and all conversions between them.
 
 A guarantee holds an exact rational (or infinity). The figures it reports (``epsilon``, ``rho``,
 ``delta``) are float64 rounded *up*; ``exact`` has the rational itself. Every conversion is proved in
-``docs/proofs/conversions.md`` and ``docs/proofs/concentrated.md`` and evaluated in ball arithmetic
-rounded up. If nothing can be promised the answer is infinity, never a smaller number.
+``docs/proofs/conversions.md`` and ``docs/proofs/concentrated.md`` and evaluated in ball arithmetic,
+rounded up. If nothing can be promised, the answer is infinity, never a smaller number.
 
 Example:
     >>> PureDP("0.1").epsilon
@@ -55,7 +55,7 @@ class Guarantee(ABC):
     @property
     @abstractmethod
     def figures(self) -> Mapping[str, Exact]:
-        """Return its exact numbers by name: ``epsilon`` or ``rho``, and ``delta`` if it has one."""
+        """The exact numbers of the guarantee by name, such as ``epsilon``, ``rho`` or ``delta``."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(shown, self.figures.values()))})"
@@ -76,10 +76,11 @@ two scores further apart than was stated
         return getattr(self, "_proof", None)
 
     def resting_on(self, proof: Proof | None, direct: Mapping[str, Proof] | None = None) -> Self:
-        """Return this promise together with its proof.
+        """Return this promise with a proof attached.
 
-        ``direct`` maps other measures of the same release to their direct proofs; these assume what ``proof``
-        assumes. A promise of nothing (ε = ∞, or δ = 1) has no proof.
+        ``direct`` maps the names of other measures to proofs of the same release's guarantees in these
+        measures, made without a conversion; they also assume what ``proof`` assumes. A promise of nothing
+        (ε = ∞, or δ = 1) has no proof.
         """
         made, something = object.__new__(type(self)), True
         for name in self._numbers:
@@ -92,7 +93,7 @@ two scores further apart than was stated
 
     @property
     def direct(self) -> Mapping[str, Proof]:
-        """The direct proofs of other measures of the same release."""
+        """Direct proofs of the same release's guarantees in other measures, by the measure's name."""
         return getattr(self, "_direct", {})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -101,7 +102,7 @@ two scores further apart than was stated
     def to(self, measure: type[G], *, delta: object = None) -> G:
         """Convert the promise to another measure, rounded up; infinite if nothing follows.
 
-        ``delta`` is only for ``ApproxDP``, and is zero by default.
+        ``delta`` is only for ``ApproxDP``. The default is zero, or the promise's own δ if it has one.
         """
         converted = self._to(measure, delta)
         if converted == self:
@@ -110,7 +111,7 @@ two scores further apart than was stated
 
     @abstractmethod
     def exact_in(self, measure: type[Guarantee]) -> Exact:
-        """Return the number of the same promise in another one-number measure, without its proof.
+        """Convert to a measure with one number (ε or ρ); return the number, rounded up, without a proof.
 
         Example:
             >>> BoundedRange("0.5").exact_in(PureDP)
@@ -118,7 +119,7 @@ two scores further apart than was stated
         """
 
     def proof_in(self, measure: type[Guarantee]) -> Proof | None:
-        """Return the proof of the same promise in another measure; None if none is known."""
+        """Return the proof of this promise in another measure; None if no proof is known."""
         found = self.direct.get(measure.__name__)
         if found is None:
             return self._then(measure.__name__)
@@ -133,13 +134,13 @@ two scores further apart than was stated
         """Return the promise for ``count`` people who act as one (a household)."""
 
     def _together(self, people: int, promise: G) -> G:
-        """Return the promise for several people with its proof; for one person it is unchanged."""
+        """Attach to ``promise`` the proof for several people; for one person, the proof of this promise."""
         if people == 1:
             return promise.resting_on(self.proof, self.direct)
         return promise.resting_on(self._then("people"))
 
     def _then(self, to: str) -> Proof | None:
-        """Return the proof of this promise followed by one more step; None if either is unproved."""
+        """Return this promise's proof extended by the step ``to``; None if either is unproved."""
         step = CLAIMS.get((type(self).__name__, to))
         return self.proof.then(step) if self.proof is not None and step is not None else None
 
@@ -174,7 +175,7 @@ def _target_delta(measure: type[Guarantee], delta: object) -> Fraction:
 
 @total_ordering
 class _OneNumber(Guarantee):
-    """A guarantee of one number; smaller is stronger."""
+    """A guarantee with a single number; a smaller number is a stronger guarantee."""
 
     __slots__ = ("_exact",)
     _numbers = ("_exact",)
@@ -198,11 +199,11 @@ class _OneNumber(Guarantee):
 
     @abstractmethod
     def _epsilon_at(self, delta: Fraction) -> Exact:
-        """Return the least ε' such that (ε', δ)-DP follows."""
+        """Return the smallest known ε' for which (ε', δ)-DP follows."""
 
     @property
     def figures(self) -> Mapping[str, Exact]:
-        """The number by name."""
+        """The exact ``epsilon`` or ``rho``, by name."""
         return {self._parameter: self._exact}
 
     def __eq__(self, other: object) -> bool:
@@ -232,17 +233,17 @@ class Epsilon(_OneNumber):
         return float_up(self._exact)
 
     def for_people(self, count: int) -> Epsilon:
-        """Return the promise for several people: ε grows in proportion (``docs/proofs/neighbours.md``)."""
+        """Return the promise for ``count`` people: ε · ``count`` (``docs/proofs/neighbours.md``)."""
         return self._together(count, type(self)(self._exact * whole("people", count)))
 
     def exact_in(self, measure: type[Guarantee]) -> Exact:
-        """Return the number of the same promise in another one-number measure, without its proof."""
+        """Convert to a measure with one number (ε or ρ); return the number, rounded up, without a proof."""
         if measure is type(self) or self._exact in (0, math.inf):
             return self._exact
         return self._number_in(measure)
 
     def _epsilon_at(self, delta: Fraction) -> Exact:
-        """Return the least ε' such that (ε', δ)-DP follows."""
+        """Return the smallest known ε' for which (ε', δ)-DP follows."""
         if delta == 1:
             return Fraction(0)
         if self._exact == math.inf or delta == 0:
@@ -254,11 +255,11 @@ class Epsilon(_OneNumber):
 
     @abstractmethod
     def _number_in(self, measure: type[Guarantee]) -> Exact:
-        """Return the cost in another one-number measure, for a finite ε above zero."""
+        """Return the ε or ρ in another measure, rounded up, for a finite ε above zero."""
 
 
 class PureDP(Epsilon):
-    """ε-differential privacy: no outcome's probability changes by more than a factor e^ε.
+    """ε-differential privacy: no outcome's probability changes by more than a factor of e^ε.
 
     Example:
         >>> PureDP(1).for_people(4)
@@ -313,7 +314,7 @@ class BoundedRange(Epsilon):
 
 
 class ZCDP(_OneNumber):
-    """ρ-zero-concentrated differential privacy: Rényi divergence of every order α is at most ρα.
+    """ρ-zero-concentrated differential privacy: the Rényi divergence of every order α is at most ρα.
 
     Example:
         >>> ZCDP("0.125").to(ApproxDP, delta="1e-6").epsilon < 2.5
@@ -333,11 +334,11 @@ class ZCDP(_OneNumber):
         return epsilon_of_zcdp(self._exact, delta)
 
     def exact_in(self, measure: type[Guarantee]) -> Exact:
-        """Return its own number, or infinity: no ρ above zero implies a finite ε without a δ."""
+        """Return ρ for ``ZCDP`` or if ρ is zero, else infinity: no finite ε follows without a δ."""
         return self._exact if measure is ZCDP or self._exact == 0 else math.inf
 
     def for_people(self, count: int) -> ZCDP:
-        """Return the promise for several people: ρ grows with the square (``docs/proofs/neighbours.md``)."""
+        """Return the promise for ``count`` people: ρ · ``count``² (``docs/proofs/neighbours.md``)."""
         return self._together(count, ZCDP(self._exact * whole("people", count) ** 2))
 
     def in_words(self, people: int = 1) -> str:
@@ -387,14 +388,14 @@ class ApproxDP(Guarantee):
 
     @property
     def figures(self) -> Mapping[str, Exact]:
-        """The numbers by name."""
+        """The exact ε and δ, by name."""
         return {"epsilon": self._epsilon, "delta": self._delta}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ApproxDP) and self.exact == other.exact
 
     def __le__(self, other: object) -> bool:
-        """Return whether this promise implies the other (neither number is larger)."""
+        """Return whether ε and δ are at most the other's ε and δ; if so, this promise implies the other."""
         if not isinstance(other, ApproxDP):
             return NotImplemented
         return bool(self._epsilon <= other._epsilon and self._delta <= other._delta)
@@ -415,11 +416,11 @@ class ApproxDP(Guarantee):
         return make(math.inf)
 
     def exact_in(self, measure: type[Guarantee]) -> Exact:
-        """Return the number that follows from ε if δ is zero, else infinity."""
+        """Return the number of ``measure`` that follows from ε if δ is zero, else infinity."""
         return PureDP(self._epsilon).exact_in(measure) if self._delta == 0 else math.inf
 
     def _epsilon_at(self, target: Fraction) -> Exact:
-        """Return the ε at a δ that is not below this promise's own (``docs/proofs/conversions.md``)."""
+        """Return an ε at δ = ``target`` (``docs/proofs/conversions.md``); infinity below this promise's δ."""
         if target < self._delta:
             return math.inf
         if target == self._delta:
@@ -428,7 +429,7 @@ class ApproxDP(Guarantee):
         return PureDP(self._epsilon)._epsilon_at(spare)
 
     def for_people(self, count: int) -> ApproxDP:
-        """Return the promise for k people: kε and δ(e^(kε) − 1)/(e^ε − 1), δ at most 1."""
+        """Return the promise for k = ``count`` people: kε, and δ(e^(kε) − 1)/(e^ε − 1) but at most 1."""
         count = whole("people", count)
         if self._epsilon == math.inf or count == 1 or self._delta == 0:
             return self._together(count, ApproxDP(self._epsilon * count, self._delta))

@@ -1,4 +1,4 @@
-"""Copies and pickles of a ledger: they refer to the same ledger, by its address."""
+"""Let copies and pickles of a ledger refer to the same ledger, by its address."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SharedByAddress:
-    """Copies share one ledger; a pickled ledger is opened again where it is unpickled."""
+    """Base class of ``Ledger``: a copy is the same object, and unpickling opens the address again."""
 
     _store: Store
 

@@ -1,4 +1,4 @@
-"""The package's first import: if SQLAlchemy is missing, the error names the extra to install."""
+"""Import SQLAlchemy first: if it is missing, the error names the extra to install."""
 
 from discreet.errors import missing_extra
 

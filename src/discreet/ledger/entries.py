@@ -1,4 +1,4 @@
-"""The history: an append-only list of entries, chained by hashes. It contains no data."""
+"""The history: entries chained by hashes, append-only. It contains no data except released answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The end of a data set's history. A copy kept elsewhere exposes any later rewriting.
+    """The end of a data set's history. A copy kept elsewhere exposes any change to the entries up to it.
 
     Example:
         >>> Head.parse("visits:2:" + "ab" * 32).sequence
@@ -35,7 +35,7 @@ class Head:
 
     @staticmethod
     def parse(text: str) -> Head:
-        """Parse the text that ``str`` returns."""
+        """Parse a head from the text that ``str(head)`` returns."""
         dataset, _, rest = text.strip().rpartition(":")
         dataset, _, sequence = dataset.rpartition(":")
         if not dataset or not sequence.isdecimal() or len(rest) != 64:
@@ -54,9 +54,9 @@ class Entry:
         dataset: the data set.
         budget: the budget it belongs to: the data set, or a part of it such as ``visits/alice``.
         kind: ``create``, ``spend``, ``failed``, ``answer``, ``allot``, ``revoke``, ``renew`` or ``clock``.
-        time: when it was written, in UTC; never earlier than the previous entry.
+        time: when it was written, in UTC; only a ``clock`` entry may be earlier than the previous entry.
         version: the version of discreet that wrote it.
-        details: the fields of its kind: purpose, mechanism, parameters, guarantee, count, cost, ...
+        details: the fields of this kind of entry: purpose, mechanism, parameters, guarantee, count, cost, ...
         previous: the hash of the previous entry.
         state: the digest of the state after this entry; None in entries of discreet 0.1.0.
         hash: the hash of this entry.
@@ -101,7 +101,7 @@ class Entry:
 
 
 def write(entry: Entry) -> str:
-    """Return the text that is stored and hashed: everything but the hash."""
+    """Return the JSON text of an entry that is stored and hashed: all fields but the hash."""
     told = {each.name: getattr(entry, each.name) for each in fields(entry) if each.name != "hash"}
     return json.dumps(told, sort_keys=True, separators=(",", ":"))
 
@@ -115,12 +115,12 @@ def read(body: str) -> Entry | None:
 
 
 def digest(body: str) -> str:
-    """Return the SHA-256 of the stored text, which contains the previous hash: this makes the chain."""
+    """Return the SHA-256 of an entry's stored text, which contains the hash of the previous entry."""
     return hashlib.sha256(body.encode("ascii")).hexdigest()
 
 
 def time_in_words(microseconds: int) -> str:
-    """Return microseconds since 1970 as ISO 8601 in UTC.
+    """Format microseconds since 1970 as an ISO 8601 time in UTC.
 
     Example:
         >>> time_in_words(1_000_000)
@@ -130,7 +130,7 @@ def time_in_words(microseconds: int) -> str:
 
 
 def moment_of(time: str) -> int:
-    """Parse the text that ``time_in_words`` returns.
+    """Return the microseconds since 1970 of a time formatted by ``time_in_words``.
 
     Example:
         >>> moment_of("1970-01-01T00:00:01.000000Z")
@@ -144,7 +144,7 @@ TOLERANCE = 60 * 1_000_000
 
 
 def checked_time(moment: int, last: int) -> int:
-    """Return a new entry's timestamp, never before the last one's; raise an error if the clock went back."""
+    """Return a new entry's time, at least the last one's; refuse a clock that went back by over a minute."""
     if moment < last - TOLERANCE:
         raise LedgerError(
             f"the clock has gone back: it says {time_in_words(moment)}, "

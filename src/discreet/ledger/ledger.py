@@ -37,10 +37,10 @@ _Change = tuple[str, str, Mapping[str, Any]]  # the budget, the kind of entry, i
 
 
 class Ledger(SharedByAddress):
-    """Budgets in a SQLite file or a PostgreSQL database. Threads can share one; each process opens its own.
+    """Budgets in a SQLite file or a PostgreSQL database.
 
-    A spend is durable before ``spend`` returns, so a mechanism that runs afterwards is always counted.
-    Spending uses no randomness and no data.
+    Threads can share a ``Ledger``; each process opens its own. A spend is durable before ``spend``
+    returns, so a mechanism that runs afterwards is always counted. Spending uses no randomness and no data.
 
     Example:
         >>> import tempfile
@@ -105,7 +105,7 @@ class Ledger(SharedByAddress):
         groups: Iterable[str] = (),
         delta_for_releases: object = None,
     ) -> Budget:
-        """Give a data set a budget. The cap, the accountant and the relation never change afterwards.
+        """Give a data set a budget. Its cap, accountant and neighbour relation never change afterwards.
 
         Args:
             dataset: its name.
@@ -113,10 +113,10 @@ class Ledger(SharedByAddress):
                 ``ApproxDP``: ρ adds up, and half of δ is reserved for releases that have their own δ.
             period: ``"day"``, ``"week"``, ``"month"``, ``"quarter"`` or ``"year"`` (UTC) after which the
                 whole cap may be spent again. The promise is then per period, and adds up over periods.
-            accountant: another accountant for the cap: ``"epsilon-delta"`` adds up ε and δ.
+            accountant: ``"epsilon-delta"`` to add up ε and δ, not ρ and δ, under an ``ApproxDP`` cap.
             neighbours: the neighbour relation for which the budget's guarantee holds.
             groups: groups of *people* declared disjoint: no person is in two. Only the most expensive one
-                counts.
+                counts (under replacement the two most expensive, under other relations all).
             delta_for_releases: how much of an ``ApproxDP`` cap's δ is reserved for the releases' own δ.
         """
         chosen = accountant_for(cap, accountant)
@@ -148,12 +148,13 @@ class Ledger(SharedByAddress):
         return self.show(dataset)
 
     def get_or_create(self, dataset: str, cap: Guarantee, **terms: Any) -> Budget:
-        """Return the budget of a data set, created if needed: a notebook that runs twice has one budget.
+        """Return the budget of a data set; create it if needed, so that a notebook can be run twice.
 
         Args:
             dataset: its name.
             cap: the most that may be spent; an existing budget must have this cap.
-            **terms: the other terms of ``create``; an existing budget must have these, too.
+            **terms: the other terms of ``create``. An existing budget must have the same period,
+                accountant and neighbour relation; ``groups`` and ``delta_for_releases`` are not compared.
 
         Example:
             >>> import tempfile
@@ -190,14 +191,14 @@ class Ledger(SharedByAddress):
         share: object = None,
         group: str | None = None,
     ) -> Budget:
-        """Give part of a budget to an analyst: it is set aside for them alone, until revoked.
+        """Set aside part of a budget for one analyst, until it is revoked.
 
         Args:
             part: ``"visits/alice"`` is a part of ``"visits"``; parts may have parts.
-            cap: the part, in the measure that the accountant adds up (ε, or ρ), or for a budget with δ
-                an ``ApproxDP`` in the accountant's terms.
-            share: instead of ``cap``: a fraction of the whole cap, rounded down.
-            group: the declared group that the analyst may ask about, if only one.
+            cap: the part's own cap, in the measure of the budget's cap; for a budget with δ that adds up ρ,
+                ``ZCDP`` is allowed as well.
+            share: instead of ``cap``, a fraction of the cap of the budget it is taken from, rounded down.
+            group: the one declared group that the analyst may ask about; None for no such limit.
         """
         parent, _, last = part.rpartition("/")
         _name(last)
@@ -215,13 +216,13 @@ class Ledger(SharedByAddress):
         return self.show(part)
 
     def revoke(self, budget: str, *, purpose: str = "") -> Budget:
-        """Close a budget and all its parts; what a part has not spent goes back to the whole."""
+        """Close a budget and all its parts; amounts not spent go back to the budget they were taken from."""
         text("purpose", purpose, empty=True)
         self._change(budget, lambda *_: (budget, "revoke", {"purpose": purpose}))
         return self.show(budget)
 
     def accept_clock(self, dataset: str, *, purpose: str) -> Entry:
-        """Accept the current time after a clock ran ahead and was set back. No period starts again."""
+        """Accept the current time after a clock ran ahead and was set back; no past period starts again."""
         text("purpose", purpose)
         return self._change(dataset, lambda _, state: (state.name, "clock", {"purpose": purpose}))
 
@@ -230,13 +231,13 @@ class Ledger(SharedByAddress):
     def spend(
         self, dataset: str, event: Event | Guarantee, *, purpose: str = "", group: str | None = None
     ) -> Entry:
-        """Count a release, durably, before it happens; refuse it if it does not fit.
+        """Charge a release to a budget, durably, before it happens; refuse it if too little is left.
 
         Args:
             dataset: the data set, or a part of its budget such as ``"visits/alice"``.
             event: the planned release: an event, or its guarantee.
             purpose: the purpose of the release, in words that contain no data.
-            group: the declared group of people that the release depends on, if only one.
+            group: the declared group, if the release depends only on the people of one group.
         """
         happening = Event.of(event)
         why = text("purpose", purpose or happening.purpose, empty=True)
@@ -259,7 +260,7 @@ class Ledger(SharedByAddress):
         return self._change(dataset, decide)
 
     def fail(self, entry: Entry, kind: str = "error") -> Entry:
-        """Record that a counted release did not happen. It stays counted; the failure is a later entry.
+        """Record, as a new entry, that a counted release did not happen; its cost stays counted.
 
         Args:
             entry: the entry that ``spend`` returned.
@@ -271,7 +272,7 @@ class Ledger(SharedByAddress):
         return self._say_of(entry, "failed", {"outcome": kind})
 
     def keep(self, entry: Entry, answer: Mapping[str, Any]) -> Entry:
-        """Keep a released answer in the history, as a later entry, to be read again at no cost.
+        """Store a released answer in the history, as a new entry, so that it can be read again at no cost.
 
         Args:
             entry: the entry that ``spend`` returned, which is also in the release.
@@ -292,7 +293,7 @@ class Ledger(SharedByAddress):
         return self._change(entry.dataset, decide)
 
     def answers(self, dataset: str) -> list[tuple[Entry, Mapping[str, Any]]]:
-        """Return the answers that were kept, each with the spend that paid for it, oldest first."""
+        """Return the answers stored by ``keep``, each with the spend that paid for it, oldest first."""
         history = self.history(dataset)
         spends = {entry.sequence: entry for entry in history}
         return [
@@ -348,19 +349,19 @@ class Ledger(SharedByAddress):
         )
 
     def await_payments(self, dataset: str) -> None:
-        """Wait until no change of a data set is in progress; raise an error after the ledger's ``wait``.
+        """Wait for changes of a data set to end; raise an error after the ledger's ``wait`` seconds.
 
-        A server may still be committing a change of a process that has ended, for example while it waits for
-        a standby. SQLite's changes end with their process.
+        PostgreSQL may still be committing a change whose process has ended, for example while it waits for a
+        standby. In SQLite a change ends with its process, so there is nothing to wait for.
         """
         if not self._store.place.is_sqlite:
             self._store.write(lambda connection: rows.await_writers(connection, dataset))
 
     def tables(self, dataset: str) -> tuple[str, ...]:
-        """Return the names of the tables in the latest questions charged to a budget, sorted.
+        """Return the names of the tables in the latest questions about a data set, sorted.
 
-        Only names are returned, from the last 100 entries. A table in memory has no name, and nothing about
-        its content is kept, because a hash of the content would confirm who is in it.
+        Only the last 100 entries are read. A table in memory has no name, and nothing about
+        its content is stored, because a hash of the content would confirm who is in it.
         """
 
         def look(connection: Connection, state: State) -> set[str]:
@@ -378,7 +379,7 @@ class Ledger(SharedByAddress):
         count: int = 1,
         group: str | None = None,
     ) -> Quote:
-        """Return the cost of ``count`` such spends, computed as spending does. Nothing is spent."""
+        """Return what ``count`` spends of an event would cost, computed as in ``spend``; nothing is spent."""
         asked, times = Event.of(event), whole("count", count)
 
         def look(connection: Connection, state: State) -> Quote:
@@ -388,11 +389,11 @@ class Ledger(SharedByAddress):
         return self._look(dataset, look)
 
     def head(self, dataset: str) -> Head:
-        """Return the head of the history; a copy kept elsewhere lets ``verify`` detect any rewriting."""
+        """Return the head of the history; a copy kept elsewhere lets ``verify`` detect changes up to it."""
         return self._look(dataset, lambda _, state: state.head)
 
     def verify(self, dataset: str, *, head: Head | str | None = None) -> Verification:
-        """Check the chain of hashes, the stored state and, if one is given, a head that was exported."""
+        """Check a history: the chain of hashes, the stored state and, if given, a head kept elsewhere."""
         kept = Head.parse(head) if isinstance(head, str) else head
         # A reader blocks writers from committing, so the check starts once everything is read.
         state, lines = self._look(dataset, lambda c, state: (state, rows.lines_of(c, state)))
@@ -404,7 +405,7 @@ class Ledger(SharedByAddress):
         return self._store.read(lambda connection: look(connection, rows.load(connection, name)))
 
     def _next(self, connection: Connection, state: State) -> State:
-        """Return the state that the next spend would find, with the same checks as a spend."""
+        """Check that the tables match the history; return the state that the next spend would find."""
         rows.require_untouched(connection, state)
         if state.is_due(self._store.now(connection)):
             renew(state.accounts)

@@ -30,7 +30,7 @@ _SECRET_OPTIONS = frozenset({"password", "passfile", "sslpassword", "sslkey"})
 
 @dataclass(frozen=True, repr=False)
 class Place:
-    """A checked address. Its text forms hide every password."""
+    """The checked address of a ledger. ``str`` and ``repr`` hide its passwords."""
 
     url: URL
 
@@ -41,7 +41,7 @@ class Place:
 
     @cached_property
     def path(self) -> Path:
-        """The SQLite file."""
+        """The path of the SQLite file."""
         assert self.url.database is not None
         return Path(self.url.database)
 
@@ -86,11 +86,11 @@ class Place:
         return all(os.access(part, os.W_OK) for part in (file, file.parent))
 
     def state_without_locks(self) -> tuple[int, int] | None:
-        """Return the size and time of a file that must be read without locks; None if SQLite can lock it.
+        """Return the size and modification time of a file that must be read without locks, else None.
 
-        A write-ahead log needs a lock file beside it. The lock file cannot be created in a read-only folder,
-        and in any other folder a reader would leave it behind. If there is no log, nothing can be missed: the
-        one file is read as it is, and its size and time are compared afterwards.
+        A file that uses a write-ahead log is locked through a second file. This file cannot be created in a
+        read-only folder, and in any other folder a reader would leave it behind. If there is no log now, the
+        ledger's file is complete: it is read without locks, and its size and time are compared afterwards.
         """
         found = self.path.resolve()
         with found.open("rb") as file:
@@ -101,7 +101,7 @@ class Place:
         return about.st_size, about.st_mtime_ns
 
     def file_number(self) -> tuple[int, int] | None:
-        """Return the numbers that identify the SQLite file, or None if it is gone.
+        """Return the device and inode numbers of the SQLite file, or None if it is gone.
 
         SQLite finds its journal by the file's *name*. If a file has two names and a process that uses one of
         them crashes, a process that uses the other does not see that a spend must be undone. So a file with
@@ -119,7 +119,7 @@ class Place:
         return found.st_dev, found.st_ino
 
     def _require_no_mount_of_its_own(self) -> None:
-        """Refuse a single file mounted into a container: it has a second name that the link count misses."""
+        """Refuse a file mounted by itself (in a container): the link count does not show its second name."""
         try:
             lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
         except OSError:
@@ -139,10 +139,10 @@ class Place:
             )
 
     def check_file(self, *, wait: float) -> None:
-        """Refuse a file that is not a ledger, has two names, or has another ledger's files beside it.
+        """Refuse a file that is missing, unreadable or mounted by itself, or has a wrong log or journal.
 
-        The file itself is not opened here, because closing it would release all locks that this process has
-        on it.
+        Only SQLite opens the file itself: closing any other handle on it would release all locks that this
+        process has on it.
         """
         self._require_no_mount_of_its_own()
         if not self.path.exists():
@@ -155,7 +155,7 @@ class Place:
 
 
 def default_place() -> Path:
-    """Return the ledger in the user's data directory; ``DISCREET_LEDGER`` overrides it (a path or a URL).
+    """Return the path of the ledger in the user's data directory, whether or not it exists.
 
     Example:
         >>> default_place().name
@@ -171,7 +171,10 @@ def default_place() -> Path:
 
 
 def place_of(address: object) -> Place:
-    """Check an address: None (the user's own ledger), a path, ``sqlite:///...`` or ``postgresql://...``."""
+    """Check an address: a path, ``sqlite:///...``, ``postgresql://...`` or None (the user's own ledger).
+
+    The user's own ledger is the address in ``DISCREET_LEDGER`` if it is set, else ``default_place()``.
+    """
     if address is None:
         address = os.environ.get("DISCREET_LEDGER") or default_place()
     if isinstance(address, str) and _NO_PATH.match(address):

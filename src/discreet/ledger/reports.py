@@ -29,7 +29,7 @@ from discreet.ledger.states import Account, State
 class Budget:
     """The state of one budget.
 
-    Amounts are exact: whole numbers on the ledger's grid.
+    Amounts are exact: whole multiples of 10⁻¹² (ε or ρ) and 10⁻¹⁸ (δ).
 
     Attributes:
         name: the data set, or a part of it such as ``visits/alice``.
@@ -38,7 +38,7 @@ class Budget:
         cap: the cap as its owner stated it, in plain data.
         limit: the cap as the accountant counts it.
         total: the amount spent, including the parts handed to analysts.
-        groups: the additional amount spent on each declared group.
+        groups: for each declared group, the amount spent on releases about that group only.
         period: the period after which it renews, or None.
         revoked: whether nothing more can be spent.
         parts: the names of the parts handed out.
@@ -117,7 +117,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """The cost of further spends, computed as spending does.
+    """The cost of planned spends, computed as ``Ledger.spend`` does.
 
     Attributes:
         budget: the budget asked about.
@@ -127,7 +127,7 @@ class Quote:
         cost: the cost of all of them.
         left: the amount left now.
         fits: whether all of them fit.
-        most: the number of such spends that fit.
+        most: the largest number of such spends that fit.
 
     Example:
         >>> import tempfile
@@ -196,7 +196,7 @@ def budget_report(state: State, name: str) -> Budget:
 
 
 def quote_for(account: Account, event: Event, count: int, group: str | None) -> Quote:
-    """Return a plan for ``count`` spends of an event, against the current state of an account."""
+    """Return the cost of ``count`` spends of an event, and how many of them an account has room for."""
     each = account.accountant.amount(event)
     left = NOTHING if account.revoked else account.left_for(group)
     most = min(
@@ -237,7 +237,7 @@ class History(tuple[Entry, ...]):
 
     @property
     def rows(self) -> list[list[str]]:
-        """Return each entry in the columns of the table; ``Entry.as_data`` has all fields with all digits."""
+        """The table, one row for each entry, shortened; ``Entry.as_data`` has all fields with all digits."""
         return [_row(entry) for entry in self]
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""Rows and states: reading a data set from the tables and writing it back."""
+"""Read the state of a data set from the rows of the tables, and write it back."""
 
 from __future__ import annotations
 
@@ -129,14 +129,14 @@ def _account(row: RowMapping) -> Account:
 
 
 def _besides(row: RowMapping) -> tuple[Any, ...]:
-    """Return the columns of a row that neither its account nor the state of its data set contains."""
+    """Return the columns of a budget's row that are copied neither into ``Account`` nor into ``State``."""
     unused = ("period", "period_number", "entries", "head", "last_time")
     names = ("id", "root_id", *(() if row["root_id"] is None else unused))
     return tuple(row[name] for name in names)
 
 
 def _whole(row: RowMapping, column: str) -> int:
-    """Check for a whole number, because SQLite stores any type in any column."""
+    """Return the value of a column; refuse all but whole numbers, because SQLite stores any type."""
     value = row[column]
     if type(value) is not int:
         raise changed_from_outside(row["name"])
@@ -226,7 +226,7 @@ def _entries_of(state: State) -> Select[Any]:
 
 
 def lines_of(connection: Connection, state: State) -> list[tuple[int, str, str]]:
-    """Return every stored line: its number, its text and its stored hash."""
+    """Return all stored lines of the history in order: number, text and stored hash."""
     return [
         tuple(row) for row in connection.execute(_entries_of(state).order_by(entries.c.sequence))
     ]
@@ -247,7 +247,7 @@ def entry_at(connection: Connection, state: State, sequence: int) -> Entry | Non
 
 
 def latest(connection: Connection, state: State, most: int) -> list[Entry]:
-    """Return the newest readable entries, at most this many, in time independent of the history's length."""
+    """Return the readable ones of the last ``most`` entries, in time independent of the history's length."""
     newest = _entries_of(state).where(entries.c.sequence > state.count - most)
     return [entry for row in connection.execute(newest) if (entry := read(row.body))]
 

@@ -89,7 +89,7 @@ def _version_1(connection: Connection) -> None:
 
 
 def _version_2(connection: Connection) -> None:
-    """Add groups of people declared disjoint; the database itself now refuses to rewrite the history."""
+    """Add a table of disjoint groups of people, and triggers that refuse to rewrite the history."""
     statements = [
         "ALTER TABLE discreet_budgets ADD COLUMN parent_group TEXT",
         """CREATE TABLE discreet_groups (
@@ -121,7 +121,8 @@ def _version_3(_connection: Connection) -> None:
     """Change no table, but from now on every entry carries the digest of the state after it.
 
     Earlier releases of discreet neither write nor check the state, so they must not spend any more: they
-    refuse a ledger of this version. The next change replays an older history once.
+    refuse a ledger of this version. The first change of a data set with older entries replays its
+    history once, as a check.
     """
 
 
@@ -139,7 +140,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _version_3,
     _version_4,
 )
-"""Step i leads from version i to version i + 1; a new ledger runs them all."""
+"""Step i leads from version i to version i + 1; a new ledger runs all steps."""
 
 
 def prepare(store: Store, *, create: bool) -> None:
@@ -189,7 +190,7 @@ def _version(connection: Connection, store: Store) -> int:
 
 
 def _require_whole(connection: Connection, store: Store) -> None:
-    """Refuse a file that lost pages or rows: torn by a crash, copied while being written, or damaged."""
+    """Refuse a file that lost pages or rows in a crash, in a copy made during a write, or by damage."""
     checked = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars().all()
     lost = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
     if checked != ["ok"] or lost is not None:

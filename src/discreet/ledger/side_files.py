@@ -27,10 +27,11 @@ _TAG = slice(60, 64)  # where the first page of a SQLite file keeps user_version
 
 
 def next_tag(tag: int, file: Path) -> int:
-    """Return the tag for a ledger's next change, computed from the last tag and the file's name.
+    """Return the tag for a ledger's next change, computed from the last tag, the folder and the file's name.
 
     The tag is stored in ``PRAGMA user_version``, so the journal of a change contains the tag from before the
-    change. The journal belongs to a file that still has this tag, or the next tag computed with its name.
+    change. The journal belongs to a file that still has this tag, or the next tag that is computed from it
+    for this file.
 
     Args:
         tag: the tag before the change.
@@ -40,7 +41,7 @@ def next_tag(tag: int, file: Path) -> int:
 
 
 def require_own(path: Path, *, wait: float) -> None:
-    """Refuse a ledger with a log that cannot be applied, or with a journal that is not its own."""
+    """Refuse a ledger if the log beside it is damaged, or if the log or the journal is not its own."""
     file = path.resolve()
     until = time.monotonic() + wait
     _require_whole_log(file, until)
@@ -57,7 +58,7 @@ def require_own(path: Path, *, wait: float) -> None:
 
 
 def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
-    """Return the ledger's tag in a journal, and the journal's identity; None without a journal."""
+    """Return the ledger's tag in a journal, its header and its inode; None if it has nothing to undo."""
     try:
         with journal.open("rb") as opened:
             header = opened.read(_JOURNAL_HEADER)
@@ -83,7 +84,7 @@ def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
 
 
 def _asked(file: Path, question: str) -> int | None:
-    """Read one number from the file alone, ignoring files beside it; None if it cannot be read."""
+    """Run a query for one number on the ledger alone, ignoring files beside it; return None if it fails."""
     address = f"file:{quote(str(file))}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
@@ -94,7 +95,7 @@ def _asked(file: Path, question: str) -> int | None:
 
 
 def _require_whole_log(file: Path, until: float) -> None:
-    """Check every frame of a write-ahead log; only earlier releases of discreet leave one."""
+    """Refuse a write-ahead log that is damaged or not the ledger's; only earlier releases leave a log."""
     log = file.with_name(file.name + "-wal")
     content, before = _content(log), None
     if content and (_asked(file, "SELECT max(version) FROM discreet_schema") or 0) >= _ONE_FILE:

@@ -81,7 +81,7 @@ class Account:
     revoked: bool = False
 
     def total(self) -> Amount:
-        """Return the amount spent: common, plus the most expensive group (under replacement, the top two).
+        """Return the amount spent: ``common`` plus the most expensive group (two groups under replacement).
 
         A person who is added or removed is in one group. A person who is replaced may leave one group
         and enter another. For any other relation all groups add up.
@@ -89,7 +89,7 @@ class Account:
         return self.common + _dearest(self.groups.values(), self._touched())
 
     def left_for(self, group: str | None = None) -> Amount:
-        """Return the amount left for releases that depend only on ``group`` (None: on anyone)."""
+        """Return the amount left for releases about ``group`` only or, if it is None, about anyone."""
         if group is None:
             return self.limit - self.total()
         own = self._counter(group)
@@ -97,7 +97,7 @@ class Account:
         return self.limit - self.common - own - _dearest(others, self._touched() - 1)
 
     def charge(self, amount: Amount, group: str | None = None) -> None:
-        """Add a spend, or refuse it and change nothing."""
+        """Add a spend; refuse it and change nothing if too little is left."""
         self.require_open()
         before = self.total()
         earlier = self._counter(group)
@@ -112,16 +112,16 @@ class Account:
             )
 
     def require_open(self) -> None:
-        """Refuse a budget that is closed."""
+        """Raise an error if the budget was revoked."""
         if self.revoked:
             raise NoBudgetError(f"the budget {self.name!r} was revoked: nothing more can be spent")
 
     def refund(self, amount: Amount, group: str | None) -> None:
-        """Take back a part that was handed out and not spent."""
+        """Subtract an amount that was set aside for a part and not spent."""
         self._set(group, self._counter(group) - amount)
 
     def reset(self) -> None:
-        """Start a new period."""
+        """Set the amounts spent to zero, for a new period."""
         self.common = NOTHING
         self.groups = dict.fromkeys(self.groups, NOTHING)
 
@@ -147,7 +147,7 @@ class Account:
 
 
 def part_of(parent: Account, cap: Guarantee | None, share: object) -> tuple[Amount, dict[str, str]]:
-    """Return a part of a budget as an amount and in words: its own cap, or a share, rounded down."""
+    """Return the limit of a new part, rounded down, and its cap or share in words for the history."""
     if cap is None:
         fraction = positive("share", share)
         if fraction > 1:
@@ -159,7 +159,7 @@ def part_of(parent: Account, cap: Guarantee | None, share: object) -> tuple[Amou
 
 
 def revoke(accounts: Mapping[str, Account], account: Account) -> None:
-    """Revoke a budget and all its parts; what was not spent goes back to the parent."""
+    """Revoke a budget and all its parts; each one's unspent amount goes back to its parent."""
     account.require_open()
     for child in accounts.values():
         if child.parent == account.name and not child.revoked:
@@ -180,7 +180,7 @@ def renew(accounts: Mapping[str, Account]) -> None:
 
 
 def _dearest(amounts: Iterable[Amount], count: int) -> Amount:
-    """Sum the ``count`` largest costs, and separately the largest δ; the sum is never too small."""
+    """Sum the ``count`` largest costs and, separately, the ``count`` largest δ; this cannot be too small."""
     listed = list(amounts)
     costs = sorted((amount.cost for amount in listed), reverse=True)
     deltas = sorted((amount.delta for amount in listed), reverse=True)
@@ -199,7 +199,7 @@ class State:
         period: the period after which the budget renews, or None.
         period_number: the number of the period that began last.
         accounts: its budgets by name, the data set's own first.
-        stored: the other columns of each budget's row: row numbers, and columns that parts leave empty.
+        stored: the other columns of each budget's row: row numbers, and columns that parts do not use.
     """
 
     name: str
@@ -217,7 +217,7 @@ class State:
         return Head(self.name, self.count, self.hash)
 
     def account(self, name: str) -> Account:
-        """Return one budget."""
+        """Return the budget with this name."""
         if name not in self.accounts:
             raise NoBudgetError(f"there is no budget {name!r} in this ledger")
         return self.accounts[name]
@@ -228,13 +228,13 @@ class State:
         return replace(self, accounts=copied, stored=dict(self.stored))
 
     def is_due(self, now: int) -> bool:
-        """Return whether a later period has begun; an earlier period never begins again."""
+        """Return whether ``now`` is in a later period than the one that began last."""
         return self.period is not None and period_number(self.period, now) > (
             self.period_number or 0
         )
 
     def digest(self) -> str:
-        """Return the SHA-256 of everything that decides the next spend; each entry carries it."""
+        """Return the SHA-256 of everything that decides the next spend; each entry stores it."""
         listed = [
             [*_as_data(account), *self.stored.get(name, ())]
             for name, account in sorted(self.accounts.items())
@@ -243,11 +243,11 @@ class State:
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode("ascii")).hexdigest()
 
     def follows(self, last: Entry | None) -> bool:
-        """Return whether this is the state that the last entry left."""
+        """Return whether this state is the one that the last entry recorded."""
         return last is not None and (last.head, last.state) == (self.head, self.digest())
 
     def apply(self, entry: Entry) -> None:
-        """Change the state as an entry says, or refuse and change nothing.
+        """Apply an entry to the state, or refuse the entry and change nothing.
 
         The meaning of an entry never changes: this code also reads the ledgers of all earlier versions.
         """

@@ -50,7 +50,7 @@ _SIGNS_OF_DAMAGE = (
 
 
 def system_clock() -> int:
-    """Return the microseconds since 1970."""
+    """Return this machine's time in microseconds since 1970."""
     return time.time_ns() // 1_000
 
 
@@ -102,13 +102,13 @@ class Store:
         return done
 
     def now(self, connection: Connection) -> int:
-        """Return microseconds since 1970, by the server's clock if there is one: a team shares it."""
+        """Return microseconds since 1970 by the PostgreSQL server's clock or, for SQLite, this machine's."""
         if self.place.is_sqlite:
             return system_clock()
         return int(connection.execute(_CLOCK).scalar_one())
 
     def lock_whole(self, connection: Connection) -> None:
-        """Lock out other changes to the list of data sets; SQLite has done so at BEGIN IMMEDIATE."""
+        """Block other changes to the list of data sets; in SQLite, BEGIN IMMEDIATE has already done so."""
         if not self.place.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
 
@@ -196,7 +196,7 @@ def _connection_for_reading(place: Place, wait: float) -> sqlite3.Connection:
 
 
 def _begin_writing(connection: Any, place: Place, wait: float) -> None:
-    """Wait for all other writers, and begin the change with the file's next tag."""
+    """Wait for other writers, begin a write transaction, and give the file its next tag."""
     until = time.monotonic() + wait
     connection.execute("PRAGMA busy_timeout=0")
     while True:
@@ -265,7 +265,7 @@ def _read_only(place: Place) -> LedgerError:
 
 
 def _problem(error: Exception, place: Place) -> LedgerError:
-    """Describe what went wrong, without parameters or passwords."""
+    """Return the error to raise for a driver's error, without parameters or passwords."""
     original = error.orig if isinstance(error, DBAPIError) else error
     state = getattr(original, "sqlstate", None)
     said = place.without_secrets(

@@ -1,4 +1,4 @@
-"""Checking a history: the chain, the totals, and a head kept elsewhere.
+"""Check a history: the chain of hashes, the totals, and a head kept elsewhere.
 
 ``docs/proofs/ledger.md`` states what the chain cannot show without such a head.
 """
@@ -17,7 +17,7 @@ from discreet.ledger.states import State
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """The result of a check.
+    """The result of checking the history of a data set.
 
     Attributes:
         dataset: the data set.
@@ -45,7 +45,7 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether no problem was found."""
         return not self.problems
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class Verification:
 def verify_history(
     stored: State, lines: Sequence[tuple[int, str, str]], kept: Head | None
 ) -> Verification:
-    """Check stored lines, and the state that is stored beside them."""
+    """Check a history's stored lines against the stored state and, if given, a head kept elsewhere."""
     entries, problems = _chain(stored, lines)
     if not problems:
         problems += _state(entries, stored)
@@ -107,7 +107,7 @@ def _chain(stored: State, lines: Sequence[tuple[int, str, str]]) -> tuple[list[E
 
 
 def _state(entries: Sequence[Entry], stored: State) -> list[str]:
-    """Replay the history from the start and compare it with what is stored."""
+    """Replay the history from the start; return how the result differs from the stored state."""
     state = State(stored.name)
     for entry in entries:
         try:

@@ -39,8 +39,9 @@ class CrossingRule:
     """The public parameters of a noisy threshold, and the noise scales and guarantee that follow from them.
 
     The threshold T gets noise X of scale b₁ once; each value gets its own noise Y of scale b₂. A value q
-    crosses if q + Y ≥ T + b₂ − b₁ + X, where b₂ − b₁ corrects for the public means of one-sided noise. The
-    stream ends after ``crossings`` crossings. A value may depend on earlier answers.
+    crosses if q + Y ≥ T + b₂ − b₁ + X, where b₂ − b₁ corrects for the public means of one-sided noise
+    (with Laplace noise the correction is 0). The stream ends after ``crossings`` crossings. A value may
+    depend on earlier answers.
 
     Distribution: ∫ f(x) Π g(x) dx, where f is the density of X and g the chance of each answer given X = x.
 
@@ -59,7 +60,7 @@ class CrossingRule:
         crossings: the stream ends after this many crossings.
         monotonic: whether one person moves all values in the same direction.
         noise: ``"exponential"``, or ``"laplace"`` for comparison.
-        threshold_share: the part of ε spent on the threshold's noise; None for the share with the least
+        threshold_share: the part of ε spent on the threshold's noise; None for the share that minimises the
             variance.
         steady: whether to make the amount of work independent of the values; the distribution is the same
             (``docs/proofs/above-threshold.md``).
@@ -152,7 +153,7 @@ class CrossingRule:
         return hash((type(self), *self.parameters().values()))
 
     def parameters(self) -> dict[str, Any]:
-        """The arguments that recreate this rule."""
+        """Return the arguments that recreate this rule."""
         names = list(inspect.signature(CrossingRule).parameters)
         return {name: getattr(self, name) for name in names}
 
@@ -172,7 +173,7 @@ class CrossingRule:
 
     @property
     def middle(self) -> Fraction:
-        """T + b₂ − b₁: the number that noisy values are compared with, before its own noise is added."""
+        """T + b₂ − b₁ (T with Laplace noise): the threshold for noisy values, before its noise is added."""
         return self.threshold + self.scales.correction
 
     @property
@@ -188,7 +189,7 @@ class CrossingRule:
     def guarantee(self, measure: type[G], delta: object = None) -> G: ...
 
     def guarantee(self, measure: type[Guarantee] = PureDP, delta: object = None) -> Guarantee:
-        """Return the cost of the whole stream, in ``measure``; it does not depend on the answers."""
+        """Return the guarantee of the whole stream in ``measure``; the answers do not change it."""
         promise = PureDP(self.epsilon)
         # A subclass may behave differently, and this proof does not cover it.
         proof = CLAIMS[f"above-threshold-{self.noise}", "PureDP"].assuming(VALUES)
@@ -198,13 +199,13 @@ class CrossingRule:
         return promise.resting_on(own, direct).to(measure, delta=delta)
 
     def draw(self, bits: Bits) -> NoisyThreshold:
-        """Draw the threshold's noise now, for one stream."""
+        """Draw the threshold's noise; return the noisy threshold for one stream."""
         return NoisyThreshold(self.middle, self.scales, bits, steady=self.steady)
 
     # ---- study: reads the values without spending budget; the results are not private -----------
 
     def sample(self, values: Any, size: int, *, randomness: Bits | None = None) -> Indices:
-        """Draw ``size`` independent first crossings; ``len(values)`` means no crossing. **Not private**."""
+        """Draw the index of the first crossing ``size`` times; ``len(values)`` if none. **Not private**."""
         bits, array = source_of_bits(randomness), vector_of(values)
         drawn = np.full(whole("size", size, least=0), len(array), dtype=np.int64)
         for place in range(len(drawn)):
@@ -214,7 +215,7 @@ class CrossingRule:
         return drawn
 
     def probabilities(self, values: Any) -> Floats:
-        """Return each value's chance to cross first; the last entry is for no crossing. **Not private**."""
+        """Return the probabilities that each value crosses first, then that none crosses. **Not private**."""
         return first_crossing(self._offsets(vector_of(values)), self.scales)
 
     def sequence_probability(self, values: Any, answers: Sequence[bool]) -> float:
@@ -235,7 +236,7 @@ class CrossingRule:
         *,
         bits: int = 100,
     ) -> Any:
-        """Return an interval with the probability of these answers; value i occurs ``times[i]`` times."""
+        """Return an interval that contains the probability of these answers; ``times[i]`` repeats value i."""
         exact = [Fraction(value) - self.middle for value in vector_of(values).tolist()]
         repeats = [1] * len(exact) if times is None else list(times)
         blocks = [
@@ -247,7 +248,7 @@ class CrossingRule:
         return sequence_ball(blocks, self.scales, bits=bits)
 
     def sequence_logs(self, rows: Floats, answers: Sequence[bool], times: Sequence[int]) -> Floats:
-        """Return the log-probability of these answers for each row of values, in floats."""
+        """Return the log-probability of these answers for each row, in floats; see ``sequence_ball``."""
         offsets = rows - float(self.middle)
         panels = Panels(
             self.scales, np.unique(offsets).tolist(), longest=sum(times), steepest=max(times)
@@ -255,7 +256,7 @@ class CrossingRule:
         return panels.log_integrals(block_logs(panels, offsets, answers, times))
 
     def _offsets(self, values: Any) -> Floats:
-        """Return how far each value is above the middle, subtracted exactly where floats would cancel."""
+        """Return each value minus the middle, without losing digits if the two are close."""
         if values.dtype.kind == "O":
             return np.array([float(Fraction(value) - self.middle) for value in values.tolist()])
         middle = float(self.middle)
@@ -269,7 +270,7 @@ def _made_again(kind: type[CrossingRule], parameters: dict[str, Any]) -> Crossin
 def block_logs(
     panels: Panels, offsets: Floats, answers: Sequence[bool], times: Sequence[int]
 ) -> Floats:
-    """Return the log-probability of all answers at every point, for each row of offsets."""
+    """Return the log-probability of all answers at every point of ``panels``, for each row of offsets."""
     total = np.zeros((len(offsets), len(panels.points)))
     for place, (above, often) in enumerate(zip(answers, times, strict=True)):
         different, where = np.unique(offsets[:, place], return_inverse=True)

@@ -54,9 +54,9 @@ _FACTS = {
 class ExponentialRandomizedResponse(Mechanism):
     """Choose uniformly from the top set T with probability ``truth``, else by the exponential mechanism.
 
-    ``variant="naive"``: T is the set of best candidates. ``variant="complete"``: T is the chain of the
-    paper's Algorithm 3. The chain starts at the best candidate and ends where two consecutive scores differ
-    by more than Δ.
+    ``variant="naive"``: T is the set of best candidates. ``variant="complete"``: T is the chain of
+    Algorithm 3 of Munilla Garrido and Matthes. It starts at the best candidate and ends where two consecutive
+    scores differ by more than Δ.
 
     Distribution: Pr[r] = (1 − π)·p_r/Σp + (π/m if r ∈ T else 0), π = ``truth``, m = the size of T.
 
@@ -116,7 +116,7 @@ class ExponentialRandomizedResponse(Mechanism):
         return _FACTS[self._variant]
 
     def parameters(self) -> dict[str, Any]:
-        """The arguments that recreate this mechanism."""
+        """Return the arguments that recreate this mechanism."""
         return {**super().parameters(), "truth": self._truth, "variant": self._variant}
 
     def select(self, scores: Scores) -> NoReturn:  # noqa: ARG002  # it refuses whatever it is given
@@ -136,7 +136,7 @@ class ExponentialRandomizedResponse(Mechanism):
         raise NotPrivateError(_REFUSAL)
 
     def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
-        """Make ``size`` independent draws of the chosen position. **Not private**: for study only."""
+        """Draw the position of the chosen candidate ``size`` times. **Not private**: for study only."""
         size = whole("size", size, least=0)
         bits = source_of_bits(randomness)
         draws = super().sample(scores, size, randomness=bits)
@@ -147,7 +147,7 @@ class ExponentialRandomizedResponse(Mechanism):
         return draws
 
     def top_set(self, scores: Scores) -> npt.NDArray[np.bool_]:
-        """Return a mask of the candidates in T. **Not private**."""
+        """Return a mask of the candidates in the top set T. **Not private**."""
         largest = self._optimize == "max"
         if self._variant == "naive":
             members = sampling.best_indices(scores.values, largest_is_best=largest)

@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Facts about a mechanism.
+    """What is known about a mechanism besides its guarantee.
 
     Every fact must be stated, even as None or False. The conformance suite checks the facts that can be
     checked. Facts hold only for the class that states them; a subclass states its own.
