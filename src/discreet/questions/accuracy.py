@@ -1,8 +1,9 @@
-"""Accuracy of an answer, from public facts: the worst case on any data, the typical case on stated data.
+"""The accuracy of an answer, from public facts: a bound for any data, and a typical error on stated data.
 
-*At worst* is proved for any data. *Typical* is the distribution of the error on public data that the plan
-describes, for about as many people as the owner states. The judgement compares mean errors: at most a tenth
-of a guess's error is useful, at most half is doubtful, and a larger error is no better than guessing.
+*At worst* is proved for any data. *Typical* is computed for public data that the plan describes, with about
+as many people as the owner states. The judgement compares the mean error on that data with the mean error of
+a random guess: at most a tenth of it is useful, at most half is doubtful, and more than half is no better
+than guessing.
 """
 
 from __future__ import annotations
@@ -44,10 +45,12 @@ BOUNDED = (PermuteAndFlip.facts.law, Exponential.facts.law)
 def proved_bound(
     chooser: Mechanism | None, scale: Fraction, ways: int, level: Fraction
 ) -> float | None:
-    """Return a bound on the error of one choice among ``ways``, for any data, with probability ``level``.
+    """Return a bound on the error of one choice that holds on any data with probability ``level``.
 
-    ``scale`` is d/ε. The bound is proved for permute-and-flip and for the exponential mechanism; None as
-    ``chooser`` means the latter. For other mechanisms the result is None: Laplace noise exceeds the bound.
+    The choice is among ``ways`` candidates, and ``scale`` is d/ε for the range distance d of their scores.
+    The bound is proved for permute-and-flip, for the exponential mechanism, and for the one-shot and joint
+    methods of ``TopK``, which have no ``chooser``. For other mechanisms the result is None; with Laplace
+    noise, for example, the error can exceed the bound.
     """
     if chooser is not None and chooser.facts.law not in BOUNDED:
         return None
@@ -56,7 +59,7 @@ def proved_bound(
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The errors of answers with their probabilities, and the mean error of a guess."""
+    """The distribution of an answer's error, and the mean error of a random guess."""
 
     sizes: Floats
     chances: Floats
@@ -112,7 +115,7 @@ class Accuracy:
 
     @property
     def judgement(self) -> str | None:
-        """The judgement: useful, doubtful or no better than guessing; None if the errors' law is unknown."""
+        """The judgement: useful, doubtful or no better than guessing; None if ``errors`` is None."""
         law = self._law
         if law is None:
             return None
@@ -136,7 +139,7 @@ class Accuracy:
 
     @property
     def how_often(self) -> str:
-        """The level in words."""
+        """The probability ``level`` in words, such as "19 times out of 20"."""
         if self.level == Fraction(19, 20):
             return "19 times out of 20"
         return f"with probability {figure(self.level, up=False)}"
@@ -150,7 +153,7 @@ class Accuracy:
         )
 
     def proved(self) -> dict[str, Any]:
-        """Return the bound proved for any data, as plain data; the typical error is not computed."""
+        """Return the proved bound as plain data, without computing the typical error."""
         return {
             "worst": None if self.worst is None else float_up(self.worst),
             "level": float(self.level),
@@ -180,27 +183,27 @@ PEOPLE = ("person", "people")
 
 
 def falling_counts(people: int, size: int) -> Counts:
-    """Return counts in proportion to 1, 1/2, 1/3, ...; with equal counts every answer would be right."""
+    """Return counts proportional to 1, 1/2, 1/3, ..., because equal counts would make every answer right."""
     shares = 1 / np.arange(1, size + 1)
     found: Counts = np.floor(people * shares / shares.sum()).astype(np.int64)
     return found
 
 
 def even_counts(people: int, points: int) -> Counts:
-    """Spread people evenly over a grid, or over 512 points that stand for a larger one."""
+    """Spread people evenly over the points of a grid, or over 512 points if the grid has more."""
     size = min(points, MOST_POINTS)
     found: Counts = np.diff(np.arange(size + 1) * people // size).astype(np.int64)
     return found
 
 
 def few_places(size: int) -> list[int]:
-    """Return all indices of a list or grid, or 512 spread evenly over it if there are more."""
+    """Return all indices of a list or grid; if there are more than 512, return 512 of them, evenly spread."""
     number = min(size, MOST_POINTS)
     return [place * (size - 1) // max(number - 1, 1) for place in range(number)]
 
 
 def exactly(mechanism: Mechanism, scores: Scores, sizes: Sequence[float] | Floats) -> Errors:
-    """Compute the error distribution of one choice exactly, from the mechanism's probabilities."""
+    """Compute the error distribution of one choice from the mechanism's probabilities, without drawing."""
     errors = np.asarray(sizes, dtype=np.float64)
     return Errors(errors, mechanism.probabilities(scores), float(errors.mean()))
 
@@ -211,7 +214,7 @@ def drawn(
     error: Callable[[Counts, Sequence[int]], float],
     places: int,
 ) -> Errors:
-    """Estimate the error distribution from answers drawn on stated data, with fixed random bits."""
+    """Estimate the error distribution from answers drawn on the data ``like``, with a fixed random seed."""
     bits = ScriptedBits("stated data")
     draws = max(20, min(DRAWS, MOST_DRAWN // places))
     sizes = [error(like, next(iter(pick(like[None, :], bits)))) for _ in range(draws)]
@@ -220,7 +223,7 @@ def drawn(
 
 
 def guess(size: int, places: int, bits: Bits) -> list[int]:
-    """Draw distinct indices uniformly, without looking at the scores."""
+    """Draw ``places`` distinct indices below ``size`` uniformly, as a random guess."""
     if places > size // 2:
         order = np.argsort(bits.words(size), kind="stable")
         return [int(place) for place in order[:places]]
@@ -233,10 +236,9 @@ def guess(size: int, places: int, bits: Bits) -> list[int]:
 def least_epsilon(
     at: Callable[[Fraction], Accuracy], *, error: Fraction, typical: bool
 ) -> Fraction:
-    """Find the smallest ε, to within a thousandth, at which the error is small enough.
+    """Find the smallest ε, to within a thousandth, at which the error is at most ``error``.
 
-    ``at`` returns the accuracy at an ε. A proved bound is proportional to 1/ε; a typical error can only fall
-    as ε grows.
+    ``at`` returns the accuracy at an ε. The search assumes that the error falls as ε grows.
     """
 
     def reached(epsilon: Fraction) -> bool:
@@ -259,7 +261,7 @@ def least_epsilon(
 
 
 def _rounded_up(epsilon: Fraction, reached: Callable[[Fraction], bool]) -> Fraction:
-    """Round ε up to four digits, and once more if the rounded ε does not reach the error."""
+    """Round ε up to four significant digits, and add one unit if the rounded ε does not reach the error."""
     unit = Fraction(10) ** (math.floor(math.log10(epsilon)) - 3)
     found = Fraction(math.ceil(epsilon / unit)) * unit
     return found if reached(found) else found + unit

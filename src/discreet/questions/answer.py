@@ -1,4 +1,4 @@
-"""The release that answers a question, and the budget at its payment."""
+"""The release that answers a question, and a meter of the budget that paid for it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Meter:
 
     @staticmethod
     def from_data(data: Mapping[str, str]) -> Meter:
-        """Make a meter from the plain data of ``as_data``; figures stay as printed."""
+        """Make a meter from the rounded figures of ``as_data``; ``spent`` is their difference."""
         this, left, cap = (Fraction(data[name]) for name in ("this", "left", "cap"))
         return Meter(cap - this - left, this, left, data["symbol"])
 
@@ -68,8 +68,8 @@ class TableRelease(Release):
     """A private answer to a question about a table.
 
     Attributes:
-        count: with ``with_count``, the noisy number of people of each answer (it may be negative); shaped
-            like ``answer``.
+        count: with ``with_count``, the noisy number of people who have each answer (it may be negative);
+            shaped like ``answer``.
         count_within: with probability 95 % a noisy count is at most this far from the true one; a public
             figure, which follows from ε alone.
         people: with ``with_people``, the noisy number of people who were counted at all; one number per
@@ -84,7 +84,7 @@ class TableRelease(Release):
         threshold: for ``FirstAbove``, the threshold; a gap is then measured from it.
         rules: what was left out, moved, assigned or taken on trust, in sentences.
         by: the column of the groups, if each group has its own answer.
-        engine: the kind of frame that ``frame`` returns; DuckDB's for a file or a database.
+        engine: the library whose frame ``frame()`` returns; DuckDB for a file or a database.
         title: the question in words.
         accuracy: the accuracy of the answer, from public facts.
         meter: the budget after the payment.
@@ -119,7 +119,7 @@ class TableRelease(Release):
 
     @property
     def card(self) -> Card:
-        """The answer as people see it: with its meaning and its cost."""
+        """The answer as people see it, with its accuracy, privacy and cost."""
         from discreet.questions.card import Card
 
         return Card.of_release(self)
@@ -128,7 +128,7 @@ class TableRelease(Release):
         return self.card.in_html()
 
     def frame(self) -> Any:
-        """Return the answer as a frame of the table's kind, one row for each group and named value.
+        """Return the answer as a frame of the table's kind, with a row for each value in each group.
 
         The columns are the group (named like ``by``), ``rank`` or ``level``, ``answer``, and what was
         released with it. For a file the frame is a DuckDB relation.
@@ -164,11 +164,11 @@ class TableRelease(Release):
         return f"{marked}{self._answers()}{self._counted()}\n{self.guarantee.in_words()}\n{said}"
 
     def in_lines(self) -> str:
-        """The answer and everything released with it, one item per line."""
+        """Return the answer and everything released with it, one item per line."""
         return f"{self._answers()}{self._counted()}"
 
     def in_tabs(self) -> str:
-        """The answer alone, for programs: one line per value, with tab-separated parts."""
+        """Return the answer and what was released with it, for programs: one tab-separated line per value."""
         from discreet.questions.frames import columns_of
 
         columns = columns_of(self)
@@ -198,7 +198,7 @@ class TableRelease(Release):
         return words.replace(" ", " assigned ") if self.assigned else words
 
     def _counted(self) -> str:
-        """Describe the noisy number of people who were counted, and whether it is more than noise."""
+        """Describe how many people counted, or how many blocks voted; warn if perhaps no one counted."""
         if self.voted is not None:
             return f"\n{counted(self.voted, 'block')} voted, {_give_or_take(self.voted_within)}"
         if self.people is None:
@@ -235,7 +235,7 @@ class TableRelease(Release):
         return words
 
     def as_data(self) -> dict[str, Any]:
-        """The release as plain data, for ``--json``."""
+        """Return the release as plain data, for ``--json``."""
         proof = self.guarantee.proof
         data: dict[str, Any] = {
             "answer": _plain(self.answer),

@@ -40,7 +40,7 @@ class Asking:
         times: the number of answers that one person can affect; their costs add up.
         group_labels: the public groups as the user writes them.
         rules: which rows count, in sentences.
-        doubts: warnings about groups and conditions that the declared types rule out.
+        doubts: warnings about groups and conditions that the declared types or the owner's lists rule out.
     """
 
     question: OfRows
@@ -57,12 +57,12 @@ class Asking:
 
     @property
     def everybody(self) -> int:
-        """The stated number of people, or the default."""
+        """The number of people in the table, as the owner states it; by default 1000."""
         return self.setting.people or USUAL_PEOPLE
 
     @property
     def people(self) -> int:
-        """The average number of people per group, from the stated number of people or its default."""
+        """The number of people per group: ``everybody`` divided by the number of groups, at least 1."""
         return max(1, (self.setting.people or USUAL_PEOPLE) // self.rows.number_of_groups)
 
     @property
@@ -76,13 +76,17 @@ class Asking:
         return self.rows.user is not None
 
     def chooser(self, epsilon: Fraction, *, besides: str | None = None) -> Mechanism:
-        """Return the requested mechanism at this ε."""
+        """Return the requested mechanism, or permute-and-flip, at this ε; see ``mechanism_at``."""
         return mechanism_at(self.question.mechanism, epsilon, besides=besides)
 
     def naming(
         self, pick: Pick, part: Part, *, share: Fraction = Fraction(0), k: int | None = None
     ) -> dict[str, Any]:
-        """Return arguments of ``plan`` to release ``k`` labels (or one), and counts for a ``share`` of ε."""
+        """Return arguments for ``plan`` that release the labels that ``pick`` chooses.
+
+        With ``k`` the answer is a tuple of labels, otherwise a single label. With ``share``, their noisy
+        counts are released too, for this share of ε. ``part`` is the guarantee of the choice.
+        """
         each = self.epsilon_each * share / (k or 1)
 
         def choose(counted: Any, bits: Bits) -> Iterable[Found]:
@@ -121,9 +125,10 @@ class Asking:
         accuracy: Accuracy | None = None,
         **shape: Any,
     ) -> Plan:
-        """Assemble the plan; ``people`` counts the people who take part, if ``read`` does not.
+        """Assemble the plan from its parts and from the functions that count and choose.
 
-        Both read ``table``, by default the opened table.
+        ``read`` and ``people`` count in ``table``, by default the opened table. ``people`` counts all who
+        take part; without it, their number is the sum of the counts from ``read``.
 
         A group's promise holds for the inner relation. If the question uses the other relation, one change in
         that relation is two steps of the inner one, which cost as much as two people

@@ -28,13 +28,13 @@ from discreet.questions.scoring import label_of, level_of, people_up_to
 
 @value
 class Bound(Grouped, kind="bound"):
-    """A bound within which the values of about a share ``covers`` of the people lie, for later questions.
+    """A bound on the size of most people's values, for use in later questions.
 
-    The column holds numbers or time spans with unknown bounds. Each person counts with their largest
-    magnitude. The answer is the first point of a growing grid (see ``Quantile``) where the noisy number of
-    people within it crosses a noisy threshold, so it rarely lies far beyond the data. With the answer b,
-    later questions can use ``bounds=(-b, b)``, or ``(0, b)`` if nothing is negative; the few values outside
-    are clamped.
+    The values of about a share ``covers`` of the people lie within the bound. The column holds numbers or
+    time spans with unknown bounds. Each person counts with their largest magnitude. The answer is the first
+    point of a growing grid (see ``unit``) such that the noisy number of people up to this point crosses a
+    noisy threshold, so it rarely lies far beyond the data. With the answer b, later questions can use
+    ``bounds=(-b, b)``, or ``(0, b)`` if no value is negative; the few values outside are clamped.
 
     Price: one run of above-threshold upwards from zero, which stops at its first crossing, uses all of ε.
     ``answer_pure_dp`` covers all steps from the table to ε (``docs/proofs/quantiles.md``, "A bound").
@@ -131,7 +131,7 @@ class Bound(Grouped, kind="bound"):
 
 
 def _missed(row: Counts, covered: Fraction, place: int) -> float:
-    """Return how far the number of people up to a grid point is from the share to cover, in people."""
+    """Return how many people too few or too many the grid point at ``place`` covers."""
     up_to = int(row[: place + 1].sum())
     target = covered * int(row.sum())
     return float(max(target - up_to, up_to - int(row[place]) - target, Fraction(0)))
@@ -141,8 +141,8 @@ def scales_for(level: Fraction, epsilon: Fraction, neighbours: str) -> NoiseScal
     """Return equal noise scales for the threshold and the counts, in units of 1/b for a level a/b.
 
     Adding or removing one person moves every count minus the threshold by a or b − a; replacing one moves
-    them all in the same direction by at most b. So ε = h/b₁ + d/b₂ with d = b; h is the larger of a and b − a
-    if people are added or removed, and b if they are replaced.
+    them all in the same direction by at most b. With scale s for both, ε = (h + b)/s, where h is the larger
+    of a and b − a if people are added or removed, and b if they are replaced.
     """
     part, whole = level.numerator, level.denominator
     shift = whole if neighbours == REPLACE else max(part, whole - part)
@@ -151,7 +151,7 @@ def scales_for(level: Fraction, epsilon: Fraction, neighbours: str) -> NoiseScal
 
 
 def first_within(people: Counts, level: Fraction, scales: NoiseScales, bits: Bits) -> int:
-    """Find the first index at which the noisy number of people crosses the noisy threshold, or the last."""
+    """Find the first index at which the noisy number of people crosses the noisy threshold, else the last."""
     up_to = people_up_to(people, times=level.denominator)
     values = level.denominator * up_to - level.numerator * int(up_to[-1])
     found = NoisyThreshold(Fraction(0), scales, bits).crossings(values, 1)

@@ -1,7 +1,7 @@
 """Public candidates from a list, a file, an enum or a declared categorical type, in the column's type.
 
-Candidates taken from the data would themselves be a release, so nothing here looks at the data. A contest
-counts the people for each candidate.
+Candidates taken from the data would themselves be a release, so they are made without looking at the data. A
+contest combines the candidates with the functions that count the people for each of them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Candidates:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The candidates as values of the column; periods stay text."""
+        """The candidates as values of the column; periods stay as the user wrote them."""
         return self.keys if self.period is None else self.labels
 
 
@@ -79,9 +79,9 @@ def public_candidates(
     name: str = "candidates",
     described: Callable[[], str] | None = None,
 ) -> Candidates:
-    """Make the candidates for a column of a declared kind; errors mention the public list only.
+    """Make the candidates for a column of a declared kind; errors quote values of the public list only.
 
-    ``described`` returns the column and its declared type in words.
+    ``described`` returns the words for the column and its declared type in these errors.
     """
     said = described or (lambda: f"a column declared {kind}")
     if given is None:
@@ -195,7 +195,7 @@ def _labels(given: object, column: str, name: str) -> list[Any]:
 
 
 def named_candidates(given: str | Path, *, column: str, name: str = "candidates") -> list[str]:
-    """Return the candidates of a range such as ``2026-W01:2026-W52``, or of a file."""
+    """List the candidates in a range such as ``2026-W01:2026-W52``, or read them from a file."""
     if isinstance(given, str) and ":" in given and is_range(given):
         return periods(given, name=name)
     return read_candidates(Path(given), column=column, name=name)
@@ -204,7 +204,7 @@ def named_candidates(given: str | Path, *, column: str, name: str = "candidates"
 def read_candidates(path: Path, *, column: str, name: str = "candidates") -> list[str]:
     """Read candidates from a file: one on each line, or a column of a CSV file with a header.
 
-    In a CSV file, that is the column with the same name as ``column``, or the only one.
+    The column of a CSV file is the one with the name ``column``, or the only one.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -323,7 +323,7 @@ _CONVERSIONS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """The candidates' labels, and how people are counted: per candidate and in total."""
+    """Candidates with their labels, and the functions that count people per candidate and in total."""
 
     size: int
     label: Callable[[int], Any]

@@ -1,8 +1,8 @@
-"""The answer card: how a plan or an answer is shown, the same everywhere.
+"""The card that shows a plan or an answer, with the same content everywhere.
 
-One object renders itself for a terminal, a notebook, a page and a pipe: the answer first, the question in
-words, accuracy and privacy each with a judgement, the budget as a meter; then the mechanism, the proof and
-the rules.
+One object renders itself for a terminal, a notebook, a web page and a pipe. It shows the answer and the
+question in words, then a judgement of accuracy and of privacy, and the budget as a meter. The mechanism, the
+proof and the rules come last.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _WIDTH = 24
 class Privacy:
     """The meaning of a guarantee for one person: a judgement, and how sure an attacker can become.
 
-    Strong means ε of at most 1 and δ of at most 10⁻⁵; moderate means at most 3 and 10⁻³. A guarantee in ρ is
-    converted to ε at δ = 10⁻⁶.
+    Strong means ε of at most 1 and δ of at most 10⁻⁵; moderate means at most 3 and 10⁻³; the rest is
+    weak. A guarantee in ρ is converted to ε at δ = 10⁻⁶.
     """
 
     judgement: str

@@ -1,4 +1,4 @@
-"""Choose the most common candidates in the cluster, if there are too many for one machine."""
+"""Choose the most common candidates in a Spark cluster, if there are too many for one machine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def planned_in_cluster(
     ordered: bool | None = None,
     rules: Sentences = (),
 ) -> Plan:
-    """Plan to choose ``k`` candidates from a PySpark frame of public ones, with noise on each count."""
+    """Plan to choose ``k`` candidates (or one) from a public PySpark frame, with noise on each count."""
     besides = question.with_count or getattr(question, "with_gap", False)
     if (
         besides

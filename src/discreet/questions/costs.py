@@ -49,7 +49,7 @@ All parts of an answer together then cost the ρ of their total ε.
 
 
 def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event:
-    """Make the event that a ledger charges: equal releases are counted, different ones are added up.
+    """Make the event that a ledger charges: one release with its count, or the sum of different releases.
 
     Example:
         >>> from discreet import ApproxDP
@@ -72,7 +72,7 @@ def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event
 
 
 def concentrated(together: ApproxDP, parts: Sequence[Part]) -> ApproxZCDP:
-    """Add to an (ε, δ) promise the ρ of its parts, and the probability of the event in which ρ may fail.
+    """Return an (ε, δ) promise with the total ρ of its parts, and the probability with which ρ may fail.
 
     Example:
         >>> found = concentrated(ApproxDP(1, "1e-6"), [
@@ -99,10 +99,10 @@ def guarantee_of(
     grouped: bool = False,
     assumes: Sequence[str] = (),
 ) -> Guarantee:
-    """Return the guarantee that an answer states: pure ε if there is one, otherwise (ε, δ) or ρ.
+    """Return the guarantee that an answer states: pure ε if that is finite, otherwise (ε, δ) or ρ.
 
-    ``parts`` are the releases before they are joined into one event; a single shorter proof may cover them
-    all. ``assumes`` lists what is taken on trust about the data.
+    ``parts`` are the releases that the event joins; if one theorem covers them all, it is the proof of the
+    answer. ``assumes`` lists what is taken on trust about the data.
 
     Example:
         >>> guarantee_of(Event(FlippedCoins("0.5"), count=2))
@@ -133,7 +133,7 @@ def _sum(events: Sequence[Event]) -> Guarantee:
 
 
 def mixed(promise: Guarantee) -> Guarantee:
-    """Return the guarantee that remains after averaging over secret coins, such as random groups of people.
+    """Return the guarantee that remains after averaging over secret coins, such as those that assign groups.
 
     Averaging preserves (ε, δ), ρ and Laplace dominance. It preserves everything that a bounded range implies,
     but not the range itself (``docs/proofs/neighbours.md``).
@@ -146,7 +146,7 @@ def mixed(promise: Guarantee) -> Guarantee:
 
 
 def in_groups(promise: Guarantee, steps: int) -> Guarantee:
-    """Return the promise if coins first assign people to groups, for data sets this many steps apart.
+    """Return the promise for data sets ``steps`` apart, if secret coins first assign people to groups.
 
     For Laplace-dominated promises, one theorem leads from the table to ρ, for one step and for two
     (``laplace_pair_of_two``). For other promises such a theorem covers one step only.
@@ -167,9 +167,10 @@ def _in_answers(parts: Sequence[Part]) -> bool:
 
 
 def _proof_of(parts: Sequence[Part], *, grouped: bool) -> Proof | None:
-    """Return the proof of a whole answer: one theorem if it covers every part, or the proofs about groups.
+    """Return one proof that covers every part of an answer, or None if there is none.
 
-    Return None if there is no such proof; the proofs of the parts then apply one after the other.
+    It is a single theorem if possible. With groups it may be the proofs of the parts, followed by the proof
+    that the costs of groups add up. The caller replaces None with the event's own proof.
     """
     if not parts or (len(parts) == parts[0][1] == 1 and not grouped):
         return None

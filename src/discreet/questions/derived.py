@@ -24,7 +24,7 @@ def asks(kind: type[Question], *, at_a_desk: Literal[True]) -> Callable[..., Tab
 def asks(
     kind: Callable[P, Question], *, at_a_desk: bool = False
 ) -> Callable[Concatenate[Any, P], TableRelease]:
-    """Make the table method that asks one kind of question; a desk's method lacks the owner's fields."""
+    """Make the method that asks one kind of question; at a desk its signature omits the owner's fields."""
     made: Any = kind
     named = [each.name for each in fields_of(made)]
 
@@ -72,7 +72,7 @@ def _described(kind: type[Question], fields: Sequence[dataclasses.Field[Any]]) -
 
 
 def of_data(kind: type[Question], table: Callable[..., Any], terms: Signature) -> Any:
-    """Make the function that asks one kind of question about data; it takes the options of ``table``, too."""
+    """Make the function that asks one kind of question about data; it also takes the options of ``table``."""
     named = {each.name for each in dataclasses.fields(kind)}
     whose = [
         each for name, each in terms.parameters.items() if name not in named and name != "data"

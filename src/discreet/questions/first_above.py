@@ -27,7 +27,7 @@ from discreet.questions.scoring import count_sensitivity, resting
 
 
 def stream_named(name: str, given: Any) -> str:
-    """Check the name of a registered rule for streams."""
+    """Check that this is the name of a registered above-threshold mechanism."""
     if not isinstance(given, str) or given not in STREAMS:
         raise refuse(name, given, "one of " + ", ".join(STREAMS))
     return given
@@ -40,8 +40,8 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
     Each group, in the order given, is compared with the threshold ``above``, with noise. A person counts once
     in each group in which they have rows. ε does not grow with the number of groups.
 
-    Price: the threshold's noise costs one part of ε, and each group that is named costs another. Groups below
-    the threshold cost nothing. ``answer_pure_dp`` covers all steps from the table to ε
+    Price: the threshold's noise costs one part of ε, and each group that may be named costs another. Groups
+    below the threshold cost nothing. ``answer_pure_dp`` covers all steps from the table to ε
     (``docs/proofs/above-threshold.md``).
 
     Example:
@@ -107,7 +107,7 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
         return candidates_of(table, self.groups, column=self.column, name="groups")
 
     def public_values(self, table: Table) -> dict[str, list[Any]]:
-        """The public groups."""
+        """Return the public groups, under the name of the column."""
         return {self.column: list(self._public(table).values)}
 
     def plan(self, setting: Setting) -> Plan:
@@ -191,7 +191,7 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
             return (rule.draw(bits).crossings(people, 1) for people in counted)
 
         def error(counts: Counts, named: Sequence[int]) -> float:
-            """Return how far the named group lies below the threshold, or a skipped group above it."""
+            """Return how many people the named group is below the threshold, or a skipped one above it."""
             place = named[0] if len(named) else len(counts)
             below = [threshold - counts[place]] if place < len(counts) else []
             return float(max([0.0, *below, *(counts[:place] - threshold)]))

@@ -1,4 +1,4 @@
-"""An answer as a frame of the table's own kind: one row for each group and named value."""
+"""An answer as a frame of the table's own kind, with a row for each value in each group."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _OWN = tuple(signature(SelectBy).parameters)
 
 
 def _unopened(data: Any, *, listed: Any = None, **terms: Any) -> PrivateTable:
-    """Make the table for one question; the question opens it."""
+    """Make a private table without opening it; the question opens it."""
     return PrivateTable(data=data, listed=listed or {}, **terms)
 
 
@@ -39,7 +39,7 @@ def select_by(
     dataset: str | None = None,
     **fields: Any,
 ) -> TableRelease:
-    """Ask ``SelectBy`` about any data that the score accepts; a path is passed on unopened.
+    """Ask ``SelectBy`` about any data that ``score`` accepts; a path is passed to ``score`` unopened.
 
     Args:
         data: anything that ``score`` accepts.

@@ -31,7 +31,7 @@ __all__ = [
 
 
 class ByName:
-    """The questions as methods of anything that has ``ask``."""
+    """A method for each kind of question, for classes that have ``ask``."""
 
     mode = asks(Mode)
     bound = asks(Bound)
@@ -45,5 +45,5 @@ class ByName:
 
 
 def kinds_by_name() -> dict[str, type[Question]]:
-    """Return the kinds of questions that are methods, by their names."""
+    """Return the kinds of questions for which ``ByName`` has methods, by name."""
     return {name: KINDS[name] for name in vars(ByName) if name in KINDS}

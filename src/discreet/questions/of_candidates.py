@@ -1,4 +1,4 @@
-"""Questions with public candidates, points of a public grid, or values that are safe to name as answers."""
+"""Questions whose answers are public candidates, points of a public grid, or values that are safe to name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from discreet.questions.unknown_domain import CONSIDERED
 
 
 def recurring(name: str, given: Any) -> str:
-    """Check the name of a kind of recurring period."""
+    """Check that this names a kind of recurring period, such as ``weekday``."""
     if not isinstance(given, str) or given not in RECURRING:
         raise refuse(name, given, "one of " + ", ".join(RECURRING))
     return given
@@ -47,7 +47,7 @@ def label(name: str, given: Any) -> str:
 
 @value
 class OfCandidates(Grouped):
-    """A question about which of several candidates people have."""
+    """A question that chooses among candidates by the number of people who have each."""
 
     candidates: Labels = field(
         "The public candidates: a list, a range such as 1980:1987, or a file with one on each line. "
@@ -121,7 +121,7 @@ class OfCandidates(Grouped):
             raise ParameterError("⟨other⟩ needs public candidates")
 
     def public_values(self, table: Table) -> dict[str, list[Any]]:
-        """The public groups and the candidates."""
+        """Return the public groups and candidates (at most 512) by column."""
         groups = super().public_values(table)
         if self.names_values or in_the_cluster(self.candidates):
             return groups
@@ -129,7 +129,7 @@ class OfCandidates(Grouped):
         return groups | {self.column: [contest.label(place) for place in few_places(len(contest))]}
 
     def contest(self, table: Table, *, listed: Sequence[Any] | None = None) -> Contest:
-        """Return the candidates and how people are counted; ``listed`` is the owner's list of values."""
+        """Return the candidates and how to count their people; ``listed`` is the owner's list of values."""
         if self.period is not None and table.ordered_kind(self.column) not in ("date", "moment"):
             raise ParameterError(
                 f"⟨period⟩ needs a column of dates or moments, and {self.column!r} is "
@@ -172,9 +172,10 @@ class OfCandidates(Grouped):
         chooser: Mechanism | None = None,
         meaning: str,
     ) -> Accuracy:
-        """Bound the shortfall in people, for one choice among ``ways`` options with this range ``distance``.
+        """Return the accuracy of one choice among ``ways`` options; its error is a shortfall in people.
 
-        ``errors`` returns the law of the shortfall on stated counts.
+        ``distance`` is the range distance of the scores. ``errors`` returns the distribution of the shortfall
+        on given counts of ``size`` candidates.
         """
         people, level = asking.people, Fraction(self.with_probability)
         return Accuracy(
@@ -189,7 +190,7 @@ class OfCandidates(Grouped):
 
 
 def set_shortfall(counts: Counts, chosen: Any) -> float:
-    """Compute the shortfall of a set: compare its sorted counts, rank by rank, with the largest of all."""
+    """Compute the shortfall of an unordered choice, after sorting the chosen candidates by their counts."""
     return shortfall(counts, np.array(chosen)[np.argsort(-counts[list(chosen)])])
 
 

@@ -55,7 +55,7 @@ def column_named(name: str, given: Any) -> str:
 
 
 def of_one_person(name: str, given: Any) -> int:
-    """Check a whole number of groups or values of one person."""
+    """Check a limit on the groups or values of one person: a whole number that is not too large."""
     number = whole(name, given)
     if number > _MOST_OF_ONE:
         raise refuse(name, given, f"a whole number from 1 to {_MOST_OF_ONE:,}")
@@ -63,7 +63,7 @@ def of_one_person(name: str, given: Any) -> int:
 
 
 def groups_each(name: str, given: Any) -> int | str:
-    """Check a whole number of groups, or the word that requests a privately found bound."""
+    """Check a limit on the groups of one person: a whole number, or ``choose`` to find it privately."""
     return given if given == CHOOSE and isinstance(given, str) else of_one_person(name, given)
 
 
@@ -231,11 +231,11 @@ class Grouped(OfRows):
 
     @property
     def delta_each(self) -> Fraction:
-        """δ for finding groups: half of the total if values come from the data as well."""
+        """The δ for finding groups: all of ``delta``, or half of it if values come from the data as well."""
         return Fraction(self.delta or 0) / (2 if self.names_values else 1)
 
     def given(self, name: str, answer: Any) -> Question:
-        """Return the question for groups that were found, or within a bound that was chosen."""
+        """Return the question with ``groups`` or ``groups_per_person`` set to what was found for it."""
         delta = self.delta
         if name == "groups":  # the δ for finding groups is spent separately
             delta = self.delta_each if self.names_values else None
@@ -250,7 +250,7 @@ class Grouped(OfRows):
         return self._asked(setting.narrowed(self.where), by=self.by, groups=self.groups, most=most)
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan the question; groups or bounds that are not given are found first."""
+        """Plan the question; if ``groups`` or ``groups_per_person`` must be found first, plan that too."""
         from discreet.questions.then import in_bounded_groups, in_found_groups
 
         if self.by is not None and self.groups is None:
@@ -260,7 +260,7 @@ class Grouped(OfRows):
         return self.planned(self.asking(setting))
 
     def public_values(self, table: Table) -> dict[str, list[Any]]:
-        """The public groups."""
+        """Return the public groups under the name of their column, if there are any."""
         if self.by is None or self.groups is None:
             return {}
         public = candidates_of(table, self.groups, column=self.by, name="groups")
@@ -268,4 +268,4 @@ class Grouped(OfRows):
 
     @abstractmethod
     def planned(self, asking: Asking) -> Plan:
-        """Plan the question after the rows that count have been determined."""
+        """Plan the question; ``asking`` states which rows count."""

@@ -1,4 +1,4 @@
-"""The public grid of an ordered column of numbers, decimals, dates, times or spans.
+"""The public grid of an ordered column: numbers, decimals, dates, times or time spans.
 
 A date is a number of days since 1970; a time or a time span is a number of seconds. Bounds and steps are
 given as people write them, and answers come back in the column's type. A text file declares no types: the
@@ -59,7 +59,7 @@ class ColumnGrid:
     Attributes:
         table: the table, with the type that the column is read as.
         column: the column.
-        grid: the grid, in the numbers that order the column.
+        grid: the grid in numbers; for dates these are days, for times seconds.
         aware: whether moments are labelled in UTC rather than without a time zone.
         rules: a description of the grid, if no bounds were given.
     """
@@ -75,7 +75,7 @@ class ColumnGrid:
 
     @property
     def kind(self) -> str:
-        """The kind by which the column is ordered."""
+        """The kind of values by which the column is ordered, such as ``date``."""
         return self.table.ordered_kind(self.column)
 
     def label(self, index: int) -> Any:
@@ -96,13 +96,13 @@ class ColumnGrid:
 
     @property
     def shown_bounds(self) -> str:
-        """The bounds as they are written."""
+        """The first and the last grid point as text."""
         between = "/" if self.kind in ("moment", "time", "span") else ":"
         return f"{self.label(0)}{between}{self.label(len(self) - 1)}"
 
     @property
     def left_out(self) -> Sentences:
-        """State which values are left out."""
+        """A sentence that states which values are left out."""
         if self.column in self.table.read_as:
             words = f"The texts of {self.column} are read as {_SPELLED[self.kind]}"
             said = f"{words}; missing values and other texts"
@@ -123,7 +123,7 @@ def column_grid(
     largest: object = None,
     magnitudes: bool = False,
 ) -> ColumnGrid:
-    """Return the grid between public bounds, or the growing grid that needs no bounds."""
+    """Return the grid between public bounds; without bounds, a default grid for the column's type."""
     table = _told(table, column, bounds, step, unit)
     kind = table.ordered_kind(column)
     read = _READERS.get(kind)
@@ -197,7 +197,7 @@ def _numbers(table: Table, column: str, bounds: object, step: object) -> Grid:
 
 
 def _told(table: Table, column: str, bounds: object, step: object, unit: object) -> Table:
-    """Return the table; in a text file, the column gets the type that bounds, step and unit suggest."""
+    """Return the table; in a text file, read the column as the type that bounds, step and unit suggest."""
     if not table.is_text or column in table.read_as or isinstance(bounds, Grid):
         return table
     kind = _kind_written(bounds, step, unit)
@@ -205,7 +205,7 @@ def _told(table: Table, column: str, bounds: object, step: object, unit: object)
 
 
 def _kind_written(bounds: object, step: object, unit: object) -> str | None:
-    """Return the kind of values that the notation of the bounds implies; None for numbers."""
+    """Return the kind of values that the notation of bounds, step and unit implies; None for numbers."""
     if bounds is None:
         return None if seconds_in(unit) is None else "span"
     ends = _two(bounds)
@@ -267,7 +267,7 @@ class _Reader:
         return Grid(lower, upper, apart)
 
     def ends(self, bounds: object) -> tuple[Fraction, Fraction] | None:
-        """Read two bounds, if they are written in this kind's notation."""
+        """Return two bounds as numbers, or None if they are not written in this kind's notation."""
         given = _two(bounds)
         stretch = self.stretch(bounds)
         if stretch is not None:
@@ -276,7 +276,10 @@ class _Reader:
         return (found[0], found[1]) if len(found) == len(given) == 2 else None
 
     def stretch(self, bounds: object) -> tuple[Fraction, Fraction] | None:
-        """Return the first and last day of weeks, months or quarters; for times, the end of the last day."""
+        """Return the ends of a range of weeks, months or quarters; None if the bounds are no such range.
+
+        A column of dates ends on the last day, a column of moments at the end of that day.
+        """
         days = (
             days_of(bounds) if isinstance(bounds, str) and self.one is not second_of_day else None
         )
@@ -295,7 +298,7 @@ class _Reader:
 
 
 def _two(bounds: object) -> Sequence[object]:
-    """Split two bounds at their separator."""
+    """Return two bounds as a sequence; a text is split at its separator."""
     if isinstance(bounds, str):
         return bounds.split("/") if "/" in bounds else bounds.split(":")
     return bounds if isinstance(bounds, Sequence) else ()

@@ -1,4 +1,4 @@
-"""Public ranges of periods or whole numbers, in order: ``2026-W01:2026-W52`` are the weeks of a year."""
+"""Public ranges of periods or whole numbers, in order: ``2026-01:2026-12`` are the months of a year."""
 
 from __future__ import annotations
 

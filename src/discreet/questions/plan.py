@@ -1,7 +1,7 @@
 """The plan of a question in its setting: what it will do and cost. Planning reads no row and draws no bits.
 
 A setting consists of the declared table, its person column, the neighbour relation and the way costs add up.
-It is public: it has no ledger and no randomness, and nothing in it comes from a row.
+It has no ledger and no randomness, and a plan uses only what is public about the table.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ USUAL_PEOPLE = 1000
 class Setting:
     """A table and the facts that its owner states once, under the same names as in ``discreet.table``.
 
-    The ledger is not part of it: a plan knows only the ledger's ``accountant``, which adds up the budget
-    (None without a ledger). With ``kept``, each table is opened only once and reused, for one question or
-    while plans are compared.
+    The ledger is not part of it: a plan knows only the name of the ledger's ``accountant``, which adds up
+    costs (None without a ledger). With ``kept``, each table is opened only once and reused, for one question
+    or while plans are compared.
     """
 
     data: Any
@@ -157,13 +157,13 @@ def unwatched(_doing: str, _done: int, _all: int) -> None:
 
 @dataclass(frozen=True)
 class Reading:
-    """The counting step of a question, ready to run: the table, and a function of it.
+    """The counting step of a question, ready to run: the table, and the function that counts in it.
 
     Attributes:
         counts: the function that counts in a given table.
         table: the table; None if the question reads something else.
         seconds: the time limit for a database; None for no limit.
-        following: prepares the counting step of a following question, so that both can be tried out.
+        following: prepares the counting step of the next question, so that both can be tried out.
     """
 
     counts: Callable[[Any], Any]
@@ -189,7 +189,7 @@ class Reading:
             self.following().try_out()
 
     def close(self) -> None:
-        """End what the trial started, such as a process."""
+        """End anything that the trial started, such as a process; by default there is nothing."""
 
 
 Found = dict[str, Any]
@@ -214,8 +214,8 @@ class Plan:
         accuracy: the accuracy of the answer; None if unknown.
         chosen: a sentence about how ε was found, if ``error_at_most`` was given instead.
         groups: the labels of the groups, or None for one answer.
-        shape: further fields of the release.
-        then: makes the following plan, which is already paid for, from the answer; it returns None to end.
+        shape: fields of the release that are known before the question is asked.
+        then: makes the next plan from the answer, or returns None to stop; one payment covers both plans.
         table: the table that the plan is for.
         meter: the budget as it would be after the payment; None without a ledger.
         left: the data set's remaining budget; None without a ledger.
@@ -258,7 +258,7 @@ class Plan:
 
     @property
     def price(self) -> Fraction | float:
-        """The price, exactly as the ledger will charge it; ε without a ledger."""
+        """The price, exactly as the ledger will charge it; without a ledger, the guarantee's ε (or ρ)."""
         if self.meter is not None:
             return self.meter.this
         return self.guarantee.figures.get("epsilon", next(iter(self.guarantee.figures.values())))
@@ -286,7 +286,7 @@ class Plan:
         return 1 if self.groups is None else len(self.groups)
 
     def said(self, found: list[Found]) -> dict[str, Any]:
-        """Return the fields of the release: one answer, or a mapping from group to answer."""
+        """Return the fields of the release; with groups, each field of ``found`` maps group to value."""
         if self.groups is None:
             return {**self.shape, **found[0]}
         by_group = {

@@ -40,10 +40,10 @@ class OtherTableWarning(UserWarning):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PrivateTable(Setting, ByName):
-    """A table that answers private questions only; ``discreet.table`` makes it.
+    """A table that only answers private questions; ``discreet.table`` makes it.
 
     ``plan`` shows what a question will cost and how good its answer will be, ``ask`` asks it, and every kind
-    of question is a method. Its printed form is public: the declared columns, never a row or a count.
+    of question has a method. Its printed form is public: the declared columns, never a row or a count.
 
     Example:
         >>> import polars as pl, discreet
@@ -127,18 +127,18 @@ class PrivateTable(Setting, ByName):
         return replace(release, invented=True)
 
     def _setting(self, accountant: str | None) -> Setting:
-        """Return the table without its ledger: all that a plan may use. The table is opened once."""
+        """Return all that a plan may use: the table without its ledger. The table is opened only once."""
         facts = {each.name: getattr(self, each.name) for each in fields(Setting)}
         return Setting(**facts | {"accountant": accountant, "kept": {}})
 
     def _named(self, plan: Plan) -> Event:
-        """Add the table's name, if it has one, to the charged event, so the ledger records it."""
+        """Return the plan's event with the table's name, if it has one, for the ledger to record."""
         if self.name is None:
             return plan.event
         return replace(plan.event, parameters={**plan.event.parameters, "table": self.name})
 
     def _elsewhere(self, ledger: Any) -> tuple[str, ...]:
-        """Warn if the budget has so far been charged for other tables only."""
+        """Return a warning if the budget has so far been charged for other tables only."""
         if self.name is None or not hasattr(ledger, "tables"):
             return ()
         known = ledger.tables(self.dataset)
@@ -220,7 +220,7 @@ def table(
     people: int | None = None,
     listed: Mapping[str, Sequence[Any]] | None = None,
 ) -> PrivateTable:
-    """Make a private table to ask questions of.
+    """Make a private table, which answers questions about ``data`` with differential privacy.
 
     No row is read before a question is paid for; the columns named here are checked immediately.
 

@@ -1,9 +1,9 @@
-"""A median, one quantile or several of a numeric column, on a public grid.
+"""Questions for the median, one quantile or several quantiles of a column, on a public grid.
 
 Several quantiles are found by the recursive scheme of Kaplan, Schnapp and Stemmer (2022), which shares the
 budget over its depths. It finds the middle quantile first, then the lower ones among the people below it and
 the upper ones among the people above it. At each depth a person is in one part only, so the cost grows with
-the depth, not with the number of quantiles. ``docs/proofs/quantiles.md`` proves it.
+the depth, not with the number of quantiles (``docs/proofs/quantiles.md``).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from discreet.questions.scoring import (
 
 
 def levels(name: str, given: Any) -> tuple[Fraction, ...]:
-    """Check increasing levels whose common denominator is at most a million."""
+    """Return the levels as fractions; they must increase and have a common denominator up to a million."""
     if isinstance(given, str) or not isinstance(given, Sequence) or not given:
         raise ParameterError(
             f"⟨{name}⟩{given!r} is not allowed: give a list of levels, such as [0.1, 0.5, 0.9]"
@@ -83,10 +83,11 @@ def levels(name: str, given: Any) -> tuple[Fraction, ...]:
 class OnGrid(Grouped):
     """A question about the order of a column's values, answered by points of a public grid.
 
-    The candidates are the grid points between the public ``bounds``, ``step`` apart. Nulls, NaN, infinities
-    and texts that are not numbers are left out; a person counts with one number, computed from their
-    remaining values by the rule ``per_person``. The column holds numbers, decimals, dates, times or time
-    spans; in a text file the notation of ``bounds``, or ``TextFile.read_as``, determines which.
+    The candidates are the grid points between the public ``bounds``, ``step`` apart; without bounds they are
+    the points of a default grid. Nulls, NaN, infinities and texts that are not numbers are left out; a person
+    counts with one number, computed from their remaining values by the rule ``per_person``. The column holds
+    numbers, decimals, dates, times or time spans; in a text file the notation of ``bounds``, or
+    ``TextFile.read_as``, determines which.
 
     Price: a person has a single place on the grid. For a level a/b the scores are in units of 1/b. Adding or
     removing a person moves each score by at most max(a, b − a), and replacing one moves it by at most b, in
@@ -144,7 +145,7 @@ class OnGrid(Grouped):
         )
 
     def public_values(self, table: Table) -> dict[str, list[Any]]:
-        """The public groups, and grid points if there are bounds."""
+        """Return the public groups, and grid points (at most 512) if there are bounds, by column."""
         groups = super().public_values(table)
         if self.bounds is None:
             return groups
@@ -340,7 +341,7 @@ def recursive(
     bits: Bits,
     coins: int | None = None,
 ) -> list[int]:
-    """Find the grid index of each quantile recursively; ``coins`` per person break ties."""
+    """Find the grid index of each quantile recursively; ``coins`` coins per person break ties."""
     if coins is None:
         coins = fineness(len(people)) if len(levels) > 1 else 0
     line = spread_out(people, coins, bits)
@@ -348,7 +349,7 @@ def recursive(
     def places(
         line: Counts, low: Fraction, high: Fraction, levels: Sequence[Fraction]
     ) -> list[int]:
-        """Return each level's index in ``line``, which counts the people between ``low`` and ``high``."""
+        """Return each level's index in ``line``, the counts of the people from level ``low`` to ``high``."""
         if not levels:
             return []
         middle = len(levels) // 2
@@ -379,7 +380,9 @@ def spread_out(people: Counts, coins: int, bits: Bits) -> Counts:
 
 @value
 class Quantile(OnGrid, kind="quantile", label="One quantile"):
-    """The grid point below which about a share ``at`` of the people lie, chosen privately.
+    """One quantile of a numeric column on a public grid, chosen privately.
+
+    About a share ``at`` of the people lie below the answer.
 
     Example:
         >>> import discreet, polars as pl
