@@ -45,8 +45,8 @@ class Scores:
             ``range(n)``.
         sensitivity: Δ, the most that one person changes any one score; or a list with one Δ for each
             candidate, at most one of them zero.
-        monotonic: whether one person moves every score in the same direction (counts under adding or
-            removing a person); the range distance is then Δ instead of 2Δ.
+        monotonic: whether one person moves every score in the same direction (as with counts, if a person
+            is added or removed); the range distance is then Δ instead of 2Δ.
         range_distance: d itself, instead of ``sensitivity``: the most by which two candidates' scores can
             move apart (twice the Δ̂ of the noisy-max paper).
         unequal: with a list of different sensitivities, ``"ratios"`` to compare each lead in units of the
@@ -133,7 +133,7 @@ class Scores:
 
     @property
     def range_distance(self) -> Fraction:
-        """d: the most by which two candidates' scores can move apart between neighbours."""
+        """The range distance d: the most by which two scores can move apart between neighbours."""
         if self._range_distance is None:
             raise ParameterError(
                 "this needs one sensitivity for all scores, and these have one for each candidate: take the "
@@ -145,7 +145,7 @@ class Scores:
         """Round these scores to multiples of ``step``, which must divide Δ, so that Δ is unchanged.
 
         This is for scores that should be multiples of ``step`` but were computed in floating point. If the
-        error is below half a step, it restores the true scores, and with them the true Δ
+        rounding error is below half a step, it restores the true scores, and with them the true Δ
         (``docs/proofs/neighbours.md``, grid lemma).
 
         Args:
@@ -200,7 +200,7 @@ class Scores:
 def distances_of(
     sensitivity: object, monotonic: object, range_distance: object
 ) -> tuple[Fraction | None, Fraction]:
-    """Return Δ, if it was stated, and the range distance d."""
+    """Return Δ (None if ``range_distance`` was stated) and the range distance d."""
     if not isinstance(monotonic, bool | np.bool_):
         raise refuse("monotonic", monotonic, "True or False")
     if (sensitivity is None) == (range_distance is None):
@@ -217,10 +217,10 @@ def distances_of(
 
 
 def recommended_way(sensitivities: Sequence[Fraction], *, monotonic: bool) -> str:
-    """Return *ratios* if their error bound is smaller for more than half of the candidates, else *largest*.
+    """Return "ratios" if its error bound is smaller for more than half of the candidates, else "largest".
 
-    If the best candidate has sensitivity Δ, the error bound of *ratios* is proportional to 4Δ, that of
-    *largest* to a distance that is the same for all candidates.
+    If the best candidate has sensitivity Δ, the error bound of "ratios" is proportional to 4Δ, that of
+    "largest" to a distance that is the same for all candidates.
     """
     distance = largest_distance(sensitivities, monotonic=monotonic)
     better = sum(4 * each < distance for each in sensitivities)
@@ -228,12 +228,12 @@ def recommended_way(sensitivities: Sequence[Fraction], *, monotonic: bool) -> st
 
 
 def largest_distance(sensitivities: Sequence[Fraction], *, monotonic: bool) -> Fraction:
-    """Return how far one person can move two scores apart: the two largest Δ added, or one if monotonic."""
+    """Return how far apart one person moves two scores: the two largest Δ added, or one if monotonic."""
     return sum(nlargest(1 if monotonic else 2, sensitivities), Fraction(0))
 
 
 def _steps_of(given: object) -> tuple[Fraction, ...] | None:
-    """Return one sensitivity for each candidate; None if a single number is given, or nothing."""
+    """Return sensitivities, one for each candidate, as exact numbers; None if ``given`` is a single value."""
     read = getattr(given, "tolist", None) or getattr(given, "to_list", None)
     listed = given if read is None else read()
     if not isinstance(listed, list | tuple):
@@ -254,7 +254,7 @@ def _module(values: Any) -> str:
 
 
 def _index_labels(values: Any) -> Iterable[Any] | None:
-    """Return a pandas series' index, unless it only counts from zero."""
+    """Return a pandas series' index; None for other values, or if the index only counts from zero."""
     if _module(values) != "pandas" or not hasattr(values, "index") or not hasattr(values, "dtype"):
         return None
     index = values.index
@@ -288,7 +288,7 @@ def _labels(candidates: Iterable[Any] | None, count: int) -> Sequence[Any]:
 def borrowed(values: Any, *, finite: bool = True) -> npt.NDArray[Any]:
     """Return a read-only array of exactly these numbers, without a copy if NumPy holds them already.
 
-    With ``finite=False``, non-finite floats are not refused here but by the code that next reads the array.
+    With ``finite=False``, a NumPy array of floats is not checked here, but by the code that next reads it.
     """
     # Loading numpy.ma takes a while; if it is not loaded, no masked array can exist.
     masking: Any = sys.modules.get("numpy.ma")
@@ -377,7 +377,7 @@ def _from_sequence(values: list[Any]) -> npt.NDArray[Any]:
 
 
 def _exact_score(value: Any) -> int | Fraction:
-    """Return one score as an exact number; the error names the rule, never the value."""
+    """Return one score as an exact number; error messages name the rule, never the value."""
     if value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant"):
         raise ScoresError("scores must not be null, missing or NaN")
     if isinstance(value, bool | np.bool_):

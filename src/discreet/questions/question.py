@@ -1,7 +1,7 @@
-"""A question as a value: a frozen dataclass. Each field has a help text, a check and an owner.
+"""Questions are frozen dataclasses; each field has a help text, a check and an owner who may set it.
 
 All code that depends on the kinds of questions reads these fields: the methods of a table, the functions of
-``discreet.questions``, the options of the command line, the requests of a desk, the page's form and help.
+``discreet.questions``, the options of the command line, the requests of a desk, the form on its web page.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _MOST_SHOWN = 8
 
 
 class FoundLabels(tuple[Any, ...]):
-    """Labels found in the data: the column's values, never read as ranges or periods."""
+    """Labels found in the data: values of a column, never interpreted as ranges or periods."""
 
 
 def labels(name: str, given: Any) -> Any:
-    """Return a public list as a tuple in its order; file names, grids and PySpark frames stay as they are."""
+    """Convert a public list to a tuple in the same order; keep file names, grids and PySpark frames."""
     if isinstance(given, FoundLabels):
         return given
     if isinstance(given, type) and issubclass(given, enum.Enum):
@@ -77,7 +77,7 @@ def truth(name: str, given: Any) -> bool:
 
 
 def part_of_epsilon(name: str, given: Any) -> Fraction:
-    """Check a part of ε, strictly between 0 and 1."""
+    """Check that a part of ε lies strictly between 0 and 1; return it as a fraction."""
     part = positive(name, given)
     if part >= 1:
         raise refuse(name, given, "strictly between 0 and 1")
@@ -85,7 +85,7 @@ def part_of_epsilon(name: str, given: Any) -> Fraction:
 
 
 def level(name: str, given: Any) -> Fraction:
-    """Check a probability, strictly between 0 and 1."""
+    """Check that a probability lies strictly between 0 and 1; return it as a fraction."""
     found = probability(name, given)
     if not 0 < found < 1:
         raise refuse(name, given, "strictly between 0 and 1")
@@ -130,10 +130,10 @@ def field(
 ) -> Any:
     """Declare a field of a question.
 
-    ``check(name, value)`` returns the value to keep. A field belongs to the owner of the data, unless
-    ``analyst`` allows an analyst at a desk to set it. ``group`` and ``advanced`` place its command-line
-    option; ``option`` renames that option, and False removes it. A form is prefilled with ``example``. In the
-    description, ⟨name⟩ refers to another field.
+    ``words`` is the help text; in it, ⟨name⟩ refers to another field. ``check(name, value)`` returns the
+    value to keep. Only the owner of the data may set the field, unless ``analyst`` allows analysts at a desk
+    to set it. ``group`` and ``advanced`` determine where its command-line option is listed; ``option``
+    renames that option, and False removes it. A form is prefilled with ``example``.
     """
     facts = {"description": words, "takes": takes, "check": check, "analyst": analyst}
     facts["example"] = example
@@ -147,15 +147,15 @@ def flag(words: str, *, default: bool, **facts: Any) -> Any:
 
 
 def share(words: str, *, default: str | None) -> Any:
-    """Declare a share of ε with a sensible default and without a command-line option."""
+    """Declare a field for a share of ε; it has no command-line option."""
     kept = None if default is None else Fraction(default)
     return field(words, default=kept, check=part_of_epsilon, takes="NUMBER", option=False)
 
 
 def another_mechanism(*, default: None) -> Any:
-    """Declare the mechanism that chooses, by default permute-and-flip.
+    """Declare a field for the mechanism that chooses; None means permute-and-flip.
 
-    Type checkers recognise a default only if the field's declaration passes one.
+    Callers must pass the default, because type checkers recognise it only in the field's declaration.
     """
     return field(
         "A mechanism other than permute-and-flip, such as exponential.",
@@ -172,13 +172,13 @@ def another_mechanism(*, default: None) -> Any:
     field_specifiers=(field, flag, share, another_mechanism),
 )
 def value(cls: type[T]) -> type[T]:
-    """Make a frozen dataclass; ``dataclass_transform`` above tells type checkers about its fields."""
+    """Turn a class into a frozen dataclass; ``dataclass_transform`` tells type checkers about its fields."""
     return dataclasses.dataclass(frozen=True, repr=False)(cls)
 
 
 @cache
 def fields_of(kind: type[Question]) -> tuple[dataclasses.Field[Any], ...]:
-    """Return the fields in the order people write them: positional, the question's own, then shared ones."""
+    """Return a question's fields in the order people write them: positional, its own, then inherited ones."""
     depth: dict[str, int] = {}
     for place, base in enumerate(kind.__mro__):
         for name in vars(base).get("__annotations__", ()):
@@ -292,15 +292,15 @@ class Question(ABC):
         return {}
 
     def public_rows(self, _setting: Setting, _bits: Bits) -> Any:
-        """Return rows of the table's own kind for a rehearsal, if rows invented in DuckDB are not enough."""
+        """Return public rows of the table's type for a rehearsal; None if rows from DuckDB are enough."""
         return None
 
     def changed(self, **fields: Any) -> Self:
-        """Return the same question with other values in these fields."""
+        """Return a copy of the question with new values for these fields."""
         return dataclasses.replace(self, **fields)
 
     def given(self, name: str, answer: Any) -> Question:
-        """Return the question with a field filled in by an earlier answer."""
+        """Return a copy of the question with an earlier answer as the value of the field ``name``."""
         return self.changed(**{name: answer})
 
     def stated(self) -> dict[str, Any]:
@@ -330,7 +330,7 @@ class Question(ABC):
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Question:
-        """Make a question from its plain data, checked like any other; nothing is imported or opened."""
+        """Make a question from its plain data, with the usual checks; nothing is imported or opened."""
         if not isinstance(data, Mapping):
             raise refuse("question", data, "a mapping with the name of a kind")
         given = dict(data)
@@ -375,7 +375,7 @@ _TAGS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
 
 
 def _number(name: str, given: Any) -> Any:
-    """Write one or several numbers as JSON without loss: as integers or as text."""
+    """Convert one or several numbers to JSON without loss: to integers or to text."""
     if isinstance(given, tuple):
         return [_number(name, each) for each in given]
     if not isinstance(given, Fraction):

@@ -11,7 +11,7 @@ from discreet.questions.answer import Meter, TableRelease
 
 
 def release_from(data: Mapping[str, Any]) -> TableRelease:
-    """Make a release from the plain data of ``TableRelease.as_data``.
+    """Rebuild a release from the plain data that ``TableRelease.as_data`` returned.
 
     Example:
         >>> from discreet import PureDP
@@ -23,7 +23,7 @@ def release_from(data: Mapping[str, Any]) -> TableRelease:
     fields = dict(data)
     promised = fields.pop("guarantee")
     measure = getattr(guarantees, promised["measure"])
-    # A figure was rounded up when it was printed, so it is used as it is.
+    # A figure was rounded up when it was printed, so it is not rounded again.
     figures = [promised[name] for name in ("epsilon", "rho", "delta") if name in promised]
     for name, kind in (("accuracy", Accuracy), ("meter", Meter)):
         if name in fields:

@@ -1,4 +1,4 @@
-"""A rehearsal: a question about invented rows, at no cost, with the code that answers real questions.
+"""Rehearse a question on invented rows, at no cost, with the code that answers real questions.
 
 The rows are made from the declared columns and from the question's public facts alone: its candidates, its
 bounds, its groups, the values in its condition. The table's own rows are never used.
@@ -62,14 +62,14 @@ _USUAL: dict[str, Sequence[Any]] = {
 
 
 def invented_rows(question: Question, setting: Setting, bits: Bits) -> Any:
-    """Invent rows with the declared columns that the question needs, as a DuckDB relation."""
+    """Return a DuckDB relation of invented rows, with the declared columns that the question needs."""
     return _relation(*invented_columns(question, setting, bits))
 
 
 def invented_columns(
     question: Question, setting: Setting, bits: Bits, *, further: Sequence[str] = ()
 ) -> tuple[dict[str, str], dict[str, list[Any]]]:
-    """Invent values for the columns that the question needs, and ``further`` ones; return their kinds too."""
+    """Invent values for the question's columns and those in ``further``; return their kinds and values."""
     condition = setting.narrowed(getattr(question, "where", None)).condition
     literals = {each.column: each.literals for each in comparisons(condition)} if condition else {}
     by = getattr(question, "by", None)
@@ -114,7 +114,7 @@ def invented_columns(
 
 
 def _example(value: Any) -> Any:
-    """Return a day in a period; other values stay as they are."""
+    """Return a day or moment in the period that a value names; return any other value unchanged."""
     stretch = days_of(value) if isinstance(value, str) else None
     first = datetime.date(2026, 1, 1)
     for name, labels in RECURRING.items():
@@ -127,7 +127,7 @@ def _example(value: Any) -> Any:
 
 
 def _falling(bits: Bits, size: int, count: int) -> Any:
-    """Draw indices with probabilities proportional to 1, 1/2, 1/3, ..., as typical errors assume."""
+    """Draw indices with probabilities proportional to 1, 1/2, 1/3, ..., as assumed for typical errors."""
     shares = np.cumsum(1 / np.arange(1, size + 1))
     drawn = bits.words(count) / 2.0**64 * shares[-1]
     return np.minimum(np.searchsorted(shares, drawn), size - 1)
@@ -143,7 +143,7 @@ def _people(table: Table, user: str, whose: Any) -> list[Any]:
 
 
 def _relation(kinds: Mapping[str, str], columns: dict[str, list[Any]]) -> Any:
-    """Make a relation with columns of these kinds."""
+    """Make a DuckDB relation from these columns, each cast to its kind."""
     texts: dict[str, Any] = {}
     parts = []
     for place, (name, values) in enumerate(columns.items()):

@@ -102,7 +102,7 @@ def about_candidates(bounds: str | None = None, *, other: str | None = None) -> 
 def about_types(
     table: Table, column: str, public: Candidates, *, name: str, listed: Sequence[Any] | None = None
 ) -> Sentences:
-    """Warn about candidates that the column's declared type or its owner's list rules out."""
+    """Warn about candidates that the column's declared type or the data owner's list rules out."""
     mixed: Sentences = ()
     if public.may_name_periods:
         mixed = _about_mixed_periods(table, column, public.keys, name=name)
@@ -138,7 +138,7 @@ def about_period(table: Table, column: str, public: Candidates) -> Sentences:
 
 
 def _about_numbers(column: str, public: Candidates) -> Sentences:
-    """Explain what numbers mean in a column of texts."""
+    """Explain what a candidate that is a number means in a column of texts."""
     pairs = zip(public.labels, public.keys, strict=True)
     number = next(
         (label for label, key in pairs if isinstance(key, str) and not isinstance(label, str)), None
@@ -152,7 +152,7 @@ def _about_numbers(column: str, public: Candidates) -> Sentences:
 
 
 def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sentences:
-    """Explain what names of periods mean in a column of texts."""
+    """Explain what the name of a period, such as a month, means in a column of texts."""
     period = table.period_named(column, words)
     if period is not None and table.is_text:
         return (
@@ -170,7 +170,7 @@ def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sen
 def _about_mixed_periods(
     table: Table, column: str, words: Sequence[Any], *, name: str
 ) -> Sentences:
-    """Warn if texts name periods of several kinds: a column of texts is then not counted by period."""
+    """Warn if ``words`` name periods of several kinds: a column of texts is then not counted by period."""
     kinds = table.periods_mixed(column, words)
     if not kinds:
         return ()
@@ -183,7 +183,7 @@ def _about_mixed_periods(
 def about_condition(
     table: Table, condition: Condition, listed: Mapping[str, Sequence[Any]]
 ) -> Sentences:
-    """Warn about values in a condition that no row can have, by the declared type or the owner's list."""
+    """Warn about a condition's values that no row can have, by the declared type or the owner's list."""
     doubts: list[str] = []
     for each in comparisons(condition):
         doubts += _about_mixed_periods(table, each.column, period_words(each), name="where")
@@ -207,7 +207,7 @@ _HIGH_DELTA = Fraction(1, 1000)
 
 
 def about_price(guarantee: Guarantee, people: int | None) -> Sentences:
-    """Warn about a guarantee that protects little."""
+    """Warn if ε or δ is so large that the guarantee protects little."""
     figures, said = guarantee.figures, list[str]()
     epsilon, delta = figures.get("epsilon", 0), figures.get("delta", 0)
     if epsilon > _HIGH_EPSILON:
@@ -226,13 +226,13 @@ def about_price(guarantee: Guarantee, people: int | None) -> Sentences:
 
 
 def _answers(answer: Any) -> list[Any]:
-    """Return everything that an answer names, in all groups."""
+    """Return a flat list of all values in an answer, including those of every group."""
     parts = answer.values() if isinstance(answer, Mapping) else (answer,)
     return [each for part in parts for each in (part if isinstance(part, tuple) else (part,))]
 
 
 def about_ends(lower: Any, upper: Any) -> Callable[[Any], Sentences]:
-    """Warn about an answer at one of its public bounds."""
+    """Return a function that warns if an answer equals one of the public bounds."""
 
     def after(answer: Any) -> Sentences:
         at_an_end = [end for end in (lower, upper) if end in _answers(answer)]
@@ -246,7 +246,7 @@ def about_ends(lower: Any, upper: Any) -> Callable[[Any], Sentences]:
 
 
 def about_other(label: str) -> Callable[[Any], Sentences]:
-    """Explain the answer that stands for all values not on the list."""
+    """Return a function that explains the answer ``label``, which stands for all values not on the list."""
 
     def after(answer: Any) -> Sentences:
         if label not in _answers(answer):
@@ -257,7 +257,7 @@ def about_other(label: str) -> Callable[[Any], Sentences]:
 
 
 def about_texts(table: Table, condition: Condition) -> Sentences:
-    """Explain what names of periods in a condition mean in columns of texts."""
+    """Explain what the names of periods in a condition mean in columns of texts."""
     said = (
         sentence
         for each in comparisons(condition)
@@ -267,7 +267,7 @@ def about_texts(table: Table, condition: Condition) -> Sentences:
 
 
 def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str | None) -> Sentences:
-    """State what counts in columns without a declared type, and in a list with a stated type."""
+    """State which values count in columns without a declared type, or in a list read as type ``read_as``."""
     if read_as is not None:
         return (f"The list is read as {read_as}: values of other types are left out.",)
     return tuple(
@@ -278,7 +278,7 @@ def about_undeclared(table: Table, columns: Sequence[str | None], read_as: str |
 
 
 def about_several(per_person: str) -> Sentences:
-    """State which number counts if a person may have several."""
+    """State which value counts for a person who has several."""
     return (
         f"A person with several values counts with {PER_PERSON[per_person]} (per_person={per_person!r}).",
     )
@@ -290,7 +290,7 @@ def about_values(bounds: str, *, outside: str) -> Sentences:
 
 
 def about_magnitudes(most: object, *, several: bool) -> Sentences:
-    """State which magnitude a person counts with; ``several`` if a person may have more than one."""
+    """State which magnitude counts for a person; ``several`` means that a person may have more than one."""
     said = (
         f"A value counts by its magnitude, whatever its sign; one beyond {most} counts as {most}.",
     )
@@ -313,7 +313,7 @@ def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
 
 
 def about_kept(asked: int, named: int) -> Sentences:
-    """Describe values that come from the data, if each person has one value."""
+    """Describe values kept from the data; say so if fewer were named than asked for."""
     said = (
         "The candidates are the values with enough people to be named safely at this ε and δ; "
         "missing values are left out.",
@@ -326,7 +326,7 @@ def about_kept(asked: int, named: int) -> Sentences:
 
 
 def about_values_each(most: int) -> Sentences:
-    """Describe values that come from the data, if each person counts with a few values."""
+    """Explain how values in the data are weighed if each person counts with at most ``most`` of them."""
     return (
         f"A person counts with at most {counted(most, 'value')}, drawn at random from theirs. Each "
         "person who counts with t values adds 1/√t to the weight of each. The heaviest values are named "
@@ -337,7 +337,7 @@ def about_values_each(most: int) -> Sentences:
 def about_found_groups(
     by: str, *, one: bool, weighed: tuple[int, int, int, int] | None = None
 ) -> Sentences:
-    """Describe groups found in the data; for weights, also the bound and how many people a group needs."""
+    """Describe groups found in the data; if ``weighed``, also state how many people a group needs."""
     how = (
         " To find them, each person counts in one of their groups, drawn at random." if one else ""
     )
@@ -366,7 +366,7 @@ def about_chosen_bound(most: int, epsilon: Fraction, covered: Fraction) -> Sente
 
 
 def about_method(method: str, *, in_cluster: bool = False) -> Sentences:
-    """Explain how several values were chosen, if no method was given."""
+    """Explain why several values are chosen by ``method``, if the question names no method."""
     why = "follows from k, the neighbour relation and the budget's unit, not from the data"
     if in_cluster:
         why = "is the one that runs in the cluster, where the candidates are"
@@ -374,7 +374,7 @@ def about_method(method: str, *, in_cluster: bool = False) -> Sentences:
 
 
 def about_order(ordered: float, unordered: float) -> Sentences:
-    """State how much accuracy the order costs, if the answer could be a set without order."""
+    """State how much accuracy releasing the order costs: the error bounds with and without the order."""
     with_it, without = (of_people(math.ceil(error)) for error in (ordered, unordered))
     return (
         f"Releasing the order costs accuracy: with the order the answer is off by {with_it} at worst, "
@@ -412,7 +412,7 @@ def about_unequal_scores(
 
 
 def about_scores(range_distance: Fraction, *, checked: bool = False) -> Sentences:
-    """Describe scores with one stated sensitivity."""
+    """Describe scores that share one sensitivity or range distance."""
     tried = "; no data set made of the example rows contradicts this" if checked else ", unchecked"
     return (
         f"One person changes the difference of two scores by at most {range_distance}, as stated{tried}.",

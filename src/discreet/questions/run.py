@@ -41,13 +41,13 @@ class NeverMatchesWarning(UserWarning):
 
 
 class SpendingLedger(Protocol):
-    """The part of a ledger that a question uses."""
+    """The methods of a ledger that a question uses."""
 
     def spend(self, dataset: str, event: Event, *, purpose: str) -> Any:
-        """Commit a spend, or raise; the release carries the entry that is returned."""
+        """Commit a spend and return its entry for the release; raise if it cannot be committed."""
 
     def fail(self, entry: Any) -> Any:
-        """Mark an entry's release as failed; the spend stays."""
+        """Mark the release of this entry as failed; its cost stays spent."""
 
 
 AnyLedger: TypeAlias = SpendingLedger | str | Path
@@ -59,7 +59,7 @@ class Resuming:
     """A release that can be resumed after an interruption, because its answer is stored before it is shown.
 
     Attributes:
-        entry: the spend of an earlier run that paid for it; None if nothing was paid.
+        entry: the ledger entry of an earlier run that paid for this release; None if no run has paid.
     """
 
     entry: Any = None
@@ -67,7 +67,7 @@ class Resuming:
 
 @contextmanager
 def opened(ledger: AnyLedger | None) -> Iterator[Any]:
-    """Open the ledger, or yield None without one."""
+    """Yield the ledger, opened first if it is given as an address; yield None without a ledger."""
     if not isinstance(ledger, str | Path):
         yield ledger
         return
@@ -122,7 +122,7 @@ def run(
 
 
 def _meter(ledger: Any, dataset: str | None, event: Event, before: Any) -> Meter | None:
-    """Return the budget after the payment; the answer is paid for, so no error may occur here."""
+    """Return the meter after the payment; None after any error, because the answer is already paid for."""
     with suppress(Exception), opened(ledger) as open_ledger:
         if before is not None:
             return meter_of(before, event, paid=False)
@@ -131,7 +131,7 @@ def _meter(ledger: Any, dataset: str | None, event: Event, before: Any) -> Meter
 
 
 def meter_of(budget: Any, event: Event, *, paid: bool) -> Meter:
-    """Make the meter of a budget for an event, before or after the payment."""
+    """Return a payment's meter: spent before, cost, left after; ``paid`` if ``budget`` already counts it."""
     this = ACCOUNTANTS[budget.accountant].amount(event.under(budget.neighbours)).cost
     left = budget.remaining.cost - (0 if paid else this)
     spent = budget.total.cost - (this if paid else 0)
@@ -142,7 +142,7 @@ def meter_of(budget: Any, event: Event, *, paid: bool) -> Meter:
 def answered(
     plan: Plan, reading: Reading, bits: Bits, watch: Watch
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Run a plan, and any that follows, after the payment; return the release's fields and its rules."""
+    """Run a paid plan and any plan that follows from its answer; return the release's fields and rules."""
     watch("reading", 0, 1)
     counted = reading(watch)
     found: list[Found] = []
@@ -170,7 +170,7 @@ def paid(
     guarantee: Guarantee | None = None,
     resuming: Resuming | None = None,
 ) -> tuple[T, dict[str, Any]]:
-    """Pay for an event, then do the work; return its result and the cost that the release states."""
+    """Pay for an event, then call ``work``; return its result and the release's fields about the payment."""
     require_counted(ledger, dataset)
     guarantee = guarantee or guarantee_of(event)
     entry = None if resuming is None else resuming.entry

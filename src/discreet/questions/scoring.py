@@ -66,7 +66,7 @@ class Sensitivity:
 
 
 def count_sensitivity(neighbours: str) -> Sensitivity:
-    """Return the sensitivity of counts: one person moves all of them by 0 or 1, in one direction."""
+    """Return the sensitivity of counts: each moves by at most 1, all in one direction under add-remove."""
     return Sensitivity(1, neighbours == ADD_REMOVE, "mode", neighbours)
 
 
@@ -78,7 +78,7 @@ def quantile_sensitivity(level: Fraction, neighbours: str) -> Sensitivity:
 
 
 def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
-    """Return a mechanism's guarantee with its proof, extended by the proof of the scores' sensitivity.
+    """Return a mechanism's guarantee, with the proof of the scores' sensitivity added to its own proof.
 
     For the three selections in the Coq file ``selections``, one theorem leads from the table to the answer.
     For other mechanisms the sensitivity is a separate step of the proof.
@@ -96,7 +96,7 @@ def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
 
 
 def level_of(at: object, *, name: str = "at") -> Fraction:
-    """Check a quantile's level, strictly between 0 and 1."""
+    """Check that a quantile's level is strictly between 0 and 1, with a denominator of at most a million."""
     level = probability(name, at)
     if not 0 < level < 1 or level.denominator > LARGEST_DENOMINATOR:
         raise ParameterError(
@@ -118,7 +118,7 @@ def label_of(level: Fraction) -> str:
 
 
 def count_scores(people: Counts, *, neighbours: str) -> Scores:
-    """Return one row of counts as scores."""
+    """Make scores from counts of people, one count for each candidate."""
     return _scores(people, count_sensitivity(neighbours))
 
 
@@ -146,12 +146,12 @@ def quantile_values(people: Counts, level: Fraction) -> Counts:
 
 
 def quantile_scores(people: Counts, level: Fraction, *, neighbours: str) -> Scores:
-    """Return one row of counts, the people at each grid point, as scores for a quantile."""
+    """Return the quantile scores of grid points from the number of people at each of them."""
     return _scores(quantile_values(people, level), quantile_sensitivity(level, neighbours))
 
 
 def choices(chooser: Mechanism, values: Counts, distance: int | Fraction, bits: Bits) -> list[int]:
-    """Choose once in each row of scores at this range distance; a single row is drawn as in ``select``."""
+    """Choose one index in each row of scores at this range distance; draw a single row as ``select`` does."""
     if len(values) == 1:
         return [chooser._choose(Scores(values[0], range_distance=distance), bits)]
     rows = ScoreRows(values, range_distance=distance)
@@ -177,7 +177,9 @@ def count_promise(epsilon: Fraction) -> PureDP:
 
 
 def within(epsilon: Fraction) -> int:
-    """Return the least t with Pr[|noise| > t] ≤ 5 %, from Pr[|Z| > t] = 2λ^(t+1)/(1 + λ), λ = e^{−ε}.
+    """Return the least t such that the noise Z of a count lies outside ±t with probability at most 5 %.
+
+    The probability is Pr[|Z| > t] = 2λ^(t+1)/(1 + λ) with λ = e^{−ε}.
 
     Example:
         >>> within(Fraction(1)), within(Fraction(1, 10))
@@ -189,7 +191,7 @@ def within(epsilon: Fraction) -> int:
 
 
 def require_gap(mechanism: Mechanism, candidates: int) -> None:
-    """Raise an error unless the lead is free for this mechanism and there is a runner-up."""
+    """Raise an error unless this mechanism releases the lead at no extra cost and there is a runner-up."""
     if not mechanism.facts.free_gap:
         free = [name for name, make in MECHANISMS.items() if make(epsilon=1).facts.free_gap]
         raise ParameterError(

@@ -43,7 +43,7 @@ _OPTIMIZE = {"max": "large scores are good", "min": "small scores are good"}
 
 
 def one_or_several(name: str, given: Any) -> Fraction | tuple[Fraction, ...]:
-    """Check a sensitivity, or one for each candidate."""
+    """Check one sensitivity, or a list with one for each candidate; return exact numbers."""
     if not isinstance(given, list | tuple):
         return positive_distance(name, given)
     Scores([0] * len(given) or [0], sensitivity=given)
@@ -55,10 +55,10 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
     """The candidate with the best ``score(data, candidate)``, chosen privately.
 
     The guarantee is only as good as the stated sensitivity. With ``example_rows``, the sensitivity is first
-    checked on all small data sets made of these rows. If one of them breaks it, the question is refused and
-    nothing is spent. If the score function raises an error on the data, that error is replaced, because it
-    may quote the data: try the function on made-up data first. The function gets the whole table, so
-    ``where`` is not allowed.
+    checked on all small data sets made of these rows. If they contradict it, the question is refused and
+    nothing is spent. If the score function raises an error on the data, the error's message is withheld,
+    because it may quote the data: try the function on made-up data first. The function gets the whole table,
+    so ``where`` is not allowed.
 
     Price: one choice at ε, with noise for the stated sensitivity; the mechanism's own theorem covers it.
 
@@ -132,7 +132,7 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
         return f"best by {self.score}" if isinstance(self.score, str) else "best by a custom score"
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan one choice by the scores; example rows are used to check the stated sensitivity."""
+        """Plan one choice by the scores; first check the stated sensitivity on any example rows."""
         if setting.where is not None:
             raise ParameterError("a custom score reads the whole table: leave ⟨where⟩ out")
         return self.planned(setting.data, setting.neighbours)
@@ -202,9 +202,9 @@ def plan_by_scores(
     rules: Sentences,
     bounded: bool = True,
 ) -> Plan:
-    """Plan one choice among scores; ``form`` has the same candidates and sensitivities, with zeros as scores.
+    """Plan one choice among scores; ``form`` has the same sensitivities, but zeros as scores.
 
-    ``bounded`` is False if the number of scores is known only once they are read.
+    If ``bounded`` is False, the number of scores is known only once they are read, and ``form`` has just one.
     """
 
     def choose(scores: Scores, bits: Bits) -> Iterable[Found]:
@@ -246,7 +246,7 @@ def _about(form: Scores, epsilon: Fraction, *, checked: bool = False) -> Sentenc
 
 
 def _maker(data: Any) -> Callable[[list[dict[str, Any]]], Any]:
-    """Return a function that makes data sets like ``data``, with its declared columns; no row is read."""
+    """Return a function that makes data sets with the type and columns of ``data``; no row is read."""
     module = type(data).__module__.partition(".")[0]
     if module == "polars" and hasattr(data, "collect_schema"):
         import polars as pl
@@ -283,7 +283,7 @@ class FromScores(Question):
     """The candidate with the best precomputed score; this question needs a file of scores, not a table."""
 
     def plan(self, setting: Setting) -> Plan:  # noqa: ARG002 - same as others
-        """Refuse: the scores are in a separate file."""
+        """Raise an error: precomputed scores come from a file, not from a table."""
         raise ParameterError("precomputed scores cannot be asked of a table")
 
     def planned(
@@ -297,7 +297,7 @@ class FromScores(Question):
     ) -> Plan:
         """Plan one choice among the labels and scores that ``read`` returns.
 
-        ``steps`` are the public sensitivities in the file, next to the scores.
+        ``steps`` are the public sensitivities in the file; None if the sensitivity is in ``stated``.
         """
         if steps is not None:
             stated = {**stated, "sensitivity": steps}
@@ -343,10 +343,11 @@ def select_from_file(
 ) -> TableRelease:
     r"""Choose the candidate with the largest score in a file, privately.
 
-    With ``optimize="min"`` the smallest score wins, which suits mistakes, distances or costs. If no
-    sensitivity is given, the file's column ``sensitivity`` has one for each candidate: that column is public
-    and read before anything is paid, and ``unequal`` determines how scores are then compared. The file is
-    read by :mod:`discreet._tables.score_files`, as in ``compare``, ``plan`` and the explorer.
+    With ``optimize="min"`` the smallest score wins, which suits mistakes, distances or costs. Without
+    ``sensitivity`` and ``range_distance``, the file must have a column ``sensitivity`` with one for each
+    candidate. This column is public and read before anything is paid; ``unequal`` then determines how scores
+    are compared. The file is read by :mod:`discreet._tables.score_files`, as in ``compare``, ``plan`` and the
+    explorer.
 
     Example:
         >>> import tempfile

@@ -1,4 +1,4 @@
-"""Check a stated sensitivity on all small data sets; two neighbours that break it are the witness.
+"""Check a stated sensitivity on all small data sets; a witness is two neighbours that contradict it.
 
 Stating too low a sensitivity is the most common mistake with custom scores. The check looks at example rows
 that the user makes up, never at the data, so its verdict may be shown and costs nothing. It can refute a
@@ -39,16 +39,16 @@ class SensitivityWitness:
 
 @dataclass(frozen=True, slots=True)
 class SensitivityCheck:
-    """The result of trying small data sets.
+    """The result of checking a stated sensitivity on small data sets.
 
     Attributes:
-        holds: whether no data set that was tried contradicts the statement.
-        measured: the largest change of one score that was found.
+        holds: True if no data set that was tried contradicts the stated sensitivity.
+        measured: the largest change of any one score.
         range_distance: the largest distance by which two scores moved apart.
         monotonic: whether all scores always moved the same way.
         data_sets: how many data sets were tried.
-        witness: if the statement fails, the neighbours that show it.
-        changes: if sensitivities differ, the largest change of each candidate's score.
+        witness: two neighbours that contradict the stated sensitivity; None if it holds.
+        changes: the largest change of each candidate's score; empty if one sensitivity was stated for all.
 
     Example:
         >>> def people(data, diagnosis):
@@ -96,16 +96,16 @@ def check_sensitivity(
     people: int = 3,
     make: Callable[[list[dict[str, Any]]], Any] = list,
 ) -> SensitivityCheck:
-    """Try every data set of up to ``people`` people made of example rows, and every neighbour of it.
+    """Check a stated sensitivity on all pairs of small neighbouring data sets made of example rows.
 
     Args:
         score: the score of a candidate on a data set, ``score(data, candidate)``.
         candidates: the candidates to score.
-        rows: example rows, each a mapping from column to value; the few kinds of row that matter are enough.
-        sensitivity: the stated sensitivity of every score, or a list with one for each.
+        rows: example rows, each a mapping from column to value; one row of each kind that matters is enough.
+        sensitivity: the stated sensitivity of every score, or a list with one for each candidate.
         user: the column that identifies people, if the score uses it.
         rows_per_person: each person has at most this many rows.
-        people: the largest number of people.
+        people: the largest number of people in a data set.
         make: turns a list of rows into a data set for ``score``.
 
     Example:

@@ -1,8 +1,8 @@
 """A question that follows another: the first one's answer becomes a field of the second.
 
-This finds groups without a public list, and unknown bounds on groups per person. Both questions together have
-one price, known before anything is paid: the second is planned for the most expensive answer of the first.
-``docs/proofs/groups-from-the-data.md`` proves it.
+This is how groups are found without a public list, and how a bound on groups per person is chosen. Both
+questions together have one price, known before anything is paid: the second is planned for the most expensive
+answer of the first. ``docs/proofs/groups-from-the-data.md`` proves the guarantee.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ _MOST_LISTED = 1_000_000
 
 @value
 class _First(Question):
-    """A question about the groups of a column, asked before another one."""
+    """A question about the groups of a column that is asked before another question."""
 
     by: str = field("The column of the groups.", kw_only=False, check=column_named, takes="COLUMN")
     where: str | None = field("Only rows for which this holds.", default=None, takes="CONDITION")
 
     @abstractmethod
     def dearest(self, setting: Setting, second: Question) -> list[Any]:
-        """Return a few answers; one of them makes the following question as expensive as it can be.
+        """Return a few possible answers; one of them makes the second question as expensive as it can be.
 
         ε is the same for all answers, and δ is a convex function of the number of groups in which a person
         counts, so either the smallest or the largest number costs the most
@@ -87,7 +87,7 @@ class FoundGroups(_First, kind="groups"):
     )
 
     def dearest(self, setting: Setting, second: Question) -> list[Any]:
-        """Return two answers: as many groups as a person may count in, and a single group."""
+        """Return sample answers: as many groups as a person may count in, and one group if that is fewer."""
         kind = setting.opened(tells_apart=(self.by,)).kind(self.by, name="by")
         if kind not in EXAMPLES:
             raise refuse("by", self.by, "a column of texts, whole numbers, decimals or dates")
@@ -99,7 +99,7 @@ class FoundGroups(_First, kind="groups"):
         return [groups, groups[:1]] if most > 1 else [groups]
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan to find groups; public facts decide if a person counts in one, or has weights in several."""
+        """Plan to find groups; public facts decide if people count in one group or are weighed in several."""
         setting = setting.narrowed(self.where)
         table = setting.opened(tells_apart=(self.by,))
         if not table.engine.finds_groups:
@@ -179,7 +179,7 @@ class ChosenBound(_First, kind="groups_per_person"):
     groups: Labels = field("The public groups.", check=labels, takes="LIST")
 
     def dearest(self, setting: Setting, second: Question) -> list[Any]:  # noqa: ARG002 - same as others
-        """Return two answers, all groups and a single group; one of them costs the most."""
+        """Return two possible bounds, the number of all groups and 1; one of them costs the most."""
         return sorted({len(self._rows(setting).groups), 1}, reverse=True)
 
     def _rows(self, setting: Setting) -> Rows:
@@ -194,7 +194,7 @@ class ChosenBound(_First, kind="groups_per_person"):
         )
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan to choose the bound from all possible numbers of groups, as a quantile."""
+        """Plan to choose the bound privately, as a quantile of the number of groups per person."""
         if setting.user is None:
             raise ParameterError("⟨groups_per_person⟩ needs ⟨by⟩ and ⟨user⟩")
         setting = setting.narrowed(self.where)
@@ -298,7 +298,7 @@ class Then(Question, kind="then"):
 
 
 def in_found_groups(question: Grouped) -> Then:
-    """Handle ``by`` without ``groups``: use part of ε, and δ, to find the groups; then ask the question."""
+    """Return a question that uses δ and part of ε to find the groups of ``by``, then asks ``question``."""
     assert question.by is not None
     part = _FINDING if question.groups_share is None else Fraction(question.groups_share)
     finding = FoundGroups(
@@ -313,7 +313,7 @@ def in_found_groups(question: Grouped) -> Then:
 
 
 def in_bounded_groups(question: Grouped) -> Then:
-    """Handle ``groups_per_person="choose"``: use part of ε to choose the bound; then ask the question."""
+    """Return a question that uses part of ε to choose ``groups_per_person``, then asks ``question``."""
     assert question.by is not None
     part = _CHOOSING if question.groups_share is None else Fraction(question.groups_share)
     bound = ChosenBound(

@@ -273,7 +273,7 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
 
 
 def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighings | None:
-    """Return the rule that keeps values, if it can name rarer values than the margin of ``Limits`` allows.
+    """Return the rule that keeps values if it can name rarer values than ``Limits.margin`` allows, else None.
 
     No data is used. Half of ε pays for keeping values and half for choosing among those kept. If each person
     has one value, values are kept by their number of people; if people have several, up to a bound, values
@@ -304,7 +304,7 @@ def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighings | None:
 def planned_of_kept(
     question: TopK, asking: Asking, what: str, keeping: Keeping | Weighings
 ) -> Plan:
-    """Plan to name the k most common of the values that may be named, or all of them if there are fewer."""
+    """Plan to name the k most common of the values that may be named, or all of these if fewer than k."""
     column, k, inner = question.column, question.k, asking.inner
     share = question.counting_share
     epsilon = asking.epsilon_each * (1 - share)
@@ -360,7 +360,7 @@ def planned_of_kept(
     def pick_stated(
         counted: list[list[tuple[Any, int]]], bits: Bits
     ) -> Iterable[tuple[list[tuple[Any, int]], Found]]:
-        """Pick on stated data: everybody counts with as many values as allowed, in both rounds."""
+        """Pick from assumed counts, as if everybody counted with as many values as allowed in both rounds."""
 
         def stated(values: list[tuple[Any, int]], named: Collection[Any] = ()) -> PeopleByShare:
             return [((label, most), number) for label, number in values if label not in named]
@@ -404,12 +404,12 @@ def joint_distance(k: int, neighbours: str, *, one_value: bool) -> int:
 
 
 def best_method(k: int, distance: int, joint: int, *, concentrated: bool) -> str:
-    """Return the most accurate method, by the noise that each needs; no data is used.
+    """Return the most accurate method, judged by the noise that each method needs; no data is used.
 
     One-shot noise has the scale k·d/ε; the joint choice has the scale d'/ε. In the joint choice the losses of
     k ranks add up in the exponent, and both methods are about equally accurate if the joint scale is half of
-    the other. If the ledger adds up ρ, k choices at the same cost need a scale of only √k·d/ε and are rarely
-    worse, with or without the order: ``benchmarks/results/top_k.md``.
+    the one-shot scale. If the ledger adds up ρ, peeling at the same cost needs a scale of only √k·d/ε and is
+    rarely less accurate, with or without the order: ``benchmarks/results/top_k.md``.
     """
     if concentrated:
         return PEELING
@@ -425,7 +425,10 @@ def jointly(
     one_value: bool,
     sets: bool = False,
 ) -> tuple[Chooser, Part, str]:
-    """Choose all k at once, by the exponential mechanism over ordered tuples of candidates, or over sets."""
+    """Return a function that chooses all k at once by the exponential mechanism, its guarantee and its name.
+
+    It chooses among ordered tuples of k candidates or, with ``sets``, among sets of k.
+    """
     if mechanism is not None:
         raise ParameterError(
             "⟨mechanism⟩ needs peeling; the joint choice is an exponential mechanism of its own"
@@ -454,7 +457,7 @@ def way_to_choose(
     *,
     besides: str | None = None,
 ) -> tuple[Chooser, Part, str]:
-    """Return the function that chooses, the guarantee and number of its rounds, and its name."""
+    """Return the function that chooses, its guarantee for each round, the number of rounds, and its name."""
     if method == PEELING:
         made = mechanism_at(mechanism, epsilon / k, besides=besides)
         part = made.promise_at(Fraction(distance)), k
@@ -483,7 +486,7 @@ def way_to_choose_by_counts(
     *,
     besides: str | None = None,
 ) -> tuple[Chooser, Part, str]:
-    """Do the same as ``way_to_choose`` for numbers of people, with the proof from the table to the answer."""
+    """Do the same as ``way_to_choose`` for counts of people, with a proof that starts from the table."""
     draw, (promise, rounds), name = way_to_choose(
         method, mechanism, epsilon, k, moved.range_distance, besides=besides
     )
@@ -496,7 +499,7 @@ def way_to_choose_by_counts(
 def peeled(
     people: Counts, mechanism: Mechanism, k: int, distance: int | Fraction, bits: Bits
 ) -> list[list[int]]:
-    """Choose ``k`` times without replacement, by ``mechanism`` among those left, in every row at once."""
+    """Choose ``k`` times in every row, each time by ``mechanism`` among the candidates left in that row."""
     left = np.tile(np.arange(people.shape[1]), (len(people), 1))
     rows, rounds = np.arange(len(people)), []
     for _ in range(k):
@@ -513,5 +516,5 @@ def peeled(
 def one_shot(
     people: Counts, epsilon: Fraction, k: int, distance: int | Fraction, bits: Bits
 ) -> list[int]:
-    """Return the ``k`` largest counts in order, after exponential noise of scale k·d/ε is added to each."""
+    """Return the indices of the ``k`` largest counts in order, after exponential noise of scale k·d/ε."""
     return noisy_first(Gaps(people, scale=k * distance / epsilon), k, bits)

@@ -70,7 +70,7 @@ class Limits:
         epsilon: ε of each round.
         delta: δ of each round.
         considered: k̄, the length of the list of values that compete.
-        touched: the most values of the list that one person can bring in or push out.
+        touched: the most values that one person can bring into the list or push out of it.
     """
 
     epsilon: Fraction
@@ -93,9 +93,9 @@ class Limits:
 
 
 def step_limits(epsilon: Fraction, delta: Fraction, neighbours: str) -> tuple[Fraction, Fraction]:
-    """Convert ε and δ to those for adding or removing one person.
+    """Convert ε and δ under this relation to those for adding or removing one person.
 
-    Replacing a person is two steps: (2ε', δ'(1 + e^ε')) with ε' = ε/2.
+    Replacing a person is two such steps, which together cost (2ε', δ'(1 + e^ε')); here ε' = ε/2.
 
     Example:
         >>> step_limits(Fraction(1), Fraction(1, 10), "add-remove")
@@ -120,10 +120,10 @@ KEPT_BY: dict[str, str] = {
 
 
 def keeping_at(epsilon: Fraction, delta: Fraction, neighbours: str) -> Keeping:
-    """Return the rule that keeps groups or values, if each person counts in one.
+    """Return the rule for keeping groups or values if each person counts in only one of them.
 
-    A replaced person may leave one group and enter another: two coins are flipped, each with half of ε and
-    half of δ.
+    A replaced person may leave one group and enter another. This affects the coin flips of two groups, so
+    each flip gets half of ε and half of δ.
     """
     coins = 2 if neighbours == REPLACE else 1
     return Keeping(epsilon / coins, delta / coins)
@@ -137,7 +137,7 @@ BY_WEIGHTS = "kept by the weights of their people"
 def weighings_for(
     keeping: Keeping, epsilon: Fraction, delta: Fraction, neighbours: str, groups: int
 ) -> Weighings | None:
-    """Return the weighting rule, if it can name smaller groups than counting each person in one group.
+    """Return the weighting rule, or None if it cannot name smaller groups than counting each person in one.
 
     No data is read. Both rules are compared by how many people a group needs to be named with probability one
     half, if everybody counts in as many groups as allowed.
@@ -149,7 +149,7 @@ def weighings_for(
 
 
 PeopleByShare = list[tuple[tuple[Any, int], int]]
-"""Entries ``((label, number), people)``: how many people with this label count with ``number`` in all."""
+"""Entries ``((label, number), people)``: this many people have the label and count with ``number`` labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class GroupShares:
 
 
 def read_shares(table: Table, rows: Rows) -> GroupShares:
-    """Read the input of the first round, and prepare the second round."""
+    """Read the input of the weighting rule's first round, and prepare to read that of the second."""
     assert rows.by is not None
     kind = table.kind(rows.by)
 
@@ -223,7 +223,7 @@ def limits_for(
 def choose(
     values: list[tuple[Any, int]], limits: Limits, rounds: int, bits: Bits
 ) -> list[tuple[Any, int]]:
-    """Choose up to ``rounds`` of the values, in order, with their counts; fewer if "nothing" wins.
+    """Choose up to ``rounds`` of the values, and return them in order with their counts; stop at "nothing".
 
     ``values`` are the ``considered + 1`` most common with their counts, the most common first.
     """
@@ -258,9 +258,9 @@ def accuracy_of_named(
     pick: Callable[[Any, Bits], Iterable[tuple[list[tuple[Any, int]], Found]]],
     places: int,
 ) -> Accuracy:
-    """Return how far the named values fall short on stated data.
+    """Return the accuracy of the named values on typical data, with counts proportional to 1, 1/2, 1/3, ...
 
-    No bound is proved for all data: if few people share a value, none is named.
+    No bound is proved for all data, because no value is named if few people share each value.
     """
     people = asking.people
 

@@ -1,4 +1,4 @@
-"""A question in the form of custom code: blocks of people vote, and the votes are counted privately."""
+"""A vote among blocks of people: custom code casts each block's vote, and the winner is chosen privately."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from discreet.scores import Scores
 RANGE_DISTANCE = 2
 """One person moves the vote of one block from one candidate to another: ``docs/proofs/votes.md``."""
 AGREEING = Fraction(7, 10)
-"""The share of blocks that typical figures assume to agree."""
+"""The share of blocks that are assumed to agree in typical figures."""
 FEWEST_PEOPLE = 10
 """Blocks with fewer people rarely find the best candidate, so no smaller ones are recommended."""
 _REHEARSED = 20
@@ -61,18 +61,17 @@ _SEPARATE = "no block learns of the rows or the votes of another"
 
 
 def recommended_blocks(epsilon: Number, candidates: int, people: int | None = None) -> int:
-    """Recommend a number of blocks, so that a lead of a fifth of them decides and each has enough people.
+    """Recommend a number of blocks: enough for a lead of a fifth to decide, few enough for 10 people in each.
 
     Only public facts are used: the lead that decides 19 times out of 20 follows from ε and the number of
     candidates; the size of a block follows from the stated number of people. If there are too few people for
-    both, a block gets 10 of them. Too few blocks could not outvote the noise, however well each of them
-    votes.
+    both, each block gets about 10. Even if every block votes well, too few blocks cannot outvote the noise.
 
     Args:
         epsilon: ε of the choice.
         candidates: how many candidates there are.
-        people: about how many people the table has; 1,000 by default. A block gets at least 10 of them if
-            that leaves two blocks.
+        people: about how many people the table has; 1,000 by default. Blocks get at least 10 people each,
+            unless that leaves fewer than two blocks.
 
     Example:
         >>> recommended_blocks(1, 3), recommended_blocks(1, 3, people=178), recommended_blocks(4, 3)
@@ -91,18 +90,18 @@ def recommended_blocks(epsilon: Number, candidates: int, people: int | None = No
 
 @value
 class Vote(Question, kind="vote", label="Most votes of blocks"):
-    """The candidate that wins a vote among blocks of people, by a custom function.
+    """The candidate that wins a vote among blocks of people; a custom function casts the vote of each block.
 
     People are dealt into blocks at random, in secret. The function is called once for each block, with its
     rows, and returns one of the candidates, or None. Votes are counted and one candidate is chosen privately.
     The guarantee does not depend on the function.
 
     The function gets a frame of the table's own kind, or an Arrow table for a file or a database; rows are in
-    random order. It runs in a new process for each block, away from the network, from other processes and
-    from files that could be written to, where the system allows that. If it raises an error, returns
-    something else or does not end, that block does not vote, and this is not reported. The function is
-    therefore rehearsed first, on invented rows or on ``rehearse_on``, where errors are shown; nothing is paid
-    before it has voted there.
+    random order. It runs in a new process for each block; where the system allows it, this process cannot
+    reach the network, other processes or writable files. If the function raises an error, returns something
+    else or does not end, that block does not vote, and this is not reported. The function is therefore
+    rehearsed first, on invented rows or on ``rehearse_on``, where errors are shown; nothing is paid until it
+    has returned a vote there.
 
     A vote chooses what is best *for a block*: a model that needs many rows loses there to a simpler one.
 
@@ -299,7 +298,7 @@ def _promise(chooser: Mechanism) -> Guarantee:
 
 @dataclass(frozen=True, kw_only=True)
 class _Voting(Reading):
-    """The blocks of one question: the function is rehearsed before the payment; blocks vote after it."""
+    """The reading of one vote: the function is rehearsed before the payment, and blocks vote after it."""
 
     question: Vote
     setting: Setting
@@ -325,7 +324,7 @@ class _Voting(Reading):
         return votes
 
     def try_out(self) -> None:
-        """Try the statement on no rows, and the function on public rows, for which it must return a vote."""
+        """Test any query on no rows, and the function on public rows, where it must return a vote."""
         self.dealer.try_out()
         self._start()
 
@@ -369,13 +368,13 @@ def _invented(question: Vote, setting: Setting, dealing: Dealer, bits: Bits) -> 
 
 @dataclass(frozen=True)
 class _Agreement(Accuracy):
-    """The accuracy of an answer by votes; ``few`` explains why blocks may vote badly."""
+    """The accuracy of an answer by votes; ``few`` is a warning if blocks are too small to vote well."""
 
     few: str = ""
 
     @property
     def judgement(self) -> str | None:
-        """Useful, doubtful, or no better than guessing."""
+        """The judgement: useful, doubtful or no better than guessing; not useful if blocks are too small."""
         by_law = super().judgement
         return DOUBTFUL if self.few and by_law == USEFUL else by_law
 
@@ -384,7 +383,7 @@ class _Agreement(Accuracy):
 
 
 def _agreeing(number: int, size: int) -> Counts:
-    """Return the votes if seven in ten blocks agree and the others are spread evenly."""
+    """Return each candidate's votes if seven in ten blocks agree and the others are spread evenly."""
     votes: Counts = np.zeros(size, dtype=np.int64)
     votes[0] = number if size == 1 else math.ceil(AGREEING * number)
     others = number - int(votes[0])

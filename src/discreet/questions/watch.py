@@ -23,14 +23,14 @@ _MACHINE_INTEGER = 2**63
 
 
 class WatchTerms(TypedDict, total=False):
-    """Options of a watch.
+    """Options of ``SparseVector`` and ``AboveThreshold``.
 
     Attributes:
-        monotonic: whether one person moves all values in the same direction, which halves the noise.
+        monotonic: whether one person moves all values in the same direction, which requires less noise.
         noise: ``"exponential"`` (default), or ``"laplace"`` for comparison.
         threshold_share: the part of ε for the threshold's noise; by default the share that gives the least
             variance.
-        steady: whether to do the same amount of work for any values; the distribution is the same.
+        steady: whether to do the same amount of work for any values; the answers' distribution is the same.
         gap_unit: the public grid to which ``ask_gap`` rounds down; Δ by default.
         ledger: the ledger that counts the budget of ``dataset``, or its address. Without one no budget is
             counted, and ``entry`` is None.
@@ -58,8 +58,8 @@ class WatchTerms(TypedDict, total=False):
 class SparseVector:
     """Find which values of a stream cross a threshold, up to a number of crossings (sparse vector).
 
-    The budget is spent when the watch is made, before any value is seen, and no answer changes it. A value
-    may depend on the answers before it. The noise lives in this process only: a watch cannot be copied,
+    The budget is spent when the watch is made, before any value is seen, and no answer changes the cost. A
+    value may depend on the answers before it. The noise lives in this process only: a watch cannot be copied,
     pickled or used after a fork, and one that is lost with its process must be paid for again.
 
     Guarantee: ε-DP for the whole stream (``docs/proofs/above-threshold.md``); see ``CrossingRule``. Options
@@ -122,10 +122,10 @@ class SparseVector:
         self._lock = threading.Lock()
         self._process = process()
 
-    # ---- answers: what was paid for ------------------------------------------------------------
+    # ---- answers, already paid for -------------------------------------------------------------
 
     def ask(self, value: Any) -> bool:
-        """Return whether this value crosses.
+        """Return whether this value crosses the threshold, with noise on both.
 
         Example:
             >>> AboveThreshold(epsilon=1, threshold=500, sensitivity=1).ask(10**6)
@@ -144,10 +144,10 @@ class SparseVector:
         return crossed
 
     def ask_gap(self, value: Any) -> Fraction | None:
-        """Return how far this value crosses, with noise and rounded down to the unit; None if it does not.
+        """Return how far the noisy value is above the noisy threshold, rounded down; None if it is below.
 
-        It costs no more than ``ask``. On average its error is as large as the noise of the value and of the
-        threshold together; if a value crosses by chance alone, its gap is pure noise.
+        The unit of rounding is ``gap_unit``. This costs no more than ``ask``. The gap contains the noise of
+        the value and of the threshold; if a value crosses by chance alone, its gap is pure noise.
 
         Example:
             >>> watch = SparseVector(epsilon=1, crossings=2, threshold=500, sensitivity=1, gap_unit=5)
@@ -168,7 +168,7 @@ class SparseVector:
     def ask_all(self, values: Any) -> list[int]:
         """Ask about values in order until no crossings are left; return the indices of those that cross.
 
-        The watch ends with its last crossing; later values are not looked at.
+        The watch ends at its last crossing; later values are not looked at.
 
         Example:
             >>> watch = SparseVector(epsilon=1, crossings=2, threshold=500, sensitivity=1)
@@ -185,7 +185,7 @@ class SparseVector:
         return crossed
 
     def _here(self) -> threading.Lock:
-        """Return the lock that serialises questions, in the process that made this watch."""
+        """Return the lock that serialises questions; raise outside the process that made this watch."""
         if self._process != process():
             raise WatchEndedError(
                 "this watch works only in the process that made it, because its noise must not be "
@@ -194,7 +194,10 @@ class SparseVector:
         return self._lock
 
     def _taken(self) -> int:
-        """Take the remaining crossings; the caller puts them back, so an interruption ends the watch."""
+        """Set the crossings left to 0 and return the old number; an interruption thus ends the watch.
+
+        Without an interruption, the caller stores the new number.
+        """
         left, self._left = self._left, 0
         if not left:
             raise WatchEndedError(
@@ -211,7 +214,7 @@ class SparseVector:
             raise ParameterError("⟨steady=True⟩ needs values of a machine integer or float type")
         return number
 
-    # ---- what is public about it ---------------------------------------------------------------
+    # ---- public facts about a watch ------------------------------------------------------------
 
     @overload
     def guarantee(self) -> PureDP: ...
@@ -225,7 +228,7 @@ class SparseVector:
 
     @property
     def rule(self) -> CrossingRule:
-        """The public parameters, and the law of the answers."""
+        """The public parameters, with the distribution of the answers for given values."""
         return self._rule
 
     @property
@@ -239,7 +242,10 @@ class SparseVector:
         return self._entry
 
     def probabilities(self, values: Any) -> Floats:
-        """Return each value's probability of crossing first, then that of no crossing. **Not private**."""
+        """Return each value's probability of being the first to cross, then the probability of no crossing.
+
+        **Not private**.
+        """
         return self._rule.probabilities(values)
 
     def __repr__(self) -> str:

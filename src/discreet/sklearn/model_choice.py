@@ -35,7 +35,7 @@ _TARGET, _PERSON = "target", "person"
 
 
 class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Choose among estimators, or settings of one, privately and without stating a sensitivity.
+    """Choose privately among estimators, or among settings of one; no sensitivity needs to be stated.
 
     People are assigned to blocks at random. Each block cross-validates every candidate on its own rows, in
     its own process, and votes for the one with the best mean score (the first, in case of a tie).
@@ -55,14 +55,14 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         estimators: the candidates by name, or one estimator with ``param_grid``.
         param_grid: for one estimator: the settings, as for ``GridSearchCV``.
         epsilon: ε of the choice.
-        blocks: the number of blocks; the default depends on ε and the number of candidates.
+        blocks: the number of blocks; the default depends on ε, the number of candidates and ``people``.
         scoring: a scorer's name, or a function of estimator, X and y; None for the estimator's own score.
         cv: the number of folds in each block; all rows of a person are in the same fold.
         classes: the public labels of a classifier; None for the labels 0 and 1, or if the target is numeric.
         people: the approximate number of people, if that is public.
         seconds: the processor time that a block may use, in seconds.
         gigabytes: the memory that a block may use, in gigabytes.
-        neighbours: ``"add-remove"`` one person, or ``"replace"`` one.
+        neighbours: the neighbour relation, ``"add-remove"`` or ``"replace"``.
         ledger: the ledger that counts the budget of ``dataset``, or its address.
         dataset: the data set's name in the ledger.
 
@@ -138,10 +138,10 @@ class PrivateModelChoice(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         return self
 
     def plan(self, X: Any, y: Any, groups: Any = None) -> Any:  # noqa: N803 - as above
-        """Return the cost and the expected reliability of a ``fit``; read no row and spend nothing.
+        """Return the cost and the expected reliability of a ``fit``, from public facts alone; spend nothing.
 
         Args:
-            X: the rows; only the number of columns is used.
+            X: the rows; of these, only the number of columns matters.
             y: the target of each row.
             groups: the person each row belongs to; by default every row is a different person.
         """
@@ -253,8 +253,8 @@ def best_in_block(
 ) -> str | None:
     """Return the candidate with the best mean score in a block; each person is in only one fold.
 
-    If a candidate cannot be fitted (only one class, or too few rows), this raises and the block does not
-    vote.
+    If a candidate cannot be fitted (only one class, or too few rows), this raises an error, and the block
+    does not vote. If a mean score is not finite, it returns None.
     """
     y = np.asarray(rows[_TARGET].to_pylist())
     columns = [name for name in rows.column_names if re.fullmatch(r"x\d+", name)]

@@ -33,7 +33,7 @@ _LABELS = frozenset({str, bytes, bool, int, float})
 
 
 def as_array(name: str, data: Any, *, dimensions: int) -> NDArray[Any]:
-    """Return ``data`` as an array of unchanged cells; refuse it only by declared type and shape.
+    """Return ``data`` as an array of unchanged cells; refuse it only for its declared type or shape.
 
     A list declares no type, so its cells become objects: text in one cell does not change other cells.
     """
@@ -50,7 +50,7 @@ def as_array(name: str, data: Any, *, dimensions: int) -> NDArray[Any]:
 
 
 def require_table(table: Any, *, dimensions: set[int], sparse: bool) -> None:
-    """Raise if ``table`` is not a table of features by its shape and declared type; read no cell."""
+    """Raise if the shape or declared type of ``table`` is not that of a table of features; read no cell."""
     if hasattr(table, "tocsr") and not sparse:
         raise ParameterError(
             "X: a sparse table is not allowed, because the estimator does not accept one"
@@ -69,7 +69,7 @@ def require_table(table: Any, *, dimensions: set[int], sparse: bool) -> None:
 
 
 def _declared(data: Any) -> list[Any]:
-    """Return the types of a frame's columns, or the one type of a column."""
+    """Return the declared types of a frame's columns, or of a single column."""
     found: Any = data.dtypes if hasattr(data, "dtypes") else getattr(data, "dtype", "object")
     several = hasattr(found, "__iter__") and not isinstance(found, str)
     return list(found) if several else [found]
@@ -118,7 +118,7 @@ def _number(cell: object) -> float:
 
 
 def is_continuous(target: Any) -> bool:
-    """Return whether a target is declared as numbers with fractions; a list declares no type."""
+    """Return whether a target's declared type is float or decimal; False for a list, which declares none."""
     if isinstance(target, list | tuple):
         return False
     return any(_CONTINUOUS.match(str(declared)) for declared in _declared(target))
@@ -163,7 +163,8 @@ def said_yes(table: Any, cut: NDArray[np.float64]) -> Any:
     """Return a mask of the cells above the public ``cut``; NaN is not above it.
 
     For a sparse table, return a sparse matrix of the cells that are not on the same side of the cut as 0. A
-    feature and its negation have the same ``rows_told_right``, so this is equivalent and stays sparse.
+    feature and its negation get the same count from ``rows_told_right``, so this is equivalent and stays
+    sparse.
     """
     with np.errstate(invalid="ignore"):
         if isinstance(table, np.ndarray):
@@ -178,11 +179,11 @@ def said_yes(table: Any, cut: NDArray[np.float64]) -> Any:
 def rows_told_right(features: Any, target: NDArray[Any]) -> NDArray[np.int64]:
     """Count, for each feature, the rows that the best rule "yes means this, no means that" gets right.
 
-    The count is Σ over yes and no of the size of the largest class. ``features`` is a boolean array or a
-    sparse matrix of yes-or-no features. A row does not count if its label is missing or a number with a
-    fraction. Adding a row raises each score by 0 or 1, so Δ = 1 and the scores are monotonic under adding or
-    removing a row; replacing a row changes each score by at most 1. The time is proportional to the number of
-    cells (stored cells, if sparse) plus classes times features.
+    The count is the size of the largest class among the rows that say yes, plus the same for no. ``features``
+    is a boolean array or a sparse matrix of yes-or-no features. A row does not count if its label is missing
+    or a number with a fraction. Adding a row raises each count by 0 or 1, so Δ = 1 and the counts are
+    monotonic under adding or removing a row; replacing a row changes each count by at most 1. The time is
+    proportional to the number of cells (stored cells, if sparse) plus classes times features.
 
     Example:
         >>> features = np.array([[True, True], [True, False], [False, True], [False, False]])
