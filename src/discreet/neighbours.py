@@ -8,7 +8,7 @@ from discreet._exact.numbers.exact import refuse
 
 
 class Neighbours(StrEnum):
-    """A neighbour relation. It is a string, equal to its name, and is stored as that string.
+    """A neighbour relation: a string such as ``"replace"``, which is also how it is stored.
 
     Example:
         >>> Neighbours.named("replace") is Neighbours.REPLACE, Neighbours.REPLACE == "replace"
@@ -23,7 +23,7 @@ class Neighbours(StrEnum):
     def __repr__(self) -> str:
         return str.__repr__(
             self
-        )  # a separate method: Sphinx shows no default for an attribute without one
+        )  # a method, not an assignment: otherwise Sphinx does not show default values
 
     @classmethod
     def named(cls, name: object) -> Neighbours:

@@ -1,8 +1,9 @@
 """discreet's mechanisms as genuine OpenDP measurements, to be used inside an OpenDP chain.
 
-This needs the extra ``opendp``. Like every measurement made from Python callbacks, these need the features
-``contrib`` and ``honest-but-curious``; this module never enables them, but its error shows the line to add.
-Numbers are read as OpenDP reads them: a float scale, distance or score is its binary value.
+This module needs the extra ``opendp``. Like all measurements made from Python callbacks, its measurements
+need the features ``contrib`` and ``honest-but-curious``. The module never enables them, but its error message
+shows the line to add. Numbers are read as OpenDP reads them: a scale, distance or score given as a float
+stands for its exact binary value.
 
 A domain of floats may include infinities; a score that is not finite is refused when the measurement is
 invoked, as OpenDP's own selection refuses NaN.
@@ -48,14 +49,14 @@ __all__ = [
 
 _Make = TypeVar("_Make", bound=Callable[..., Any])
 _Made: TypeAlias = tuple[Callable[[Scores], Any], Callable[[Fraction], Any]]
-"""The function that chooses from scores, and the function that returns its promise at a distance."""
+"""A function that chooses from scores, and one that returns the guarantee of this choice at a distance."""
 
 
 def _with_scale_first(make: _Make) -> _Make:
-    """Put the scale before the measure: OpenDP's context searches for a parameter without a default.
+    """Wrap a constructor so that the scale comes before the measure, as OpenDP's context needs.
 
-    The context passes the value that it finds as the first argument. Callers may give scale and measure in
-    either order, because they have different types.
+    The context searches for the value of a parameter without a default and passes it as the first argument.
+    Callers may give scale and measure in either order, because they have different types.
     """
 
     @functools.wraps(make)
@@ -86,17 +87,18 @@ def make_permute_and_flip(
     scale: object = _TO_BE_FOUND,
     optimize: str = "max",
 ) -> Any:
-    """Permute-and-flip as an OpenDP measurement that returns the index of the chosen score.
+    """Make an OpenDP measurement of permute-and-flip, which returns the index of the chosen score.
 
     Args:
-        input_domain: a vector domain of numbers, none of them nullable.
+        input_domain: a vector domain of numbers that are not nullable.
         input_metric: the L∞ distance, monotonic or not.
         output_measure: max divergence (the default) or zero-concentrated divergence.
-        scale: the noise scale, zero or above; zero promises nothing. By default OpenDP's context finds it.
+        scale: the noise scale, zero or above; zero gives no guarantee. By default OpenDP's context finds it.
         optimize: ``"max"`` or ``"min"``.
 
-    The privacy map is that of ``docs/proofs/permute-and-flip.md``: for max divergence 2·d_in/scale
-    (d_in/scale when monotonic), for zero-concentrated divergence the ρ proved at that ε, both rounded up.
+    The privacy map is that of ``docs/proofs/permute-and-flip.md``: for max divergence
+    ε = 2·d_in/scale (d_in/scale when monotonic), for zero-concentrated divergence the ρ proved at this ε,
+    both rounded up.
 
     Example:
         >>> import opendp.prelude as dp
@@ -118,9 +120,9 @@ def make_exponential(
     scale: object = _TO_BE_FOUND,
     optimize: str = "max",
 ) -> Any:
-    """The exponential mechanism as an OpenDP measurement; arguments as for ``make_permute_and_flip``.
+    """Make an OpenDP measurement of the exponential mechanism; arguments as for ``make_permute_and_flip``.
 
-    Under zero-concentrated divergence it costs about a quarter as much as permute-and-flip
+    Under zero-concentrated divergence and at a small ε it costs about a quarter as much as permute-and-flip
     (``docs/proofs/exponential.md``).
 
     Example:
@@ -142,7 +144,7 @@ def make_noisy_max_laplace(
     scale: object = _TO_BE_FOUND,
     optimize: str = "max",
 ) -> Any:
-    """Noisy max with Laplace noise as an OpenDP measurement; arguments as for ``make_permute_and_flip``.
+    """Make an OpenDP measurement of Laplace noisy max; arguments as for ``make_permute_and_flip``.
 
     Example:
         >>> import opendp.prelude as dp
@@ -168,12 +170,12 @@ def make_top_k(
     k: int,
     optimize: str = "max",
 ) -> Any:
-    """The ``k`` best scores as an OpenDP measurement that returns their indices, the best first.
+    """Make an OpenDP measurement that privately chooses the ``k`` best scores and returns their indices.
 
-    This is like OpenDP's ``make_noisy_top_k``, but the draw is exact (``docs/proofs/top-k.md``). For max
-    divergence each score gets exponential noise once, which costs k·2·d_in/scale, or half of that when
-    monotonic. For zero-concentrated divergence the exponential mechanism chooses k times among the remaining
-    scores. The other arguments are those of ``make_permute_and_flip``.
+    The best score's index comes first. This is like OpenDP's ``make_noisy_top_k``, but the draw is exact
+    (``docs/proofs/top-k.md``). For max divergence each score gets exponential noise once, which costs
+    k·2·d_in/scale, or half of that when monotonic. For zero-concentrated divergence the exponential mechanism
+    chooses k times among the remaining scores. The other arguments are those of ``make_permute_and_flip``.
 
     Args:
         k: how many scores are chosen; at most the number of scores.
@@ -211,7 +213,7 @@ def make_top_k(
 def then_permute_and_flip(
     output_measure: Any = None, scale: object = _TO_BE_FOUND, optimize: str = "max"
 ) -> Any:
-    """``make_permute_and_flip`` for the end of a chain, which supplies the domain and the metric.
+    """Return ``make_permute_and_flip`` for use after ``>>``, which supplies the domain and the metric.
 
     Example:
         >>> import opendp.prelude as dp
@@ -226,7 +228,7 @@ def then_permute_and_flip(
 def then_exponential(
     output_measure: Any = None, scale: object = _TO_BE_FOUND, optimize: str = "max"
 ) -> Any:
-    """``make_exponential`` for the end of a chain, like ``then_permute_and_flip``.
+    """Return ``make_exponential`` for use after ``>>``, like ``then_permute_and_flip``.
 
     Example:
         >>> import opendp.prelude as dp
@@ -241,7 +243,7 @@ def then_exponential(
 def then_noisy_max_laplace(
     output_measure: Any = None, scale: object = _TO_BE_FOUND, optimize: str = "max"
 ) -> Any:
-    """``make_noisy_max_laplace`` for the end of a chain, like ``then_permute_and_flip``.
+    """Return ``make_noisy_max_laplace`` for use after ``>>``, like ``then_permute_and_flip``.
 
     Example:
         >>> import opendp.prelude as dp
@@ -256,7 +258,7 @@ def then_noisy_max_laplace(
 def then_top_k(
     output_measure: Any = None, scale: object = _TO_BE_FOUND, *, k: int, optimize: str = "max"
 ) -> Any:
-    """``make_top_k`` for the end of a chain, like ``then_permute_and_flip``.
+    """Return ``make_top_k`` for use after ``>>``, like ``then_permute_and_flip``.
 
     Example:
         >>> import opendp.prelude as dp
@@ -269,7 +271,7 @@ def then_top_k(
 
 
 def _partial(make: Callable[..., Any], output_measure: Any, **options: object) -> Any:
-    """Return a partial constructor; OpenDP's ``>>`` supplies the domain and the metric on its left."""
+    """Return a partial constructor, to which OpenDP's ``>>`` supplies the domain and the metric."""
     _prelude()
     from opendp.mod import _PartialConstructor
 
@@ -292,7 +294,7 @@ def _peeled(scores: Scores, mechanism: Mechanism, k: int) -> list[int]:
 
 
 def _binary(scale: object) -> Fraction:
-    """Return the scale as OpenDP reads it: a float means its binary value."""
+    """Return the scale as a fraction; as in OpenDP, a float stands for its exact binary value."""
     exact = non_negative("scale", scale)
     return Fraction(float(scale)) if isinstance(scale, float | np.floating) else exact
 
@@ -331,7 +333,7 @@ def _measurement(
     *,
     to: str,
 ) -> Any:
-    """Return the measurement that ``made`` defines at a scale; without a scale, OpenDP's partial chain."""
+    """Return the measurement that ``made`` defines at this scale; without a scale, OpenDP's partial chain."""
     dp = _prelude()
     _require_numbers(input_domain)
     widening = _widening(input_metric)
@@ -368,7 +370,7 @@ def _measurement(
 
 
 def _widening(metric: Any) -> int:
-    """Return by how many L∞ distances two scores can move apart: one if monotonic, else two."""
+    """Return how far apart two scores can move, as a multiple of the L∞ distance: 1 if monotonic, else 2."""
     from opendp.mod import Metric
     from opendp.prelude import linf_distance
 
@@ -381,7 +383,7 @@ def _widening(metric: Any) -> int:
 
 
 def _require_numbers(domain: Any) -> None:
-    """Refuse any domain but vectors of numbers that can be neither null nor NaN."""
+    """Refuse any domain except vectors of numbers that can be neither null nor NaN."""
     from opendp.mod import AtomDomain, VectorDomain
 
     element = domain.element_domain if isinstance(domain, VectorDomain) else None

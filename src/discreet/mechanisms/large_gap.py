@@ -32,23 +32,24 @@ _LEAST_DELTA = Fraction(1, 10**100_000)  # e^−10⁶ is negligible compared wit
 
 
 class LargeGap(Mechanism):
-    """Permute-and-flip at full ε, with a δ that makes the answer certain once the best leads by a large gap.
+    """Permute-and-flip with an added δ, which makes the answer certain if the best candidate leads by enough.
 
     Draws r by permute-and-flip. If r is not the best candidate b, returns b instead with probability
-    c = min(1, 2a(1/W − 1)), where W = Σ_{t≠b} p_t is the weight of the others and a = δ/(e^ε − 1). If W ≥ 1,
-    c is zero. If the gap is so large that W ≤ 2a/(1 + 2a), the answer is always b.
+    c = min(1, 2a(1/W − 1)), where W is the sum of p_t = exp(−γ_t) over all other candidates t ≠ b, and
+    a = δ/(e^ε − 1). If W ≥ 1, c is zero. If b leads by so much that W ≤ 2a/(1 + 2a), the answer is always b.
 
-    Distribution: Pr[r] = (1 − c)·PF_r for r ≠ b, where PF is permute-and-flip's distribution; b has the rest.
-    No tail of its error is larger than permute-and-flip's. With two candidates, no symmetric (ε, δ) mechanism
-    does better at gaps that are multiples of d.
+    Distribution: Pr[r] = (1 − c)·PF_r for r ≠ b, where PF is permute-and-flip's distribution; b gets the
+    remaining probability. No tail of its error is larger than permute-and-flip's. With two candidates, no
+    symmetric (ε, δ)-DP mechanism errs with a smaller probability if the lead is a multiple of d.
 
-    Guarantee, with s = d/ε: (ε, δ)-DP; for groups of k people, (kε, a(e^(kε) − 1))-DP. No pure ε holds,
-    because an answer may become impossible. The mechanism is not regular: raising a rival may help a third
-    candidate.
+    Guarantee, with s = d/ε: (ε, δ)-DP; for groups of k people, (kε, a(e^(kε) − 1))-DP. It is not ε-DP for any
+    ε, because an answer may be impossible for one data set and possible for its neighbour. The mechanism is
+    not regular: raising a rival may help a third candidate.
 
     Proof: ``docs/proofs/large-gap.md``; the sampler of permute-and-flip: ``docs/proofs/sampling.md``.
 
-    Cost: the same as permute-and-flip, plus one more pass over the scores if its draw is not the best.
+    Cost: the same as permute-and-flip, plus one more pass over the scores if the draw is not the best
+    candidate.
 
     Example:
         >>> from discreet import Scores
@@ -100,15 +101,15 @@ class LargeGap(Mechanism):
 
     @property
     def delta(self) -> Fraction:
-        """δ as given, exactly."""
+        """δ, exactly as given."""
         return self._delta
 
     def parameters(self) -> dict[str, Any]:
-        """The arguments that recreate this mechanism."""
+        """Return the arguments that recreate this mechanism."""
         return {**super().parameters(), "delta": self._delta}
 
     def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
-        """Make ``size`` independent draws of the chosen position. **Not private**: for study only."""
+        """Draw ``size`` independent choices; return their positions. **Not private**: for study only."""
         bits = source_of_bits(randomness)
         draws = super().sample(scores, size, randomness=bits)
         if self._scale_for(scores) == 0:
@@ -151,7 +152,7 @@ class LargeGap(Mechanism):
         return drawn
 
     def _corrected(self, draws: Indices, scores: Scores, bits: Bits) -> Indices:
-        """Replace each draw that is not the best by the best with probability c, exactly."""
+        """Change each draw that is not the best candidate to the best one, with probability exactly c."""
         if not len(draws):
             return draws
         gaps = self.gaps(scores)
@@ -189,7 +190,10 @@ class LargeGap(Mechanism):
         return min(1.0, max(0.0, least)), min(1.0, max(0.0, most))
 
     def _coin_ball(self, gammas: list[Fraction], cost: Exact) -> Ball:
-        """Return an interval with 2a(1/W − 1), not capped, computed as 2δ(1 − W)/Σ(e^(ε−γ) − e^−γ)."""
+        """Return an interval that contains 2a(1/W − 1); any interval above 1 if that number is far above 1.
+
+        The number is computed as 2δ(1 − W)/Σ(e^(ε−γ) − e^−γ).
+        """
         from flint import arb
 
         assert isinstance(cost, Fraction)
@@ -254,7 +258,7 @@ class LargeGap(Mechanism):
         return distribution.permute_and_flip(gammas, correction, log=log)
 
     def promise_at(self, range_distance: Fraction) -> Guarantee:
-        """Return the strongest guarantee proved for neighbours at this range distance, in its own measure."""
+        """Return the strongest guarantee proved at this range distance, not converted to another measure."""
         promise = super().promise_at(range_distance)
         # The theorem needs ε > 0. The proof page covers ε = 0, where no score moves.
         still = promise.proof is not None and promise.figures["epsilon"] == 0
@@ -265,7 +269,7 @@ class LargeGap(Mechanism):
 
 
 def _capped(value: Ball) -> Ball:
-    """Return the interval of min(1, max(0, x)) for x in an interval."""
+    """Return an interval that contains min(1, max(0, x)) for every x in the given interval."""
     from flint import arb
 
     if value <= 0:
@@ -274,7 +278,7 @@ def _capped(value: Ball) -> Ball:
 
 
 def _power(exponent: Fraction) -> Ball:
-    """Return an interval with e to this power. Below e^(−4·10⁶) its lower end is zero."""
+    """Return an interval that contains e^exponent; it starts at zero if the exponent is below −4·10⁶."""
     from flint import arb
 
     least = Fraction(-4 * _FAR)
@@ -282,7 +286,7 @@ def _power(exponent: Fraction) -> Ball:
 
 
 def _weight(gammas: Floats, best: int) -> float:
-    """Return W, the sum of the other candidates' p_t."""
+    """Return W, the sum of p_t over all candidates except the best."""
     coins = np.exp(-np.maximum(gammas, 0.0))
     coins[best] = 0.0
     return float(coins.sum())

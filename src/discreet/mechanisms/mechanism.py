@@ -61,8 +61,8 @@ class Mechanism(ABC):
 
     Args:
         epsilon: ε, the cost of one release; the noise scale is d/ε.
-        scale: the noise scale s itself, instead of ``epsilon``; zero always returns a best candidate, without
-            any guarantee.
+        scale: the noise scale s, instead of ``epsilon``; with a scale of zero, a best candidate is always
+            chosen, without any guarantee.
         optimize: ``"max"`` to look for the largest score, ``"min"`` for the smallest.
 
     Example:
@@ -113,7 +113,7 @@ class Mechanism(ABC):
         self.__init__(**state)  # type: ignore[misc]  # the way to restore a frozen object
 
     def parameters(self) -> dict[str, Any]:
-        """The arguments that recreate this mechanism."""
+        """Return the arguments that recreate this mechanism."""
         given = {"epsilon": self._epsilon} if self._scale is None else {"scale": self._scale}
         return {**given, "optimize": self._optimize}
 
@@ -130,17 +130,17 @@ class Mechanism(ABC):
 
     @property
     def epsilon(self) -> Fraction | None:
-        """ε as given, exactly; None when the scale was given."""
+        """ε, exactly as given; None if the scale was given instead."""
         return self._epsilon
 
     @property
     def scale(self) -> Fraction | None:
-        """The noise scale as given, exactly; None when ε was given."""
+        """The noise scale, exactly as given; None if ε was given instead."""
         return self._scale
 
     @property
     def optimize(self) -> str:
-        """Whether the largest score is the best, ``"max"``, or the smallest, ``"min"``."""
+        """Which score is the best: ``"max"`` for the largest, ``"min"`` for the smallest."""
         return self._optimize
 
     def __eq__(self, other: object) -> bool:
@@ -160,11 +160,11 @@ class Mechanism(ABC):
     # ---- release -------------------------------------------------------------------------------
 
     def select(self, scores: Scores) -> Any:
-        """Choose one candidate and return its label: one exact release, with secure random bits."""
+        """Draw one candidate, exactly and with secure random bits, and return its label: one release."""
         return _scores(scores).candidates[self.select_index(scores)]
 
     def select_index(self, scores: Scores) -> int:
-        """Choose one candidate and return its position: one exact release, with secure random bits."""
+        """Draw one candidate, exactly and with secure random bits and return its position: one release."""
         return self._choose(scores, SecureBits())
 
     def release(
@@ -196,7 +196,7 @@ class Mechanism(ABC):
         monotonic: bool = False,
         range_distance: object = None,
     ) -> Indices:
-        """Choose one candidate in every row and return the positions, exactly, with secure random bits.
+        """Draw one candidate in each row, exactly and with secure random bits; return their positions.
 
         ``guarantee`` gives the cost of **one row**. A person in several rows pays for that many releases, so
         ``Event.of_each`` needs ``rows_per_person`` (``docs/proofs/many-rows.md``).
@@ -204,9 +204,10 @@ class Mechanism(ABC):
         Args:
             values: a table with a row for each choice, or one long array with ``offsets``.
             offsets: row i runs from ``offsets[i]`` to just before ``offsets[i + 1]``.
-            sensitivity: Δ, the most that one person changes any score of a row.
+            sensitivity: Δ, the most by which one person can change any score of a row.
             monotonic: whether one person moves all scores of a row in the same direction.
-            range_distance: d itself, instead of ``sensitivity``.
+            range_distance: d, the most by which one person can move two scores of a row apart; instead of
+                ``sensitivity``.
 
         Example:
             >>> from discreet import PermuteAndFlip
@@ -227,7 +228,7 @@ class Mechanism(ABC):
     # ---- study: reads the scores without spending budget; the results are not private -----------
 
     def sample(self, scores: Scores, size: int, *, randomness: Bits | None = None) -> Indices:
-        """Make ``size`` independent draws of the chosen position. **Not private**: for study only.
+        """Draw ``size`` independent choices; return their positions. **Not private**: for study only.
 
         ``randomness`` may be ``discreet.testing.scripted(seed)`` for a reproducible study.
         """
@@ -241,7 +242,7 @@ class Mechanism(ABC):
     def sample_each(
         self, values: Any, size: int = 1, *, randomness: Bits | None = None, **stated: Any
     ) -> Indices:
-        """Make ``size`` independent draws for each row of scores; return a table of them. **Not private**.
+        """Draw ``size`` independent choices in each row; return a table of their positions. **Not private**.
 
         ``values`` and the ``stated`` arguments are those of ``select_each``.
         """
@@ -261,7 +262,7 @@ class Mechanism(ABC):
         return self._mass(scores, log=False)
 
     def log_probabilities(self, scores: Scores) -> Floats:
-        """Return the logarithms of the probabilities, accurate even if those underflow. **Not private**."""
+        """Return the log-probabilities, accurate even where the probabilities underflow. **Not private**."""
         return self._mass(scores, log=True)
 
     def ball_probabilities(self, scores: Scores, *, bits: int = 200) -> list[Any]:
@@ -289,10 +290,10 @@ class Mechanism(ABC):
     def guarantee(
         self, scores: Scores, measure: type[Guarantee] = PureDP, delta: object = None
     ) -> Guarantee:
-        """Return the cost of one release on these scores, in ``measure``, by this mechanism's tightest proof.
+        """Return the tightest guarantee that is proved for one release on these scores, in ``measure``.
 
-        The cost depends only on the range distance or the sensitivities, never on a score. ``delta`` is only
-        for ``ApproxDP``.
+        It depends on the mechanism and on the range distance or sensitivities, never on a score. ``delta`` is
+        only for ``ApproxDP``.
         """
         return self.promise_for(scores).to(measure, delta=delta)
 
@@ -315,7 +316,7 @@ class Mechanism(ABC):
         return self.promise_at(moved if monotonic else 2 * moved).to(PureDP).epsilon
 
     def promise_for(self, scores: Scores) -> Guarantee:
-        """Return the strongest guarantee proved for these sensitivities, whatever the scores' values."""
+        """Return the strongest guarantee proved for scores with these sensitivities and any values."""
         promise = self.promise_at(self._distance_of(scores))
         if scores.unequal != RATIOS or promise.proof is None:
             return promise
@@ -324,7 +325,7 @@ class Mechanism(ABC):
         return promise.resting_on(step.then(promise.proof), direct)
 
     def promise_at(self, range_distance: Fraction) -> Guarantee:
-        """Return the strongest guarantee proved at this range distance, in its own measure."""
+        """Return the strongest guarantee proved at this range distance, not converted to another measure."""
         promise, facts = self._promise(self._cost(range_distance)), facts_of(self)
         if facts is None:
             # A subclass may behave differently, and the proofs do not cover it.
@@ -335,7 +336,7 @@ class Mechanism(ABC):
         return promise.resting_on(own.assuming(SCORES), proofs)
 
     def _cost(self, range_distance: Fraction) -> Exact:
-        """Return ε of the underlying noise for a range distance: ε as given, or d/s."""
+        """Return the noise's ε at range distance d: ε as given, or d/s if the scale s was given."""
         if self._epsilon is not None:
             return self._epsilon
         if range_distance == 0:
@@ -343,7 +344,7 @@ class Mechanism(ABC):
         return range_distance / self._scale if self._scale else math.inf
 
     def _distance_of(self, scores: Scores) -> Fraction:
-        """Return the most that one person can change the difference of two compared numbers."""
+        """Return the most by which one person can move two of the compared numbers apart."""
         if not isinstance(_scores(scores).sensitivity, tuple):
             return scores.range_distance
         if not self.takes_unequal:
@@ -354,7 +355,7 @@ class Mechanism(ABC):
         return distance_of(scores)
 
     def seen(self, scores: Scores) -> Scores:
-        """Return the numbers that are compared: the scores, or other numbers if sensitivities differ.
+        """Return the numbers that are compared: the scores, or ratios if ``scores.unequal`` is "ratios".
 
         **Not private**, like the scores.
 
@@ -424,14 +425,15 @@ class Mechanism(ABC):
     def log_masses(
         self, rows: Floats, range_distance: Fraction, counts: Sequence[int] | None = None
     ) -> Floats | None:
-        """Return ``log_probabilities`` of each row of a matrix, computed together. **Not private**.
+        """Return ``log_probabilities`` of each row of a matrix, all rows at once. **Not private**.
 
-        Returns None if the mechanism has its own way to compute them, one row at a time.
+        Returns None if that is not possible: the scale is zero, the mechanism has no formula, or it overrides
+        a method that computes probabilities.
 
         Args:
             rows: finite scores; each row has the scores of one selection.
             range_distance: d, the most by which one person moves two scores apart.
-            counts: for a single row: the number of candidates with each score; by default one each.
+            counts: the number of candidates with each score, by default one; allowed only for a single row.
         """
         scale, kind = self._scale_at(range_distance), type(self)
         own = any(getattr(kind, name) is not getattr(Mechanism, name) for name in _ONE_BY_ONE)
@@ -451,28 +453,28 @@ class Mechanism(ABC):
 
     @abstractmethod
     def _draw(self, gaps: Gaps, bits: Bits) -> int:
-        """Make one exact draw."""
+        """Draw the position of one candidate, exactly."""
 
     @abstractmethod
     def _draw_many(self, gaps: Gaps, size: int, bits: Bits) -> Indices:
-        """Make many exact independent draws."""
+        """Draw ``size`` positions, exactly and independently."""
 
     def _draw_each(self, rows: RowGaps, bits: Bits) -> Indices | list[int]:
-        """Make one exact draw for each row; return positions within the rows."""
+        """Draw one candidate in each row, exactly; return the positions within the rows."""
         return self._draw_one_by_one(rows, bits)
 
     def _distribution(self, gammas: Floats, correction: Floats, *, log: bool) -> Floats:
-        """Return the probabilities for the gaps ``gammas + correction``."""
+        """Return the probabilities for the gaps ``gammas + correction``; with ``log``, their logarithms."""
         assert self.facts.law is not None
         return self.facts.law(gammas, correction, log=log)
 
     @abstractmethod
     def _promise(self, epsilon: Exact) -> Guarantee:
-        """Return the strongest guarantee proved when the noise scale is d/ε."""
+        """Return the strongest guarantee proved for the noise scale d/ε."""
 
 
 def facts_of(thing: object) -> Facts | None:
-    """Return the facts stated by this class itself; None for a subclass, which may behave differently."""
+    """Return the facts that a mechanism's own class states, or None: a subclass may behave differently."""
     return thing.facts if isinstance(thing, Mechanism) and "facts" in vars(type(thing)) else None
 
 

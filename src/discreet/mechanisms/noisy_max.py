@@ -78,14 +78,15 @@ class NoisyMax(Mechanism):
     """Report noisy max, with exponential, Laplace or Gumbel noise of scale s = d/ε.
 
     Returns the candidate r with the largest q_r + s·X_r, where the X_r are independent and have unit scale.
-    The noise is refined bit by bit until the largest is certain, so ties and rounding do not matter.
+    The candidate is drawn from exactly this distribution, so ties and rounding do not matter.
 
     Distribution: Pr[r] = ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy for noise with density f and cdf F. With
     exponential noise this is permute-and-flip, with Gumbel noise the exponential mechanism.
 
     Guarantee: ε-DP for every kind of noise. Laplace noise also has (ε + e^−ε − 1)-zCDP and 2ε-bounded range;
     exponential noise is a little better in both (see ``PermuteAndFlip``); Gumbel noise has ε-bounded range
-    and at most ε²/8-zCDP. With ``optimize="min"`` the scores are negated and the same guarantees hold.
+    and ρ-zCDP with ρ at most ε²/8. With ``optimize="min"`` the scores are negated and the same guarantees
+    hold.
 
     Proof: ``docs/proofs/permute-and-flip.md``, ``docs/proofs/noisy-max-laplace.md``,
     ``docs/proofs/exponential.md``; the sampler: ``docs/proofs/sampling.md``.
@@ -131,7 +132,7 @@ class NoisyMax(Mechanism):
         return _NOISES[self._noise].facts
 
     def parameters(self) -> dict[str, Any]:
-        """The arguments that recreate this mechanism."""
+        """Return the arguments that recreate this mechanism."""
         return {**super().parameters(), "noise": self._noise}
 
     def _draw(self, gaps: Gaps, bits: Bits) -> int:

@@ -1,4 +1,4 @@
-"""Permute-and-flip: visit the candidates in random order, flip a coin for each, return the first heads."""
+"""Permute-and-flip: visit the candidates in random order, flip coins, return the first that gets heads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.mechanisms.mechanism import Indices, Mechanism
 
 
 class PermuteAndFlip(Mechanism):
-    """The best single release under pure differential privacy.
+    """The permute-and-flip mechanism, never less accurate than the exponential mechanism at the same ε.
 
     Visits the candidates r in random order and flips a coin for each, with heads probability
     p_r = exp(−γ_r), γ_r = (q* − q_r)/s. Returns the first candidate that gets heads; a best candidate always
@@ -27,7 +27,7 @@ class PermuteAndFlip(Mechanism):
 
     Guarantee, with s = d/ε: ε-DP; bounded range η = 2 ln(2e^(ε/2) − 1), **not** ε; zCDP with the smaller of
     ε + e^−ε − 1 and the ρ that η implies; (ε', δ)-DP with ε' = ε + 2 ln(1 − δ). All of this holds for any two
-    score vectors in which no two scores move apart by more than d.
+    score vectors between which no two scores move apart by more than d.
 
     Proof: ``docs/proofs/permute-and-flip.md``, ``docs/proofs/bounded-range-refuted.md`` and
     ``docs/proofs/laplace-dominance.md``; the sampler: ``docs/proofs/sampling.md``.
@@ -82,7 +82,7 @@ class PermuteAndFlip(Mechanism):
         return self._steady
 
     def parameters(self) -> dict[str, Any]:
-        """The arguments that recreate this mechanism."""
+        """Return the arguments that recreate this mechanism."""
         return {**super().parameters(), "steady": self._steady}
 
     def _draw(self, gaps: Gaps, bits: Bits) -> int:

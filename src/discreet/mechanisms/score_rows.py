@@ -19,19 +19,20 @@ BLOCK = 1 << 17
 enough for caches.
 """
 
-_BLOCKS = 4  # at least this many for large inputs, to use less memory than the input
+_BLOCKS = 4  # cut large inputs into at least this many blocks, to use less memory
 
 
 class ScoreRows:
-    """The scores of many choices, and the most that one person can change in one row.
+    """The scores of many choices, one row for each, and a bound on what one person can change in a row.
 
     Args:
-        values: a table with two dimensions and a row for each choice; or, with ``offsets``, one long array.
-        offsets: where each row of the long array begins, followed by the array's length, as in Arrow's lists
-            and in sparse matrices.
-        sensitivity: Δ, the most that one person changes any score of a row.
+        values: a two-dimensional table with a row for each choice; or, with ``offsets``, one long array.
+        offsets: where each row of the long array begins, followed by the array's length, as in Arrow lists
+            and sparse matrices.
+        sensitivity: Δ, the most by which one person can change any score of a row.
         monotonic: whether one person moves all scores of a row in the same direction.
-        range_distance: d itself, instead of ``sensitivity``.
+        range_distance: d, the most by which one person can move two scores of a row apart; instead of
+            ``sensitivity``.
 
     Example:
         >>> rows = ScoreRows([3, 7, 5, 9, 1], offsets=[0, 3, 5], sensitivity=1)
@@ -81,7 +82,7 @@ class ScoreRows:
 
     @property
     def range_distance(self) -> Fraction:
-        """d: the most by which two scores of a row can move apart between neighbours."""
+        """d, the most by which two scores of a row can move apart between neighbours."""
         return self._range_distance
 
     def __len__(self) -> int:
@@ -99,7 +100,7 @@ class ScoreRows:
         return Scores(part, **self._stated)
 
     def blocks(self, scale: Fraction, *, largest_is_best: bool) -> Iterator[tuple[slice, RowGaps]]:
-        """Yield blocks of rows, each as a slice of row numbers and their gaps."""
+        """Yield the rows in blocks: for each block, the slice of its row numbers and the gaps of its rows."""
         starts, scratch = self._offsets[:-1], Scratch()
         most = min(BLOCK, max(len(self._values) // _BLOCKS, BLOCK >> 5))
         for first, last in in_blocks(starts, len(self._values), most):
@@ -118,7 +119,7 @@ class ScoreRows:
 
 
 def _flattened(values: Any) -> tuple[Values, int, int]:
-    """Flatten a table row by row, without a copy if possible; also return the rows' number and length."""
+    """Return a table as one array, not copied if possible, with the number of rows and their length."""
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     if not isinstance(values, np.ndarray):
@@ -132,7 +133,7 @@ def _flattened(values: Any) -> tuple[Values, int, int]:
 
 
 def _of_lists(values: Any) -> tuple[Values, int, int]:
-    """Flatten lists of Python numbers, which may not fit any machine type."""
+    """Flatten lists of numbers, even if too large for a machine type; return what ``_flattened`` does."""
     try:
         lists = [list(row) for row in values]
     except Exception:
@@ -148,7 +149,7 @@ def _of_lists(values: Any) -> tuple[Values, int, int]:
 
 
 def _offsets_of(given: Any, size: int) -> Indices:
-    """Check that the offsets cut the whole array into non-empty rows."""
+    """Return the offsets after checking that they cut all ``size`` scores into non-empty rows."""
     offsets: npt.NDArray[Any] = np.asarray(given)
     if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or not len(offsets):
         raise ParameterError("⟨offsets⟩ must be whole numbers, one more than there are rows")

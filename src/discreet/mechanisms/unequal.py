@@ -22,7 +22,7 @@ RATIO_DISTANCE = Fraction(2)
 
 @dataclass(frozen=True, slots=True)
 class UnequalWays:
-    """The two ways to compare scores with public sensitivities, with a bound on the error of each.
+    """The two ways to compare scores with different sensitivities, each with a bound on its error.
 
     With probability 19/20 the chosen score is below the best by at most the bound. The bound of *largest*
     does not depend on the data. The bound of *ratios* is proportional to the best candidate's sensitivity,
@@ -71,7 +71,7 @@ def ways_for(
     """
     reach = reach_of(len(sensitivities))
     largest = largest_distance(sensitivities, monotonic=monotonic) / epsilon * reach
-    # Twice the shift, times the sensitivity of the best candidate.
+    # Twice the shift; multiplied by the best candidate's sensitivity, this is the bound of *ratios*.
     each = 2 * RATIO_DISTANCE / epsilon * reach
     return UnequalWays(
         recommended_way(sensitivities, monotonic=monotonic),
@@ -82,12 +82,20 @@ def ways_for(
 
 
 def reach_of(count: int) -> Fraction:
-    """Return a bound a little above ln(20 n). With probability 19/20, n candidates' noise stays within it."""
+    """Return a number a little above ln(20n), where n is ``count``.
+
+    With probability 19/20, permute-and-flip and the exponential mechanism choose a candidate that is at most
+    this many noise scales behind the best of n.
+    """
     return Fraction(7, 10) * (20 * count).bit_length()
 
 
 def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) -> float:
-    """Return how far below the best a choice by *ratios* can be, if noise moves them by at most ``noise``."""
+    """Return how far below the best score a choice by *ratios* can be, whichever candidate is best.
+
+    ``noise`` is how far the ratio of the chosen candidate can be below the largest ratio. The proof covers
+    only a ``noise`` up to the shift (``docs/proofs/unequal-sensitivities.md``).
+    """
     assert isinstance(form.sensitivity, tuple)
     assert epsilon is not None
     shift = RATIO_DISTANCE / epsilon * reach_of(len(form))
@@ -95,7 +103,7 @@ def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) ->
 
 
 def distance_of(scores: Scores) -> Fraction:
-    """Return the most that one person can change the difference of two compared numbers."""
+    """Return the most by which one person can move two of the compared numbers apart."""
     if not isinstance(scores.sensitivity, tuple):
         return scores.range_distance
     if scores.unequal == RATIOS:
@@ -104,7 +112,7 @@ def distance_of(scores: Scores) -> Fraction:
 
 
 def compared(scores: Scores, *, scale: Fraction, largest_is_best: bool) -> Scores:
-    """Return the numbers to compare instead of the scores, at this noise scale."""
+    """Return the numbers that are compared at this noise scale: the scores themselves, or their ratios."""
     steps = scores.sensitivity
     assert isinstance(steps, tuple)
     if scores.unequal == LARGEST:

@@ -1,4 +1,4 @@
-"""The papers' algorithms as stated there, with exact samplers and exact distributions.
+"""The papers' algorithms as printed, each with an exact sampler and its exact distribution.
 
 There is one module per paper, for reading and for checking claims. The library's own samplers
 (:mod:`discreet._exact.sampling`) draw from the same distributions much faster.

@@ -3,8 +3,8 @@
 A claim is a small function from :class:`Scope` to :class:`Finding`. Its docstring is the paper's statement.
 :func:`claims_of` returns a paper's decorator, which registers a claim under its number. A figure is a
 function that fills a :class:`Drawing`; :func:`figure` registers it. If a figure is also a claim, its
-docstring is the statement. A paper's statement about a figure is checked only in that figure. A claim about
-figures takes its verdict from them through :func:`judged`.
+docstring is the statement. What a paper says about a figure is checked by the code of that figure; a claim
+about figures takes its verdict from their comparisons through :func:`judged`.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class Figure:
 
     @property
     def heading(self) -> str:
-        """Label and title."""
+        """The label, if there is one, and the title."""
         return f"{self.label}. {self.title}" if self.label else self.title
 
 
@@ -190,7 +190,7 @@ _FIGURES: dict[str, Figure] = {}
 
 
 def claims_of(paper: str) -> Callable[[str], Callable[[Check], Check]]:
-    """Return the decorator that registers a paper's checks; a check's docstring is the statement."""
+    """Return the decorator that registers a paper's checks; a check's docstring is the paper's statement."""
     assert paper in PAPERS, paper
 
     def claim(number: str) -> Callable[[Check], Check]:
@@ -215,7 +215,7 @@ def figure(
     claim: str = "",
     evidence: str = "",
 ) -> Callable[[Fill], Fill]:
-    """Register a figure and, under the number ``claim``, the paper's statement about it."""
+    """Return a decorator that registers a figure; with ``claim``, also the paper's claim of that number."""
 
     def enter(fill: Fill) -> Fill:
         assert identifier not in _FIGURES, identifier
@@ -275,7 +275,7 @@ def _figure_place(found: Figure) -> tuple[int, int, str]:
 
 
 def chosen_claims(*, papers: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Claim, ...]:
-    """Return the claims of some papers, or the claims whose id or number is in ``only``.
+    """Return the claims of these papers whose id or number is in ``only``; an empty argument means all.
 
     Example:
         >>> [entry.number for entry in chosen_claims(only=["noisy-max/proposition-8"])]
@@ -297,7 +297,7 @@ def chosen_claims(*, papers: Sequence[str] = (), only: Sequence[str] = ()) -> tu
 
 
 def chosen_figures(only: Iterable[str] = ()) -> list[Figure]:
-    """Return figures by id, by paper (``err``), by number (``fig3``: 3a, 3b, 3c), or by a word in the id.
+    """Return figures by id, paper (``err``), number (``fig3``: 3a, 3b, 3c) or word in the id; by default all.
 
     Example:
         >>> [found.id for found in chosen_figures(["pf-fig3"])]

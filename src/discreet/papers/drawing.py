@@ -120,7 +120,7 @@ class Ruler:
 
     @classmethod
     def over(cls, axis: Axis, values: Iterable[Floats], pixels: float) -> Ruler:
-        """Return a ruler for the axis's own range, or for one that shows all values with a small margin."""
+        """Return a ruler for the axis's range; if it has none, for all values with a small margin."""
         if axis.domain is not None:
             return cls(axis, *axis.domain, pixels)
         shown = np.concatenate(list(values))
@@ -145,11 +145,11 @@ class Ruler:
         return self.low + (self.high - self.low) * share
 
     def within(self, values: Floats) -> Any:
-        """Return a mask of the values that are on the axis."""
+        """Return a mask of the values that are within the ruler's range."""
         return (values >= self.low) & (values <= self.high)
 
     def encoded(self, field: str, *, room: int = 40) -> dict[str, Any]:
-        """Return the axis for Vega-Lite, with as many ticks as fit if each needs ``room`` pixels."""
+        """Return the Vega-Lite encoding of ``field`` on this axis, with about a tick per ``room`` pixels."""
         most = max(3, int(self.pixels) // room)
         ticks: dict[str, Any] = {
             "tickCount": most,
@@ -173,7 +173,7 @@ class Ruler:
 
 
 def log_ticks(low: float, high: float, *, most: int) -> list[float]:
-    """Return round numbers for a logarithmic axis: fewer per power of ten if the range is long.
+    """Return at most ``most`` round numbers as the ticks of a logarithmic axis.
 
     Example:
         >>> log_ticks(1.0, 60.0, most=6)
@@ -291,7 +291,7 @@ class Label:
 
 
 def _label(line: Line, xs: Floats, ys: Floats, across: Ruler, up: Ruler) -> Label:
-    """Place a label at the requested x, or where the line ends or leaves the panel."""
+    """Return the line's label, placed at the requested x, or where the line ends or leaves the panel."""
     if line.at is not None:
         place, shift = int(np.abs(xs - line.at).argmin()), line.shift
         height = float(ys[place])
@@ -305,7 +305,7 @@ def _label(line: Line, xs: Floats, ys: Floats, across: Ruler, up: Ruler) -> Labe
 
 
 def spread(labels: Sequence[Label], height: float) -> list[Label]:
-    """Return the labels from top to bottom; labels in the same column are at least one line apart.
+    """Return the labels from top to bottom, moved up or down so that they do not overlap.
 
     Example:
         >>> near = [Label("PF", "#000", 10, 50), Label("EM", "#000", 10, 52)]
@@ -368,7 +368,7 @@ def _bar_layers(panel: Bars, height: int) -> list[Layer]:
 
 
 def _short(value: float, series: int) -> str:
-    """Return the number to write above a bar, shorter if there are many bars."""
+    """Return the number above a bar as text, with fewer digits if there are many series."""
     digits = 3 if series < 3 else 2
     if 1 <= abs(value) < 1e4:
         return f"{value:.{max(0, digits - len(str(int(abs(value)))))}f}"

@@ -31,7 +31,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One axis.
+    """One axis of a panel.
 
     Attributes:
         title: the quantity on the axis.
@@ -146,13 +146,13 @@ _CLOSE = 0.02
 
 @dataclass(frozen=True, slots=True)
 class PaperValue:
-    """One number or one sentence of a paper, with our counterpart.
+    """One number or statement of a paper, compared with our result.
 
     Attributes:
         quantity: the quantity compared.
         paper: the paper's value or its words, shortened; empty if the paper has none.
         ours: our result.
-        difference: ours relative to the paper's, if both are numbers.
+        difference: the relative difference of our number from the paper's; empty unless both are numbers.
         verdict: ``"agrees"`` (equal in the digits printed, or the statement holds), ``"close"`` (within
             two percent), ``"differs"``, ``"new"`` (nothing to compare with) or ``"not compared"`` (synthetic
             data).
@@ -169,7 +169,7 @@ class PaperValue:
 
 @dataclass
 class Drawing:
-    """The panels of a figure by row, its comparisons, and remarks for the report.
+    """The content of a figure: rows of panels, comparisons with the paper, and remarks for the report.
 
     Example:
         >>> drawing = Drawing(Scope())
@@ -193,12 +193,12 @@ class Drawing:
 
     @property
     def synthetic(self) -> list[str]:
-        """The data sets that were made up."""
+        """The names of the data sets that are made up."""
         return [found.name for found in self.histograms if found.synthetic]
 
     @property
     def note(self) -> str:
-        """The note inside a panel with several data sets."""
+        """The note for a panel with several data sets: *synthetic* if any is made up, else empty."""
         return "synthetic" if self.synthetic else ""
 
     def row(self, *panels: Lines | Bars) -> None:
@@ -210,7 +210,7 @@ class Drawing:
         self.remarks.append(text)
 
     def number(self, quantity: str, *, paper: str, ours: float, remark: str = "") -> None:
-        """Compare a printed number with ours; ``paper`` is the printed text with its digits."""
+        """Compare a printed number with ours; ``paper`` is the number exactly as printed."""
         decimals = len(paper.partition(".")[2])
         relative = ours / float(paper) - 1
         verdict = CLOSE if abs(relative) <= _CLOSE else DIFFERS
@@ -222,7 +222,7 @@ class Drawing:
     def statement(
         self, quantity: str, *, paper: str, ours: str, holds: bool, remark: str = ""
     ) -> None:
-        """Add a statement of the paper, and whether our curves support it."""
+        """Add a statement of the paper and whether our curves support it."""
         verdict = AGREES if holds else DIFFERS
         self._compare(PaperValue(quantity, paper, ours, "", verdict, remark))
 
@@ -232,12 +232,12 @@ class Drawing:
         self.comparisons.append(row)
 
     def added(self, quantity: str, *, ours: str, remark: str = "") -> None:
-        """Add a finding that no paper has."""
+        """Add a result of ours that no paper has."""
         self.comparisons.append(PaperValue(quantity, "", ours, "", NEW, remark))
 
 
 def shown(value: float) -> str:
-    """Return four significant digits, with a power of ten if needed.
+    """Return the number as text with four significant digits, or with two if it is below 10⁻⁴.
 
     Example:
         >>> shown(5.32281), shown(1.2e-40), shown(float("inf"))
@@ -257,7 +257,7 @@ STATED = "0.1"
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A mechanism in the figures.
+    """A mechanism that the figures show, with its label and look.
 
     Attributes:
         label: its name on the curves.
@@ -270,11 +270,11 @@ class Contender:
     look: str
 
     def at(self, epsilon: object) -> Mechanism:
-        """Return the mechanism at an ε."""
+        """Return the mechanism at this ε."""
         return member(self.family, epsilon)
 
     def line(self, xs: Floats, ys: Floats, **options: Any) -> Line:
-        """Return a curve of this mechanism."""
+        """Return a curve with this mechanism's label and look."""
         return Line(self.label, xs, ys, self.look, **options)
 
     def errors(self, scores: Scores, epsilons: Sequence[float] | Floats) -> Floats:
@@ -300,7 +300,7 @@ KEY = f"{PF_AND_EM} ERR: {ERR[0.5].at(1).facts.title}, coin ¼, ½, ¾."
 
 
 def useful_epsilons(scores: Scores, count: int, *, least_error: float = 1.0) -> Floats:
-    """Return equal steps of ε up to the one where the exponential mechanism's error is ``least_error``.
+    """Return ``count`` equally spaced ε, up to the one at which EM's expected error is ``least_error``.
 
     The papers end their plots there.
     """
@@ -317,13 +317,13 @@ def error_panel(
     x: str = "ε",
     domain: tuple[float, float] | None = None,
 ) -> Lines:
-    """Return a panel of errors on a logarithmic scale against ε, from 0 to the last ε."""
+    """Return a panel of errors (on a logarithmic scale) against ε, from 0 to the last of ``epsilons``."""
     across = Axis(x, domain=(0.0, 1.02 * float(epsilons[-1])))
     return Lines(title, across, Axis("expected error", log=True, domain=domain), lines, note=note)
 
 
 def listed(values: Mapping[str, float], form: str = ".2f") -> str:
-    """Join names and numbers into a list.
+    """Return names and numbers as text, separated by commas.
 
     Example:
         >>> listed({"PF": 1.234, "EM": 2})

@@ -28,7 +28,7 @@ class Scope:
     data: Path | None = None
 
     def size(self, *, full: int, quick: int) -> int:
-        """Return the limit of a range, or the number of points, for this scope."""
+        """Return ``quick`` in a quick run, else ``full``: the limit of a range or a number of points."""
         return quick if self.quick else full
 
 
@@ -60,7 +60,7 @@ class Finding:
 
 
 def established(fact: object, what: str) -> None:
-    """Raise an error if a fact that the evidence relies on is false."""
+    """Raise an error unless ``fact``, on which the evidence relies, is true."""
     if not fact:
         raise DiscreetError(f"could not establish that {what}")
 
@@ -86,14 +86,14 @@ def not_checkable(why: str) -> Finding:
 
 
 def unless(counterexample: Witness, covered: str, evidence: str, **numbers: Any) -> Finding:
-    """Return ``proved``, unless an exhaustive check found a counterexample."""
+    """Return ``proved``, or ``refuted`` if an exhaustive check found a counterexample."""
     if counterexample is not None:
         return refuted(covered, "a counterexample was found", witness=counterexample, **numbers)
     return proved(covered, evidence, **numbers)
 
 
 def unless_found(counterexample: Witness, covered: str, evidence: str, **numbers: Any) -> Finding:
-    """Return ``consistent``, unless a search found a counterexample."""
+    """Return ``consistent``, or ``refuted`` if a search found a counterexample."""
     if counterexample is not None:
         return refuted(covered, "a counterexample was found", witness=counterexample, **numbers)
     return consistent(covered, evidence, **numbers)

@@ -1,7 +1,8 @@
 """The DPBench histograms, from a folder that the user names, or generated look-alikes.
 
 The files (``NAME.n4096.npy``, 4096 counts each) come from the DPBench study (Hay et al., SIGMOD 2016;
-github.com/dpcomp-org/dpcomp_core) and are not part of this project. Both papers sum them to 1024 bins.
+github.com/dpcomp-org/dpcomp_core) and are not part of this project. The two papers that use them
+(permute-and-flip and exponential randomized response) sum them to 1024 bins.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from discreet.scores import Scores
 from discreet.testing import scripted
 
 NAMES = ("HEPTH", "ADULTFRANK", "MEDCOST", "SEARCHLOGS", "PATENT")
-"""The five data sets of both papers."""
+"""The five data sets that both papers use."""
 
 SOURCE = (
     "The histograms come from the DPBench study (Hay, Machanavajjhala, Miklau, Chen and Zhang, SIGMOD "
@@ -41,7 +42,7 @@ class DataFileError(DiscreetError):
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Counts of 4096 bins, and whether the data is made up."""
+    """A data set: its counts in 4096 bins, and whether they are made up."""
 
     name: str
     fine: Counts
@@ -49,7 +50,7 @@ class Histogram:
 
     @property
     def counts(self) -> Counts:
-        """The counts, added up to 1024 bins as in the papers."""
+        """The counts, summed into 1024 bins as in the papers."""
         coarse: Counts = self.fine.reshape(_BINS, -1).sum(axis=1)
         return coarse
 
@@ -60,7 +61,7 @@ class Histogram:
 
     @property
     def note(self) -> str:
-        """The note inside a panel."""
+        """The note for a panel with this data: *synthetic* if it is made up, else empty."""
         return "synthetic" if self.synthetic else ""
 
 
@@ -132,7 +133,7 @@ def _read(path: Path) -> Counts:
 
 
 def mode_as_printed(counts: Counts) -> Scores:
-    """Score each bin by its count, with sensitivity 1 and noise for a range of 2Δ, as both papers say."""
+    """Score each bin by its count, with sensitivity Δ = 1 and range distance 2Δ, as both papers say."""
     return Scores(counts, sensitivity=1)
 
 
@@ -146,7 +147,7 @@ def mode_as_run(counts: Counts) -> Scores:
 
 
 def median_scores(counts: Counts) -> Scores:
-    """Score each bin by minus the number of people to add or remove until it is the median; Δ = 1.
+    """Score each bin by minus the number of people to add or remove until the median lies in it; Δ = 1.
 
     Example:
         >>> median_scores(np.array([1, 3, 1])).values
@@ -165,28 +166,28 @@ def median_scores(counts: Counts) -> Scores:
 
 
 def _rising(t: Floats, noise: Floats) -> Floats:
-    """A long rise that ends before the last bin, like citations by date."""
+    """Return bin heights: a long rise that ends before the last bin, like citations by date."""
     return np.where(t < 0.89, t**2.2, 0.0) * np.exp(0.35 * noise)
 
 
 def _one_heap(t: Floats, noise: Floats) -> Floats:
-    """Nearly everyone in one bin, and a low hill far away, like capital losses."""
+    """Return bin heights: nearly everyone in one bin, and a low hill far away, like capital losses."""
     hill = np.exp(-(((t - 0.45) / 0.07) ** 2)) * (noise > 1.3)
     return np.where(t == 0, 120.0, hill)
 
 
 def _falling(t: Floats, noise: Floats) -> Floats:
-    """A steep decline with a peak at zero, like costs."""
+    """Return bin heights: a steep decline with a peak at zero, like costs."""
     return np.where(t == 0, 22.0, np.exp(-t * 55) + 0.004 * np.exp(-t * 5)) * np.exp(0.3 * noise)
 
 
 def _bursts(t: Floats, noise: Floats) -> Floats:
-    """Empty bins, then bursts, like searches over time."""
+    """Return bin heights: empty bins, then bursts, like searches over time."""
     return np.where(t < 0.48, 0.0, t**6) * np.exp(1.1 * noise)
 
 
 def _two_hills(t: Floats, noise: Floats) -> Floats:
-    """Two broad hills, like patents by date."""
+    """Return bin heights: two broad hills, like patents by date."""
     hills = np.exp(-(((t - 0.65) / 0.18) ** 2)) + 0.75 * np.exp(-(((t - 0.3) / 0.15) ** 2))
     return (0.15 + hills) * (t < 0.93) * np.exp(0.3 * noise)
 
@@ -203,7 +204,7 @@ _SHAPES: dict[str, tuple[Callable[[Floats, Floats], Floats], int]] = {
 
 @lru_cache(maxsize=8)
 def _look_alike(name: str) -> Counts:
-    """Return a histogram of similar shape and size, the same on every machine."""
+    """Return made-up counts of about the real histogram's shape and size, the same on every machine."""
     shape, people = _SHAPES[name]
     words = scripted(f"look-alike {name}").words(12 * _FINE)
     # The sum of twelve uniforms minus six is nearly standard normal.

@@ -40,7 +40,10 @@ claim = claims_of(PAPER)
 
 
 def shuffle(choices: Sequence[int]) -> tuple[int, ...]:
-    """Shuffle as Fisher and Yates do: from the last position down, swap each with one at or before it."""
+    """Return the order that a Fisher–Yates shuffle makes with these choices of positions.
+
+    From the last position down, each item is swapped with the one at the chosen position, at or before it.
+    """
     order = list(range(len(choices) + 1))
     for last, other in zip(range(len(choices), 0, -1), choices, strict=True):
         order[last], order[other] = order[other], order[last]
@@ -48,7 +51,7 @@ def shuffle(choices: Sequence[int]) -> tuple[int, ...]:
 
 
 def shuffle_distribution(count: int) -> dict[tuple[int, ...], Fraction]:
-    """Return the probability of each order, over all choices that the shuffle can make.
+    """Return the probability of each order of ``count`` items, from all choices that the shuffle can make.
 
     Example:
         >>> shuffle_distribution(2)
@@ -72,10 +75,10 @@ def _small(gamma: Fraction, bits: Bits) -> bool:
 
 
 def bernoulli_exponential_bounds(gamma: Fraction, rounds: int) -> tuple[Fraction, Fraction]:
-    """Return bounds on the chance of heads for γ ≤ 1, from the first ``rounds`` coins of the loop.
+    """Return bounds on the chance of heads of ``bernoulli_exponential`` for γ ≤ 1, after ``rounds`` coins.
 
-    The loop stops at K = k with probability γ^(k−1)/(k−1)! − γ^k/k!, and returns heads for odd k. After the
-    last round it is still undecided with probability γ^rounds/rounds!.
+    Its loop stops at the k-th coin with probability γ^(k−1)/(k−1)! − γ^k/k! and returns heads for odd k.
+    After the last round it is still undecided with probability γ^rounds/rounds!.
 
     Example:
         >>> bernoulli_exponential_bounds(Fraction(1), 2)
@@ -92,7 +95,7 @@ def bernoulli_exponential_bounds(gamma: Fraction, rounds: int) -> tuple[Fraction
 
 
 def draw_permute_and_flip(problem: Problem, bits: Bits) -> int:
-    """Run the proof's ``function``: shuffle, then return the first whose Bernoulli(exp(−γ)) coin is heads."""
+    """Run the proof's ``function``: shuffle, return the first candidate whose Bernoulli(exp(−γ)) is heads."""
     choices = [uniform_below(bits, below) for below in range(len(problem.scores), 1, -1)]
     for candidate in shuffle(choices):
         if bernoulli_exponential(problem.gap(candidate), bits):

@@ -1,1 +1,1 @@
-"""Permute-and-flip is report noisy max (Ding et al., 2021): the paper's statements."""
+"""The statements of Ding et al. (2021): permute-and-flip is noisy max with exponential noise."""

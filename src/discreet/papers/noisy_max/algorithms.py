@@ -1,4 +1,4 @@
-"""Permute-and-flip is noisy max (Ding et al., 2021), sections 2 and 3: algorithms 1 to 4 are equivalent."""
+"""Sections 2 and 3 of Ding et al. (2021): algorithms 1 to 4, and statements that they are equivalent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ claim = claims_of(PAPER)
 
 
 def largest_noisy(offsets: Sequence[Fraction], bits: Bits) -> int:
-    """Return the position of the largest ``offset + Exponential(1)``, exactly.
+    """Add exact Exponential(1) noise to each offset and return the position of the largest sum.
 
     Each noise is −ln U, where only the first bits of the uniform U are known. Bits are added until one
     position is certainly the largest; ties have probability zero.
@@ -70,8 +70,8 @@ def draw_noisy_max(problem: Problem, bits: Bits) -> int:
 def distribution_noisy_max(problem: Problem) -> list[Number]:
     """Return Algorithm 1's distribution: Pr[r] = ∫ f(y − q_r) Π_{t≠r} F(y − q_t) dy.
 
-    F(y − q*) is zero below q*. Above it, the substitution x = exp(−(y − q*)ε/(2Δ)) turns each F into 1 −
-    p_t·x and f(y − q_r) dy into −p_r dx. The result is the integral of a polynomial.
+    F(y − q*) is zero below q*. Above it, the substitution x = exp(−(y − q*)ε/(2Δ)) turns each F into
+    1 − p_t·x and f(y − q_r) dy into −p_r dx. The result is the integral of a polynomial.
     """
     coins = problem.coins()
     return [
@@ -80,7 +80,7 @@ def distribution_noisy_max(problem: Problem) -> list[Number]:
 
 
 def draw_uniform_above(problem: Problem, bits: Bits) -> int:
-    """Draw by Algorithm 3 (intermediate A): choose uniformly among the noisy scores at or above q*.
+    """Draw by Algorithm 3 (intermediate A): choose uniformly among the noisy scores that reach q*.
 
     A noisy score reaches q* exactly when Exponential(1) ≥ γ_r, which has probability p_r.
     """
@@ -89,9 +89,9 @@ def draw_uniform_above(problem: Problem, bits: Bits) -> int:
 
 
 def _over_sets(problem: Problem, share: Callable[[int], Fraction]) -> list[Number]:
-    """Sum each candidate's chance over all sets of candidates that may reach q*.
+    """Return each candidate's probability, summed over all sets of candidates that may reach q*.
 
-    ``share`` maps the size of a set to the chance of each member.
+    ``share`` maps the size of a set to the chance that a given member is chosen.
     """
     coins = problem.coins()
     result: list[Number] = [rational(0)] * len(coins)
@@ -106,21 +106,21 @@ def _over_sets(problem: Problem, share: Callable[[int], Fraction]) -> list[Numbe
 
 
 def distribution_uniform_above(problem: Problem) -> list[Number]:
-    """Return Algorithm 3's distribution. S is the random set of scores that reach q*.
+    """Return Algorithm 3's distribution: a uniform choice from the random set of scores that reach q*.
 
-    Each member of S is equally likely; the probabilities are summed over all possible S.
+    The probabilities are summed over all possible sets.
     """
     return _over_sets(problem, lambda size: Fraction(1, size))
 
 
 def draw_capped(problem: Problem, bits: Bits) -> int:
-    """Draw by Algorithm 4 (intermediate B): cap at q*, add fresh noise at the cap, choose the largest."""
+    """Draw by Algorithm 4 (intermediate B): cap noisy scores at q*, add fresh noise to those at the cap."""
     capped = [r for r in range(len(problem.scores)) if problem.flip(r, bits)]
     return capped[largest_noisy([Fraction(0)] * len(capped), bits)]
 
 
 def chance_of_largest(count: int) -> Fraction:
-    """Return the chance that one of ``count`` independent exponential noises is the largest.
+    """Return the chance that a given one of ``count`` independent exponential noises is the largest.
 
     The chance is ∫ e^−z (1 − e^−z)^(count−1) dz = ∫₀¹ (1 − x)^(count−1) dx, expanded and integrated.
 
@@ -134,9 +134,9 @@ def chance_of_largest(count: int) -> Fraction:
 
 
 def distribution_capped(problem: Problem) -> list[Number]:
-    """Return Algorithm 4's distribution. S' is the random set of scores at the cap.
+    """Return Algorithm 4's distribution: of the scores at the cap, the one with the largest fresh noise wins.
 
-    The member of S' with the largest fresh noise wins; the probabilities are summed over all possible S'.
+    The probabilities are summed over all possible sets of scores at the cap.
     """
     return _over_sets(problem, chance_of_largest)
 

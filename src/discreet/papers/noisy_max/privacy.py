@@ -1,4 +1,4 @@
-"""Permute-and-flip is noisy max, section 4: privacy (where two statements are false) and utility."""
+"""Section 4 of Ding et al. (2021): statements on privacy, two of which are false, and on utility."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def _conversions(scope: Scope) -> Finding:
 
 
 def renyi_divergence(first: Sequence[Number], second: Sequence[Number], order: Fraction) -> Number:
-    """Return D_α of two distributions in interval arithmetic, α ≠ 1."""
+    """Return the Rényi divergence of two distributions at an order α ≠ 1, in interval arithmetic."""
     alpha = ball_of(order)
     total: Any = 0
     for x, y in zip(first, second, strict=True):
@@ -205,8 +205,8 @@ def _corollary_10(_scope: Scope) -> Finding:
 
 @claim("Proposition 11")
 def _proposition_11(scope: Scope) -> Finding:
-    """The chosen score is on average at most (2Δ/ε) ln k below the best, and with probability at least
-    1 − β at most (2Δ/ε) ln(k/β) below."""
+    """With k candidates, the chosen score is on average at most (2Δ/ε) ln k below the best, and with
+    probability at least 1 − β at most (2Δ/ε) ln(k/β) below."""
     found = utility(scope, exponential=False)  # the same two bounds with β = exp(−t)
     x, broken = unknown(), None
     most, depth = scope.size(full=5, quick=3), 4

@@ -1,1 +1,1 @@
-"""Our own statements where the papers are wrong, and our own figures."""
+"""Our own claims where the papers are wrong, and our own figures."""

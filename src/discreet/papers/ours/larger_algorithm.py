@@ -224,7 +224,7 @@ class _Study:
             )
 
     def _once(self, step: Mechanism | None, total: float, seed: str, met: list[Scores]) -> float:
-        """Return the mean error over all queries of one run; without a step, the best query is selected."""
+        """Run MWEM once; return its mean error over all queries. Without a step, select the worst query."""
         bits = scripted(f"{self.title} {self.budget.symbol} {seed}")
 
         def select(errors: Floats) -> int:
@@ -243,7 +243,7 @@ class _Study:
         return float(np.abs(self.truth - self.queries.answers(estimate)).mean())
 
     def log_ratios(self) -> tuple[Floats, Floats]:
-        """Return ln(error with EM / error with PF) at each total budget, and its standard errors."""
+        """Return ln(error with EM / error with PF) at each total budget, and the standard errors."""
         logs = np.log(self.means["EM"] / self.means["PF"])
         relative = [self.spreads[name] / self.means[name] for name in _STEPS]
         return logs, np.hypot(*relative)
@@ -253,7 +253,7 @@ class _Study:
         return np.asarray(self.shortfalls["EM"] / self.shortfalls["PF"])
 
     def panels(self) -> list[Lines]:
-        """Return two panels: the whole algorithm's error; and the EM/PF ratio, also for one selection."""
+        """Return two panels: the error; and the EM/PF error ratio, of the algorithm and of one selection."""
         x = Axis(f"total {self.budget.symbol}", log=True)
         lines = [
             self._with_interval(
@@ -287,7 +287,7 @@ class _Study:
 
 
 def _pooled(studies: list[_Study]) -> tuple[float, float, float]:
-    """Return the geometric mean of the ratio EM/PF over all totals and workloads, with its 95% interval.
+    """Return the geometric mean of all error ratios EM/PF in these studies, with its 95% interval.
 
     All ratios have equal weight. Weights by precision would favour large budgets, where there is nothing to
     gain.

@@ -20,14 +20,14 @@ _FEW = 12
 
 
 class StartOver:
-    """Flip coins against the public bound, and start over if all are tails. Not ε-DP.
+    """Lazy evaluation that starts over if all coins are tails, instead of answering None. Not ε-DP.
 
-    It never answers None. Its distribution approaches the exponential mechanism's as the bound moves away,
-    and permute-and-flip's as a candidate reaches the bound. In between it is not ε-DP: for monotonic scores
-    (0, −c) and a bound of 0, the real ε tends to ε + ln(2 − e^−ε) as c grows, and is nearly 2ε for small ε.
+    Its distribution approaches the exponential mechanism's as the bound moves away, and permute-and-flip's as
+    a candidate reaches the bound. In between it is not ε-DP: for monotonic scores (0, −c) and a bound of 0,
+    the real ε tends to ε + ln(2 − e^−ε) as c grows, and is nearly 2ε for small ε.
 
     Args:
-        epsilon: the ε that corresponds to the noise.
+        epsilon: the ε from which the coins are computed.
         bound: the public bound on all scores.
 
     Example:
@@ -46,7 +46,7 @@ class StartOver:
         self._bound = Fraction(bound)
 
     def probabilities(self, scores: Scores) -> Floats:
-        """Return Pr[r | some coin is heads in a round]; None is never an answer."""
+        """Return each candidate's probability: Pr[r | some coin is heads in a round]."""
         gaps = _bounded_gaps(scores, self._bound)
         assert self._mechanism.epsilon is not None
         rate = self._mechanism.epsilon / scores.range_distance
