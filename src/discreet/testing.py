@@ -1,4 +1,4 @@
-"""Reproducible randomness, for tests and for study.
+"""Reproducible randomness, for tests and experiments.
 
 Releases never use it: ``select`` draws its own secure bits, and the ledger refuses scripted ones.
 """

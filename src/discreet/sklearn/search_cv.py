@@ -36,7 +36,7 @@ ACCURACY = "accuracy"
 
 
 class NotPrivateWarning(UserWarning):
-    """The estimator of a search is one of scikit-learn's own, whose ``fit`` is not private.
+    """A search uses one of scikit-learn's own estimators, whose ``fit`` is not private.
 
     Example:
         >>> import warnings
@@ -45,7 +45,7 @@ class NotPrivateWarning(UserWarning):
 
 
 def _of_the_winner(name: str, words: str) -> Any:
-    """Return a method that calls the winner's method; it exists only if the estimator has it."""
+    """Return a method that calls the winner's ``name``; it is hidden if the estimator has no such method."""
 
     def method(self: PrivateSearchCV, X: Any) -> Any:  # noqa: N803 - scikit-learn's own name
         return getattr(self._winner(), name)(X)
@@ -60,36 +60,38 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
 
     Use it where you would use ``RandomizedSearchCV``, with an estimator whose ``fit`` is itself private.
     People are split once into a training part and a held-out part, by an independent coin for each person.
-    There are no folds. Every run draws parameters, fits on the training part, and counts with exact noise how
-    many held-out people it predicts correctly. Each person is in only one part, so a run costs the larger of
-    its two costs (fit and count), not their sum. The best of a random number of runs is kept, at the cost of
-    ``discreet.tuning.cost_of_tuning``. Nothing is refitted, because that would cost more.
+    There are no folds. Every run draws parameters, fits on the training part, and counts, with exact noise,
+    the held-out people that its model predicts correctly. Each person is in only one part, so a run costs the
+    larger of its two costs (fit and count), not their sum. The best of a random number of runs is kept;
+    ``discreet.tuning.cost_of_tuning`` computes what this costs. Nothing is refitted, because that would cost
+    more.
 
     One person changes a count of people by at most one, so ``scoring`` must be "accuracy", or a function of
     one person's label and prediction that returns yes or no. Any other scorer is refused.
 
     The caller promises that the cost of ``fit``, including its error messages, is at most ``cost``, and that
-    ``predict`` treats every row by itself. scikit-learn's own estimators and scalers break this promise:
-    ``fit`` then warns (``NotPrivateWarning``), and ``guarantee_`` does not hold. A row that cannot be
-    predicted counts as wrong. ``X`` and ``y`` are refused only by shape and declared type, before anything is
-    spent.
+    ``predict`` handles each row independently of the others. scikit-learn's own estimators and scalers break
+    this promise: ``fit`` then warns (``NotPrivateWarning``), and ``guarantee_`` does not hold. A row that
+    cannot be predicted counts as wrong. ``X`` and ``y`` can be refused only for their shape or declared type,
+    before anything is spent.
 
     The search is a classifier if the estimator is one. It works in pipelines, ensembles, calibration and
-    cross-validation, but each of their fits is a separate search and costs again: five folds on one data set
-    cost five searches. Copies and other processes find the ledger by its address.
+    cross-validation, but each fit that they make is a separate search and is paid for again: five folds on
+    one data set cost five searches. Copies of a search, also in other processes, use the same ledger.
 
     Args:
         estimator: the estimator, private at ``cost`` for every parameter that may be drawn.
-        param_distributions: for each parameter a list, or an object with ``rvs``; or a list of settings.
+        param_distributions: a dictionary that gives each parameter a list or an object with ``rvs``; or a
+            list of settings.
         cost: the cost of one fit: a guarantee, a list of releases, or an event of dp-accounting.
         runs: the distribution of the number of runs.
         scoring: "accuracy", or a function of a label and a prediction.
         score_epsilon: ε of the noisy count of each run.
-        held_out: the chance that a person is held out; None to score on the training people, so that the
-            costs of fit and count add up.
+        held_out: the chance that a person is held out. With None, runs are scored on the training people, and
+            the costs of fit and count add up.
         delta: the δ allowed, for fits that are not purely private.
-        neighbours: ``"add-remove"`` one row, or ``"replace"`` one.
-        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
+        neighbours: how two neighbouring tables differ in one row: ``"add-remove"`` or ``"replace"``.
+        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one, nothing is
             counted, and ``entry_`` is None.
         dataset: the data set's name in the ledger.
 
@@ -191,7 +193,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         return self
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Any, NDArray[Any]]:  # noqa: N803 - as above
-        """Check X and y by shape and declared type only; return them with the unchanged labels."""
+        """Check only the shape and declared type of X and y; return X, y, and y as an array of labels."""
         if y is None:
             raise ParameterError("requires y to be passed, but the target y is None")
         X, y = indexable(X, y)  # noqa: N806 - as above
@@ -221,7 +223,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         return in_parallel(profile_of(self.cost), profile_of(score))
 
     def _parts(self, people: int, bits: Bits) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Split people into training and held-out parts, by an independent coin for each."""
+        """Split people by independent coins; return the row numbers of the training and the held-out part."""
         everyone = np.arange(people)
         if self.held_out is None:
             return everyone, everyone
@@ -235,7 +237,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
         return share
 
     def _drawer(self) -> Callable[[Bits], dict[str, Any]]:
-        """Return a function that draws a setting. Try it once, so errors come before any spending."""
+        """Return a function that draws a setting; try it once, so that errors come before any spending."""
         if self.held_out is not None:
             self._share()
         draw = _draws(self.param_distributions)
@@ -245,10 +247,14 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
             raise ParameterError(f"⟨param_distributions⟩: {error}") from None
         return draw
 
-    predict = _of_the_winner("predict", "What the winner predicts.")
-    predict_proba = _of_the_winner("predict_proba", "The winner's probabilities.")
-    predict_log_proba = _of_the_winner("predict_log_proba", "Their logarithms.")
-    decision_function = _of_the_winner("decision_function", "The winner's decision function.")
+    predict = _of_the_winner("predict", "Return the winner's predictions.")
+    predict_proba = _of_the_winner("predict_proba", "Return the winner's class probabilities.")
+    predict_log_proba = _of_the_winner(
+        "predict_log_proba", "Return the logarithms of the winner's class probabilities."
+    )
+    decision_function = _of_the_winner(
+        "decision_function", "Return the winner's decision function."
+    )
 
     @available_if(lambda search: hasattr(search.estimator, "predict"))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any) -> float:  # noqa: N803 - as above
@@ -319,7 +325,7 @@ def _column(name: str, values: Any) -> Callable[[Bits], Any]:
 
 
 def _further_dimensions(estimator: Any) -> set[int]:
-    """Return the dimensions besides 2 that X may have, such as 1 for an estimator that takes texts."""
+    """Return which numbers of dimensions X may have besides 2, such as 1 if the estimator takes texts."""
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[0][1]
     tags = get_tags(estimator).input_tags
@@ -328,7 +334,7 @@ def _further_dimensions(estimator: Any) -> set[int]:
 
 
 def _warn_unless_private(estimator: Any) -> None:
-    """Warn about scikit-learn's own estimators that learn from rows."""
+    """Warn if a part of the estimator is scikit-learn's own and learns from rows, which is not private."""
     parts = [estimator, *estimator.get_params(deep=True).values()]
     own = sorted(
         {

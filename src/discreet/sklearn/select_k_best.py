@@ -55,7 +55,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
 
     Each feature is cut at a public ``threshold`` into yes and no. Its score is the number of rows that the
     best rule on this feature alone gets right (``rows_told_right``). The threshold must lie inside the
-    feature's range: if all rows are on one side, features are chosen at random. With ``score_func`` the user
+    feature's range: if all rows are on one side, features are chosen at random. With ``score_func``, the user
     provides the scores as ``score_func(X, y)``, one for each feature. ``sensitivity`` and ``monotonic`` then
     describe how one row changes them.
 
@@ -71,26 +71,27 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
     stays sparse and costs the same ε.
 
     A target declared as floats is refused, unless ``target_edges`` cut it into classes at public numbers. A
-    list declares no type, so a number with a fraction in a list is a missing label.
+    list declares no type, so a number with a fraction in a list counts as a missing label.
 
     Earlier steps of a pipeline, such as a scaler or an imputer, also read the rows. scikit-learn's own steps
     are not private, and nothing counts what they reveal. Scale by public numbers, with
     ``FunctionTransformer``, or give ``threshold`` in the units of the data.
 
     Args:
-        k: the number of features; ``"all"``, or at least as many as there are, keeps all and costs nothing.
+        k: the number of features to keep; keeping all (``"all"``, or a number that is large enough) costs
+            nothing.
         epsilon: the cost of one fit.
-        threshold: the public cut of each feature: one number, or one for each. It has no default, because
-            no number lies inside every feature's range.
+        threshold: the public number at which a feature is cut: one for all features, or one for each. It has
+            no default, because no number lies inside every feature's range.
         target_edges: public numbers in ascending order that cut a continuous ``y`` into classes; a value
             equal to an edge belongs to the class above it.
         score_func: your own score function.
         sensitivity: for ``score_func``: Δ, the most by which one row changes any score.
         monotonic: for ``score_func``: whether adding a row changes all scores in the same direction.
-        neighbours: ``"add-remove"`` one row, or ``"replace"`` one.
+        neighbours: how two neighbouring tables differ in one row: ``"add-remove"`` or ``"replace"``.
         mechanism: for peeling: a registered name or a mechanism; permute-and-flip by default.
         method: ``"peeling"`` or ``"one-shot"``.
-        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
+        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one, nothing is
             counted, and ``entry_`` is None.
         dataset: the data set's name in the ledger.
 
@@ -230,7 +231,7 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         return edges
 
     def _table(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:  # noqa: N803 - as above
-        """Return features and labels as arrays (X may be sparse); check names and shapes, read no cell."""
+        """Check names, shapes and declared types; return X (may be sparse) and y as arrays; read no cell."""
         validate_data(self, X, y, skip_check_array=True)
         if y is None:
             raise ParameterError("requires y to be passed, but the target y is None")

@@ -42,7 +42,7 @@ class Answered:
 
     @property
     def release(self) -> TableRelease | None:
-        """The answer, read back; None if the question failed."""
+        """The answer, rebuilt from ``kept``; None if the question failed."""
         return None if self.kept is None else release_from(self.kept)
 
 
@@ -78,7 +78,7 @@ class StudyAnswers:
     answered: tuple[Answered, ...]
 
     def __getitem__(self, name: str) -> TableRelease:
-        """Return the answer to the question of this name."""
+        """Return the answer to the question with this name; raise KeyError if it failed."""
         found = {each.name: each.release for each in self.answered}
         if found.get(name) is None:
             raise KeyError(name)
@@ -86,7 +86,7 @@ class StudyAnswers:
 
     @property
     def conclusion(self) -> str:
-        """Sum up in a sentence how much was answered and what it cost."""
+        """Sum up in a sentence how many questions were answered and what they cost."""
         plan = self.plan
         failed = sum(each.release is None for each in self.answered)
         words = f"{counted(len(self.answered) - failed, 'question')} answered"
@@ -95,7 +95,7 @@ class StudyAnswers:
         return f"{words}, for {plan.symbol} = {figure(plan.total)} in all."
 
     def as_data(self) -> dict[str, Any]:
-        """Return plain data: the hash, the plan and every answer."""
+        """Return the plan, its hash and every answer as plain data."""
         return {
             "hash": self.plan.hash,
             "budget": self.plan.budget,
@@ -113,7 +113,7 @@ class StudyAnswers:
 
     @property
     def columns(self) -> dict[str, list[Any]]:
-        """Return all answers in one table, as texts: a row for each question, group and named item."""
+        """Return all answers as columns of one table of texts: a row for each question, group and item."""
         found: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
         for each in self.answered:
             if each.release is None:
@@ -134,7 +134,7 @@ class StudyAnswers:
         }
 
     def write(self, folder: str | Path) -> list[Path]:
-        """Write plan, answers and report into a folder."""
+        """Write the plan, the answers and the report into a folder; return the paths of the files."""
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
         paths = [place / name for name in FILES]

@@ -74,7 +74,7 @@ def read_study(path: str | Path) -> Study:
 
 
 def study_at_a_desk(text: str) -> Study:
-    """Read a study from its text; all its tables are at a desk, and nothing else is ever opened."""
+    """Read a study from the text of its file; every table must be at a desk, and no file is opened."""
     if _LONG_KEY.search(text) is not None:
         raise ParameterError(f"the study has a name of more than {_MOST_PARTS} parts with dots")
     return _Reader(_parsed(text, "the study"), _lines(text), None).study()
@@ -91,7 +91,7 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
 
 
 def _lines(text: str) -> dict[tuple[str, ...], int]:
-    """Return the line of every header and every key, by its path; questions are numbered."""
+    """Map the path of each header and key to its line number; a question's path has its index."""
     lines: dict[tuple[str, ...], int] = {}
     section: tuple[str, ...] = ()
     questions = 0
@@ -111,7 +111,7 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
 
 
 class _Reader:
-    """Checks one file and collects its problems. Without a folder, the file may not name other files."""
+    """Checks one study's file and collects its problems. Without ``place``, every table must be at a desk."""
 
     def __init__(
         self, given: Mapping[str, Any], lines: Mapping[tuple[str, ...], int], place: Path | None
@@ -182,7 +182,7 @@ class _Reader:
         raise StudyError([words for _, words in sorted(self.problems)])
 
     def _places(self, questions: list[Asked]) -> dict[str, int]:
-        """Return the lines at which tables and questions begin."""
+        """Return the line at which each table and question begins, by name."""
         tables = {
             path[1]: line
             for path, line in self.lines.items()
@@ -356,7 +356,7 @@ class _Reader:
         return None
 
     def _listed(self, value: Any) -> Any:
-        """Return a list, or read the file that holds it; relative paths start at the study's file."""
+        """Return the value, with a file's path resolved against the folder of the study's file."""
         if not isinstance(value, str) or is_range(value) or value in RECURRING:
             return value
         return self._beside(value)

@@ -1,4 +1,4 @@
-"""A study's cost and accuracy, as one value with one hash."""
+"""The plan of a study: what it costs, how accurate it is, and the hash to sign."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedQuestion:
-    """One question of a study as it will be paid for.
+    """One question of a planned study, with its cost and accuracy.
 
     Attributes:
         asked: the question as the study states it.
@@ -56,13 +56,13 @@ class PlannedQuestion:
 
     @property
     def judgement(self) -> str | None:
-        """The judgement: useful, doubtful, or no better than guessing."""
+        """The judgement: useful, doubtful or no better than guessing; None if the accuracy is not known."""
         known = self.card["accuracy"]
         return None if known is None else known["judgement"]
 
     @property
     def reached(self) -> float | None:
-        """The error that the answer reaches, if a largest error was requested; otherwise None."""
+        """The planned error of the answer; None if no largest error was requested or no error is known."""
         known, wanted = self.card["accuracy"], self.asked.question
         if known is None or wanted.error_at_most is None:
             return None
@@ -82,12 +82,13 @@ class StudyPlan:
 
     Attributes:
         study: the study.
-        lines: its questions in their order.
+        lines: the planned questions, in the study's order.
         budget: the budget that pays, such as ``clinic`` or ``clinic/alice``; None at a desk.
         accountant: the rule by which that budget adds up costs.
         symbol: ε or ρ.
         remaining: the amount left in the budget; None if no budget is known.
-        needed: the least that would reach every accuracy, if that is more than the study may cost.
+        needed: the least cost that would reach every requested accuracy, if the study may not cost that much;
+            otherwise None.
         curves: computes the error of each question for a given cost of the whole study.
 
     Example:
@@ -127,7 +128,7 @@ class StudyPlan:
 
     @property
     def fits(self) -> bool | None:
-        """Whether what is left is enough for the whole study, including its δ."""
+        """Whether the remaining budget covers the whole study, including δ; None if no budget is known."""
         if self.remaining is None:
             return None
         return sum((line.amount for line in self.lines), NOTHING).fits(self.remaining)
@@ -173,14 +174,14 @@ class StudyPlan:
         return hash_of(self.canonical)
 
     def key(self, name: str) -> str:
-        """Return the key that a question is sent to a desk with; a second run then gets the same answer."""
+        """Return the key under which a desk gets a question, so that a second run gets the same answer."""
         return hashlib.sha256(f"{self.hash} {name}".encode()).hexdigest()
 
     # ---- as people see it ----------------------------------------------------------------------
 
     @property
     def rows(self) -> list[list[str]]:
-        """Return a row for each question: its name, what it asks, its cost and share, its accuracy."""
+        """Return a row for each question: name, what it asks, cost, share of the total cost, and accuracy."""
         return [
             [
                 line.asked.name,
@@ -194,7 +195,7 @@ class StudyPlan:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns."""
+        """The column names of ``rows``."""
         return ["question", "asks", self.symbol, "share", "accuracy"]
 
     @property
@@ -295,7 +296,7 @@ def hash_of(canonical: Mapping[str, Any]) -> str:
 
 
 def _public(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table's settings as plain data; for a frame in memory, only its type."""
+    """Return a table's settings as plain data; a frame in memory is replaced by the name of its type."""
     plain = {}
     for name, value in facts.items():
         if name == "data" and not isinstance(value, str):

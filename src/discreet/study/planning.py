@@ -1,4 +1,4 @@
-"""Plan a study: compute each question's error and cost over ε, split the total, and check the budget."""
+"""Plan a study: choose an ε for each question, compute costs and errors, and look up the budget."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def plan_study(
     part: str | None = None,
     tables: Mapping[str, Any] | None = None,
 ) -> StudyPlan:
-    """Plan every question of a study and divide its budget; a desk supplies its own tables."""
+    """Plan every question of a study and split the total cost; a desk passes its own ``tables``."""
     tables = opened_tables(study) if tables is None else tables
     name = budget_name(study, part)
     budget = None
@@ -72,14 +72,14 @@ def plan_study(
 
 
 def _left_at_desk(lines: Sequence[PlannedQuestion]) -> Amount | None:
-    """Return the least that a desk has left for any of the questions."""
+    """Return the smallest remaining budget that a desk reports for a question; None if it reports none."""
     meters = [line.card.get("meter") for line in lines]
     left = [Fraction(meter["left"]) + Fraction(meter["this"]) for meter in meters if meter]
     return limit(min(left)) if left else None
 
 
 def budget_name(study: Study, part: str | None) -> str | None:
-    """Return the name of the budget that pays."""
+    """Return the name of the budget that pays: a data set's, or one analyst's part; None at a desk."""
     if study.dataset is None or part is None:
         return study.dataset
     return f"{study.dataset}/{part}"
@@ -130,19 +130,19 @@ class _Planner:
     # ---- one question at an ε -------------------------------------------------------------------
 
     def plan(self, asked: Asked, epsilon: Fraction) -> Plan:
-        """Return the plan of a question at an ε."""
+        """Return the plan of a question at this ε."""
         question = asked.question.changed(epsilon=epsilon, error_at_most=None, typical=False)
         return plan_of(question, self.settings[asked.table])
 
     def _card_at(self, name: str, epsilon: Fraction) -> Mapping[str, Any]:
-        """Return the card of a question at an ε, at a desk."""
+        """Ask the desk for the card of a question at this ε."""
         asked = next(each for each in self.study.questions if each.name == name)
         question = asked.question.changed(epsilon=epsilon, error_at_most=None, typical=False)
         found: dict[str, Any] = self.tables[asked.table].plan(question)
         return found
 
     def amount(self, plan: Plan) -> Amount:
-        """Return the amount that the ledger will charge, under the neighbour relation of the budget."""
+        """Return the amount that the ledger will charge, under the budget's neighbour relation."""
         return self.accountant.amount(plan.event.under(self.neighbours or plan.event.neighbours))
 
     def cost(self, plan: Plan) -> Fraction:
@@ -150,7 +150,7 @@ class _Planner:
         return exact_cost(self.amount(plan).cost)
 
     def curve(self, asked: Asked) -> Curve:
-        """Return a question's error and cost as functions of ε, with the requested error."""
+        """Return a question's error and cost as functions of ε, with its requested error."""
         question = asked.question
 
         def at(epsilon: Fraction) -> Point:
@@ -170,7 +170,7 @@ class _Planner:
     # ---- all of them ------------------------------------------------------------------------------
 
     def split(self) -> _Split:
-        """Return an ε for every question."""
+        """Choose an ε for every question, within the most that the study may cost."""
         study, most = self.study, self.study.most
         epsilons, problems = {}, []
         for asked in study.questions:
@@ -205,7 +205,7 @@ class _Planner:
         return _Split(epsilons, needed if needed > most else None)
 
     def _alone(self, asked: Asked) -> Fraction:
-        """Return the ε that a question states, or the least that reaches its accuracy."""
+        """Return the ε that a question states, or the least ε that reaches its requested accuracy."""
         question = asked.question
         if self.study.at_a_desk:
             if question.error_at_most is not None:
@@ -235,7 +235,10 @@ class _Planner:
         return self.cost(self.plan(asked, epsilon))
 
     def _weakest(self, costs: Mapping[str, Fraction]) -> dict[str, Fraction]:
-        """Divide the rest so that every question has the same ratio of reached to requested error."""
+        """Return ε at which all questions have the same ratio of reached to requested error.
+
+        Questions with a stated ε are left out, and their cost is set aside first.
+        """
         assert self.study.most is not None
         wanting = [each for each in self.study.questions if each.question.error_at_most is not None]
         if len(wanting) < len(self.study.questions) and any(
@@ -269,7 +272,7 @@ class _Planner:
         raise AssertionError
 
     def _share(self, asked: Asked, sharing: list[Asked], rest: Fraction) -> Fraction:
-        """Return the ε that costs a question's share of the rest: exact if ε adds up, else to six digits."""
+        """Return the ε that costs this question's share of ``rest``, rounded down."""
         part = rest * asked.weight / sum((each.weight for each in sharing), Fraction(0))
         rounded = Fraction(math.floor(part * 10**9), 10**9)
         if rounded and 0 <= part - self._cost_at(asked, rounded) < Fraction(1, 10**8):
@@ -325,7 +328,7 @@ class _Planner:
         )
 
     def errors(self, epsilons: Mapping[str, Fraction], factor: float) -> dict[str, float]:
-        """Return the proved error of each question at this multiple of its ε."""
+        """Return the proved error of each question if its ε is multiplied by ``factor``."""
         found = {}
         for asked in self.study.questions:
             epsilon = _six_digits(epsilons[asked.name] * Fraction(factor))
@@ -348,7 +351,7 @@ def _six_digits(epsilon: Fraction) -> Fraction:
 
 
 def _inlined(question: Question, setting: Setting) -> Question:
-    """Return the question with public lists instead of file names."""
+    """Return the question with each file name replaced by the public list in that file."""
     changed: dict[str, Any] = {}
     for each in fields_of(type(question)):
         given = getattr(question, each.name)

@@ -104,7 +104,7 @@ class _Past:
 
     @staticmethod
     def of(ledger: Ledger, plan: StudyPlan) -> _Past:
-        """Read the history once."""
+        """Read from the ledger's history what earlier runs of this plan paid for and answered."""
         own = str(plan.budget)
         whole = own.partition("/")[0] if plan.study.shared else own
         paid: dict[int, tuple[str, Entry]] = {}
@@ -175,7 +175,7 @@ def _ask_one(
 
 
 def _ask_desk(plan: StudyPlan, watch: Watch) -> tuple[Answered, ...]:
-    """Ask a desk, each question under a key derived from the study."""
+    """Send every question to a desk, each under a key derived from the plan's hash."""
     tables = opened_tables(plan.study)
     found = []
     for place, line in enumerate(plan.lines):

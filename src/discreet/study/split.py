@@ -1,4 +1,4 @@
-"""Divide a total among questions: the least that is enough for each, or the best for the weakest.
+"""Divide a total cost among questions so that the least accurate one is as accurate as possible.
 
 A question has a curve: for each ε, its cost and the error that it reaches. Both come from plans, so the
 amount that is split is the amount that is paid. The error falls as ε grows, and a proved bound falls nearly
@@ -43,7 +43,7 @@ class Curve:
         return self._known[power]
 
     def epsilon_for(self, ratio: float) -> float:
-        """Return the least ε whose error is at most ``ratio`` times the requested one, or infinity."""
+        """Return the least ε whose error is at most ``ratio`` times ``wanted``; infinity if there is none."""
         goal = ratio * self.wanted
         low, high = _FEWEST, _MOST
         if self._point(high)[0] > goal:
@@ -94,6 +94,6 @@ def weakest(curves: Sequence[Curve], most: float) -> list[Fraction] | None:
 
 
 def _down(epsilon: float) -> Fraction:
-    """Round down to six digits."""
+    """Round down to six significant digits."""
     unit = Fraction(10) ** (math.floor(math.log10(epsilon)) - 5)
     return math.floor(Fraction(epsilon) / unit) * unit

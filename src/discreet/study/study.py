@@ -61,8 +61,9 @@ class Asked:
         name: the question's name in the study.
         table: the name of the table that it is about.
         question: the question, with ``epsilon`` or ``error_at_most``.
-        weight: how much its accuracy matters relative to the others'.
-        shares: whether its ε is a share, by weight, of the total that is left after all stated ε.
+        weight: how much its accuracy matters relative to that of other questions.
+        shares: whether its ε is a share, by weight, of the cost that is left after the questions that state
+            ``epsilon`` or ``error_at_most``.
 
     Example:
         >>> from discreet.questions import Median
@@ -83,7 +84,7 @@ class Study:
 
     Attributes:
         title: the study's title.
-        dataset: the budget's name in the ledger; None for a desk, which knows whose budget it is.
+        dataset: the budget's name in the ledger; None for a desk, which has its own ledger.
         tables: the arguments of ``discreet.table`` for each table, by the table's name in the study.
         questions: the questions, in order.
         most: the most that the study may cost, in the budget's unit; None for no limit.
@@ -169,7 +170,7 @@ class Study:
         """Plan every question: its cost and its accuracy. No row is read and nothing is paid.
 
         Args:
-            ledger: the ledger with the budget, or its address; without one, ε adds up.
+            ledger: the ledger with the budget, or its address; without one, costs are in ε.
             part: the analyst whose part of the budget pays.
         """
         from discreet.study.planning import plan_study
@@ -184,7 +185,7 @@ class Study:
         signed: str | None = None,
         watch: Watch | None = None,
     ) -> StudyAnswers:
-        """Pay and ask question by question; nothing is paid twice.
+        """Pay for and ask one question after the other; no question is paid for twice.
 
         Args:
             ledger: the ledger that counts the budget, or its address; a desk has its own.
@@ -198,6 +199,6 @@ class Study:
 
 
 def placed(study: Study, name: str, problem: ParameterError) -> str:
-    """Return a problem with a table or a question, with its line if the study comes from a file."""
+    """Describe a problem with a table or question, starting with its line if the study is from a file."""
     line = f"line {study.places[name]}, " if name in study.places else ""
     return f"{line}{name!r}: {problem}"

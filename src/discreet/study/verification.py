@@ -1,4 +1,4 @@
-"""Compare a study's plan, its answers and the ledger."""
+"""Check that a study's plan, its answers and the ledger agree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.study.planned import hash_of
 
 
 def problems(record: Mapping[str, Any], ledger: Ledger) -> list[tuple[str, str]]:
-    """Return each comparison by name, with the problem that it found or an empty text.
+    """Return the name of each check and the problem that it found, or an empty text.
 
     ``record`` is the output of ``StudyAnswers.as_data``.
     """

@@ -1,7 +1,8 @@
-"""An exact audit of tuning: find the largest privacy loss of the best of K small private runs.
+"""An audit of tuning: search for small private runs whose best of K has the largest privacy loss.
 
-For a run with a few outcomes, the distribution of the best of K runs is explicit (``docs/proofs/tuning.md``).
-Each pair of runs tried is ε-private by construction, so its loss refutes every smaller claim.
+For a run with a few outcomes, a formula gives the distribution of the best of K runs
+(``docs/proofs/tuning.md``); losses are rounded down. Each pair of runs tried is ε-private by construction, so
+its loss refutes every smaller claim.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ class TuningVerdict:
     """The result of the audit.
 
     Attributes:
-        holds: whether no pair of runs exceeds the claim.
+        holds: whether the search found no pair of runs that exceeds the claim.
         found: the largest loss found, rounded down.
         claimed: the claimed ε.
         run: the probabilities of one run's outcomes, ordered from worst to best quality.
         neighbour: the same on the neighbouring data; each probability is within a factor e^ε of that in
             ``run``.
-        outcome: the index of the outcome with this loss; an index after the last outcome stands for "none".
+        outcome: the index of the outcome with the loss ``found``; one past the last index stands for "none".
 
     Example:
         >>> from discreet.tuning import Fixed
@@ -82,12 +83,13 @@ def law_of_best(runs: RunCount, masses: Sequence[Any], *, target: int | None = N
 def audit_tuning(
     claim: PureDP, *, epsilon: object, runs: RunCount, outcomes: int = 3, target: bool = False
 ) -> TuningVerdict:
-    """Search ε-private runs with two or three outcomes for a best-of-K loss above the claim.
+    """Search ε-private runs with two or three outcomes for one whose best of K exceeds the claim.
 
     Args:
         claim: the guarantee claimed for the whole search.
         epsilon: the cost of one run.
-        runs: the distribution of the number of runs; use ``Fixed(k)`` also if the number is published.
+        runs: the distribution of the number of runs; use ``Fixed(k)`` also for a random number
+            that is published.
         outcomes: 2 or 3.
         target: audit the first run to reach a target instead of the best run.
 
@@ -139,7 +141,7 @@ class _Found:
 
 
 def _largest(runs: RunCount, masses: Masses, epsilon: Fraction, target: int | None) -> _Found:
-    """Return a lower bound on the largest loss between a run and its extreme ε-neighbours, in both orders."""
+    """Return the largest best-of-K loss between a run and its ε-neighbours, in either order, rounded down."""
     second: Masses = (*masses, 1 - sum(masses, Fraction(0)))
     best = _Found(-math.inf, (), second, 0)
     with precision(_BITS):
@@ -159,7 +161,8 @@ def _largest(runs: RunCount, masses: Masses, epsilon: Fraction, target: int | No
 def _neighbours(second: Masses, epsilon: Fraction) -> Iterator[Masses]:
     """Yield the extreme distributions within a factor e^ε: all outcomes but one are scaled by e^ε or e^−ε.
 
-    The remaining outcome gets the rest. e^ε is rounded down, so each pair is certainly ε-private.
+    The one outcome left gets the remaining probability. e^ε is rounded down, so each pair is certainly
+    ε-private.
     """
     factor = -Fraction(upper_end(-ball_of(epsilon).exp()))
     rounded = Fraction(float_down(factor))

@@ -99,9 +99,10 @@ def choose_run(
     caller: every run costs at most ``cost``, including its quality (a score on the same people is not free),
     and no run sees the outcome of another.
 
-    With a ``target``, the first run of at least that quality is released, which costs at most twice one run.
-    If no run reaches the target, the search ends after a geometric number of runs with the answer "none". The
-    guarantee covers that answer; without such a stop, the search might never end.
+    With a ``target``, the first run of at least that quality is released; for purely private runs this costs
+    at most twice as much as one run. If no run reaches the target, the search ends after a geometric number
+    of runs with the answer "none". The guarantee covers that answer; without such a stop, the search might
+    never end.
 
     A run that raises, or whose quality is not a number, counts as the worst. If all runs fail like this, or a
     Poisson number of runs is zero, the answer is "none". Errors of runs are not shown, because their messages
@@ -116,7 +117,7 @@ def choose_run(
         target: stop at the first run with at least this quality, a public number.
         delta: the δ allowed, for runs that are not purely private.
         neighbours: the neighbour relation for which ``cost`` holds.
-        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one nothing is
+        ledger: the ledger that counts the budget of ``dataset``, or its address. Without one, nothing is
             counted, and the answer says so.
         progress: show the elapsed time on a terminal, and nothing else.
 
@@ -233,7 +234,7 @@ def _drawer(settings: Settings) -> Callable[[Bits], Any]:
 
 
 def _under(cost: object, relation: Neighbours) -> object:
-    """Return the cost under the neighbour relation of the whole search; raise if it is not implied."""
+    """Convert a run's cost to the search's neighbour relation; raise an error if nothing follows for it."""
     if isinstance(cost, Event):
         return cost.under(relation)
     if isinstance(cost, Guarantee):
@@ -255,7 +256,7 @@ def _under(cost: object, relation: Neighbours) -> object:
 
 @contextmanager
 def _clock(*, shown: bool) -> Iterator[None]:
-    """Show the elapsed time on stderr, updated by a clock; updates per run would reveal their number."""
+    """Show the elapsed time on stderr, updated every second; an update per run would reveal their number."""
     if not shown or not sys.stderr.isatty():
         yield
         return

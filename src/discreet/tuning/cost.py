@@ -89,7 +89,7 @@ def cost_of_tuning(
 def bounds_of_tuning(
     profile: Profile, runs: RandomRunCount, delta: Fraction, *, target: bool = False
 ) -> list[EpsilonBound]:
-    """Return every proved bound at one δ above zero."""
+    """Return every proved bound on the whole search's ε at this δ, which is above 0."""
     found = []
     if isinstance(profile.pure, Fraction):
         whole = PureDP(_pure(profile.pure, runs, target=target))
@@ -110,7 +110,7 @@ def _pure(epsilon: Fraction, runs: RandomRunCount, *, target: bool) -> Exact:
 
 
 def _allowed(profile: Profile, runs: RandomRunCount, delta: object) -> Fraction:
-    """Return the whole search's δ: as requested, else 0 for pure runs or the mean number of runs times δ."""
+    """Return the whole search's δ: as requested, else 0 for pure runs, else E[K] times one run's δ."""
     if delta is not None:
         allowed = probability("delta", delta)
         if allowed > 0 or profile.pure != math.inf:
@@ -179,7 +179,7 @@ def _by_ratio(
 
 
 def _least(excess: object, reach: Fraction) -> Fraction | None:
-    """Search for the least ε ≥ 0 at which a decreasing function, rounded up, is at most 0."""
+    """Search for the least ε in [0, reach] at which a decreasing function, rounded up, is at most 0."""
     high = min(float_up(reach), _FARTHEST)
     found = root_between(lambda x: excess(Fraction(x)), 0.0, high, precision=_PRECISION)  # type: ignore[operator]
     return None if found is None else Fraction(found)
@@ -202,7 +202,7 @@ def _by_weights(profile: Profile, runs: RandomRunCount, delta: Fraction) -> Exac
 
 
 def _by_renyi(profile: Profile, runs: Poisson, delta: Fraction) -> Exact:
-    """Return D(λ) + μ·δ(ln(λ/(λ − 1))) + (ln(μ/(λδ)))/(λ − 1) + ln(1 − 1/λ), least over λ: theorem 6."""
+    """Return the least D(λ) + μ·δ(ln(λ/(λ − 1))) + ln(μ/(λδ))/(λ − 1) + ln(1 − 1/λ) over λ: theorem 6."""
     assert profile.renyi is not None
     renyi = profile.renyi
 

@@ -25,7 +25,7 @@ _BITS = 128
 
 
 class RunCount(ABC):
-    """The distribution of the number of runs K. Draws are exact; it is represented by f(x) = E[x^K].
+    """The distribution of the number of runs K, represented by f(x) = E[x^K]. Draws are exact.
 
     Example:
         >>> isinstance(Geometric(mean=20), RunCount)
@@ -35,7 +35,7 @@ class RunCount(ABC):
     __slots__ = ()
 
     published = "-"
-    """The published bound for pure runs, as a formula; empty if none is published."""
+    """The published bound for pure runs, as a formula; ``-`` if none is published."""
 
     @property
     @abstractmethod
@@ -55,22 +55,22 @@ class RunCount(ABC):
         """Return f′(x); f′(1) is the mean."""
 
     def share(self, formula: Any) -> float:
-        """Return a float close to a formula in interval arithmetic, for display only."""
+        """Evaluate a formula in interval arithmetic and return the midpoint as a float, for display only."""
         with precision(_BITS):
             return float(formula().mid())
 
     @property
     def mean(self) -> float:
-        """The mean number of runs, to float precision."""
+        """The mean number of runs, as a float for display."""
         return self.share(lambda: self.slope(ball_of(1)))
 
     @property
     def mean_above(self) -> Fraction:
-        """The mean number of runs, rounded up."""
+        """A close upper bound on the mean number of runs."""
         return Fraction(upper_bound(self.slope, Fraction(1)))
 
     def chance_of_top(self, share: object) -> float:
-        """Return the chance that the winner is in the best ``share`` of settings, if runs rank correctly.
+        """Return the chance that the winner is in the best ``share`` of settings if runs rank them correctly.
 
         Settings are drawn uniformly with repetition, so this chance is 1 − f(1 − share).
 
@@ -86,7 +86,7 @@ class RunCount(ABC):
 
 
 class RandomRunCount(RunCount):
-    """A distribution for which the cost of the best of K runs does not grow with K."""
+    """The distribution of a random number of runs; proved costs hold only while the number is secret."""
 
     __slots__ = ()
 
@@ -96,14 +96,14 @@ class RandomRunCount(RunCount):
 
     @abstractmethod
     def pure(self, epsilon: Fraction) -> Exact:
-        """Return the cost of the best of K runs if one run costs ε: exact, rounded up (theorem 1)."""
+        """Return the exact cost of the best of K runs if one run costs ε, rounded up (theorem 1)."""
 
 
 class NegativeBinomial(RandomRunCount):
     """Truncated negative binomial: Pr[K = k] is proportional to (1 − γ)^k Π_{l<k} (l + η)/(l + 1), k ≥ 1.
 
-    A ``shape`` η of 0 gives the logarithmic distribution, 1 the geometric. As η approaches −1, the best run
-    costs less, and it becomes more likely that there is only one run. γ follows from the mean.
+    A ``shape`` η of 0 gives the logarithmic distribution, and 1 the geometric. As η approaches −1, the best
+    run costs less, and it becomes more likely that there is only one run. γ follows from the mean.
 
     Args:
         mean: the mean number of runs, above 1.
@@ -127,7 +127,7 @@ class NegativeBinomial(RandomRunCount):
             )
 
     def _halting(self) -> Fraction:
-        """Return the γ that gives the requested mean, or the nearest smaller one."""
+        """Return γ such that the mean number of runs is the requested one or slightly below it."""
         wanted = self._mean
 
         def few_enough(halting: float) -> bool:
@@ -156,18 +156,18 @@ class NegativeBinomial(RandomRunCount):
 
     @property
     def published(self) -> str:  # type: ignore[override]  # it depends on the shape
-        """(2 + η)ε, from Papernot and Steinke 2022."""
+        """The published bound for pure runs: (2 + η)ε, from Papernot and Steinke 2022."""
         return f"{_plain(2 + self.shape)}ε"
 
     @property
     def mean_above(self) -> Fraction:
-        """The mean number of runs: exactly 1/γ for the geometric distribution, else rounded up."""
+        """The mean number of runs: exactly 1/γ for the geometric distribution, else a close upper bound."""
         return (
             1 / self.halting if self.shape == 1 else Fraction(upper_bound(self.slope, Fraction(1)))
         )
 
     def draw(self, bits: Bits) -> int:
-        """Draw by inversion; interval arithmetic makes it exact."""
+        """Draw by inversion; interval arithmetic makes the draw exact."""
         return truncated_negative_binomial(bits, self.shape, self.halting)
 
     def _left(self, x: Any) -> Any:
@@ -242,7 +242,7 @@ class Poisson(RandomRunCount):
         return self.rate
 
     def draw(self, bits: Bits) -> int:
-        """Draw by inversion; interval arithmetic makes it exact."""
+        """Draw by inversion; interval arithmetic makes the draw exact."""
         return poisson(bits, self.rate)
 
     def generating(self, x: Any) -> Any:
@@ -305,5 +305,5 @@ def cost_of_halting(epsilon: Fraction, halting: Fraction, power: Fraction) -> Ex
 
 
 def _plain(value: Fraction) -> str:
-    """Return a number, possibly negative, as text with the fewest exact digits."""
+    """Return a number, possibly negative, as a short decimal."""
     return f"-{shown(-value)}" if value < 0 else shown(value)

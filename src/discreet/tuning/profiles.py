@@ -38,14 +38,14 @@ Renyi = Callable[[Fraction], Exact]
 
 @dataclass(frozen=True)
 class Profile:
-    """The cost of one run.
+    """The cost of one run, as an upper bound on δ for every ε.
 
     Attributes:
         divergence: an upper bound on δ at any ε ≥ 0.
         pure: the ε beyond which δ is zero; infinite if there is none.
         lost: the δ that remains even as ε goes to infinity.
         renyi: the Rényi divergence as a function of the order, rounded up; None if unknown.
-        orders: the orders to try; empty if every order is known.
+        orders: the orders at which ``renyi`` is known; empty if it is known at every order.
     """
 
     divergence: Callable[[Fraction], Fraction]
@@ -55,7 +55,7 @@ class Profile:
     orders: tuple[Fraction, ...] = ()
 
     def at(self, epsilon: Fraction) -> Fraction:
-        """Return δ at any real ε. A negative ε exchanges the two neighbours: 1 − e^ε + e^ε·δ(−ε)."""
+        """Return δ at any real ε; if ε < 0, it is 1 − e^ε + e^ε·δ(−ε), from exchanging the two neighbours."""
         if epsilon >= 0:
             return min(Fraction(1), self.divergence(epsilon))
         other = self.divergence(-epsilon)
@@ -118,7 +118,7 @@ def in_parallel(first: Profile, second: Profile) -> Profile:
 
 
 def _of_list(events: Sequence[Event]) -> Profile:
-    """Compose one release, or a list fixed in advance, by its loss distribution."""
+    """Return the profile of a run that makes these releases, which were fixed in advance."""
     if not events:
         raise ParameterError("⟨cost⟩ is an empty list: say what one run costs")
     if len(events) == 1 and events[0].count == 1:
@@ -164,7 +164,7 @@ def _of_guarantee(promise: Guarantee) -> Profile:
 def _with_lost(
     divergence: Callable[[Fraction], Fraction], epsilon: Fraction, lost: Fraction
 ) -> Profile:
-    """Return the profile of a run that reveals everything with probability δ: δ + (1 − δ)·divergence."""
+    """Return the profile lost + (1 − lost)·divergence: with probability ``lost`` a run reveals everything."""
     if lost == 1:
         raise ParameterError("⟨cost⟩ promises nothing: its δ is 1")
     if lost == 0:
@@ -216,13 +216,19 @@ def divergence_at_order(order: Fraction, renyi: Fraction, epsilon: Fraction) -> 
 
 
 def total_variation(divergence: Fraction) -> Fraction:
-    """Return the largest total variation at this Kullback–Leibler divergence (Pinsker, Bretagnolle–Huber)."""
+    """Return a bound on the total variation from the Kullback–Leibler divergence D.
+
+    It is the smaller of √(D/2) (Pinsker) and √(1 − e^−D) (Bretagnolle–Huber).
+    """
     found = upper_bound(lambda d: (d / 2).sqrt().min((-(-d).expm1()).sqrt()), divergence)
     return min(Fraction(1), Fraction(found))
 
 
 def chords(points: Sequence[tuple[Fraction, Fraction]]) -> Callable[[Fraction], Fraction]:
-    """Return a profile through points (ε, δ) from ε = 0. δ is convex in e^ε, so chords are upper bounds."""
+    """Return a profile that joins points (ε, δ), the first at ε = 0, by chords in e^ε.
+
+    δ is convex in e^ε, so chords are upper bounds.
+    """
     places = [epsilon for epsilon, _ in points]
     with precision(_BITS):
         ratios = [ball_of(epsilon).exp() for epsilon in places]
@@ -244,7 +250,7 @@ def chords(points: Sequence[tuple[Fraction, Fraction]]) -> Callable[[Fraction], 
 def sampled(
     found: Callable[[list[float]], Iterable[float]], reach: float
 ) -> list[tuple[Fraction, Fraction]]:
-    """Sample another library's profile, which is only available in floats."""
+    """Return points (ε, δ), up to ε = ``reach``, of another library's profile, which is known in floats."""
     places = [reach * place / _POINTS for place in range(_POINTS + 1)]
     deltas = [float(delta) for delta in found(places)]
     if len(deltas) != len(places) or not all(0 <= delta <= 1 for delta in deltas):

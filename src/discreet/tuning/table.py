@@ -1,4 +1,4 @@
-"""Compare distributions of the number of runs by cost and by the quality of the winner. Data-free."""
+"""Compare distributions of the number of runs by cost and by the winner's quality; no data is read."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class TuningOffer:
     Attributes:
         runs: the distribution.
         guarantee: the cost of the whole search.
-        published: the published bound for pure runs, as a formula.
+        published: the published bound for pure runs, as a formula; ``-`` if there is none.
         top_tenth: the chance that the winner is among the best tenth of all settings; None with a target.
         top_hundredth: the same for the best hundredth.
-        none: the chance that there is no run at all.
+        none: the chance that there is no run at all; None with a target.
     """
 
     runs: RunCount
@@ -79,7 +79,7 @@ def tuning_table(
     delta: object = None,
     target: bool = False,
 ) -> list[TuningOffer]:
-    """Return, for each distribution, the cost of the best of this many runs and the quality of the winner.
+    """Return, for each distribution with this mean, the cost of the search and the quality of the winner.
 
     Example:
         >>> offers = tuning_table(PureDP(1), mean=40)
@@ -147,7 +147,7 @@ def advice(offers: Sequence[TuningOffer]) -> list[str]:
 
 
 def _compared(asked: TuningOffer, offers: Sequence[TuningOffer]) -> str:
-    """Compare an offer with the cheapest, or the cheapest with the next one that finds better winners."""
+    """Compare an offer with the cheapest; if it is the cheapest, with one that finds better winners."""
 
     def chance(offer: TuningOffer) -> float:
         return offer.top_tenth or 0.0

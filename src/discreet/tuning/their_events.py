@@ -1,4 +1,4 @@
-"""The cost of a run from Google's dp-accounting: an event, or a loss distribution.
+"""The cost of a run that is stated as an event or a loss distribution of Google's dp-accounting.
 
 dp-accounting's numbers are floats without an error bound, and are used unchanged. The result for the best of
 several runs is only as reliable as these numbers.
@@ -22,7 +22,7 @@ _LARGEST = 64.0
 
 
 def profile_of_theirs(cost: Any) -> Profile:
-    """Return the profile of an event, from its Rényi divergences or its loss distribution."""
+    """Return the profile of an event or a loss distribution of dp-accounting."""
     if hasattr(cost, "get_delta_for_epsilon"):
         return Profile(_by_losses(cost.get_delta_for_epsilon))
     if not hasattr(cost, "__attrs_attrs__"):

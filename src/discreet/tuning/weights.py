@@ -1,9 +1,9 @@
 """A bound on how much the best of several runs amplifies each privacy loss of one run (theorem 3).
 
-Among sets with probability u under one data set, r(u) is the largest probability under a neighbour. The best
-of K runs turns a likelihood ratio L into at most g(L) = max over u of f′(r(u))·L − τ·f′(u). Here r is
-replaced by a polygon above it, and the resulting g by a polygon above g. The second polygon is stored as its
-corners, with the rise of the slope at each.
+Among sets with probability u under one data set, r(u) is the largest probability under a neighbour. The
+whole search's δ at ε is at most the mean of g(L), where L is the likelihood ratio of one run and g(L) is the
+largest of 0 and all f′(r(u))·L − τ·f′(u), with τ = e^ε. Here r is replaced by a polygon above it, and the
+resulting g by a second polygon above it, stored as its corners with the rise of the slope at each.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Weights:
 
 
 def divergence_of_best(profile: Profile, weights: Weights, epsilon: Fraction) -> Fraction:
-    """Return the whole search's δ at ε: Σ rise · δ(ε + corner), with the profile of one run."""
+    """Return an upper bound on the whole search's δ at ε: Σ rise · δ(ε + corner), from one run's profile."""
     total = Fraction(0)
     for corner, rise in zip(weights.corners, weights.rises, strict=True):
         total += rise * Fraction(float_up(profile.at(epsilon + corner)))
@@ -65,7 +65,7 @@ def _polygon_above(profile: Profile) -> list[Point]:
 
 
 def _tangents(profile: Profile) -> list[Line]:
-    """Return lines slope·u + height above r: e^t·u + δ(t), and on the other side 1 − e^−t(1 − u − δ(t))."""
+    """Return lines (slope, height) above r(u): 1, e^t·u + δ(t) and 1 − e^−t(1 − u − δ(t)) for several t."""
     reach = profile.reach
     places = [reach * place / _TANGENTS for place in range(_TANGENTS + 1)]
     lines = [(Fraction(0), Fraction(1))]
@@ -107,9 +107,9 @@ def _envelope(lines: Iterable[tuple[Number, Number]]) -> list[tuple[Number, Numb
 
 
 def _lines(vertices: Sequence[Point], runs: RandomRunCount, negligible: Fraction) -> Iterator[Line]:
-    """Yield two lines φ·x − c for each piece; f′(r(u))·x − f′(u) is below one of them.
+    """Yield two lines φ·x − c for each piece of the polygon; f′(r(u))·x − f′(u) is never above both.
 
-    Within a piece f′(r(u)) is below its chord and f′(u) above its tangent, because f′ is convex.
+    On a piece, f′(r(u)) is below its chord and f′(u) is above its tangent, because f′ is convex.
     """
     with precision(_BITS):
         floor = ball_of(negligible)
@@ -145,7 +145,7 @@ def _pieces(vertices: Sequence[Point], runs: RandomRunCount) -> Iterator[tuple[P
 def _cuts(
     runs: RandomRunCount, start: Fraction, end: Fraction, low: Fraction, high: Fraction
 ) -> list[Fraction]:
-    """Return cuts between two corners, halving until neither f′(u) nor f′(r(u)) changes much."""
+    """Return cuts between two corners, halving until neither f′(u) nor f′(r(u)) changes much in a piece."""
     far = max(_log_change(runs, start, end), _log_change(runs, low, high))
     if far <= _STEP:
         return []
@@ -189,4 +189,4 @@ def _corners(lines: Sequence[Line]) -> Weights:
 
 
 _LARGEST = 10_000
-"""A corner at zero gets minus this as its logarithm. The profile is 1 there."""
+"""The logarithm of a corner at zero is set to minus this; the profile is 1 there."""
