@@ -64,7 +64,7 @@ def _rate(text: str) -> float:
 
 
 def _file(text: str) -> Path:
-    """Check the path of the report before any test runs, because the report is written at the end."""
+    """Return the path of the report; check it before any test runs, because it is written at the end."""
     path = Path(text).absolute()
     if path.is_dir() or not path.parent.is_dir():
         raise pytest.UsageError(f"--audit-report {text}: give a file in an existing folder")
@@ -72,12 +72,12 @@ def _file(text: str) -> Path:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start an empty report."""
+    """Register the plugin that collects the audits of this session."""
     config.pluginmanager.register(_Suite(config), "discreet-audits")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Count the tests that share the error rate; the count is the same in every worker."""
+    """Count the tests that share the false-alarm rate; the count is the same in every worker."""
     config.stash[_SHARERS] = sum("audited" in getattr(item, "fixturenames", ()) for item in items)
 
 
@@ -85,8 +85,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def audited(request: pytest.FixtureRequest) -> Audited:
     """Audit a mechanism or a pipeline, and fail if its claim is refuted.
 
-    ``audited(mechanism, PureDP(1), sensitivity=1)`` audits probabilities exactly and samplers by drawing;
-    ``audited.pipeline(run, schema, PureDP(1))`` records a pipeline on neighbouring tables.
+    ``audited(mechanism, PureDP(1), sensitivity=1)`` audits exactly from probabilities, or by drawing from a
+    sampler; ``audited.pipeline(run, schema, PureDP(1))`` records a pipeline on neighbouring tables.
     """
     from discreet.audit.suite import Audited
 
@@ -115,7 +115,7 @@ class _Suite:
             self._audits.extend(json.loads(str(value)) for value in told)
 
     def pytest_sessionfinish(self) -> None:
-        """Write the report."""
+        """Write the report if one was asked for; pytest-xdist workers write none."""
         options = self._config.option
         if options.audit_report is None or hasattr(self._config, "workerinput"):
             return

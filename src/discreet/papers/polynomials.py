@@ -1,4 +1,4 @@
-"""Inequalities that hold for every ε at once: polynomials in x = exp(−ε/2), certified on [0, 1].
+"""Prove inequalities for every ε at once, as inequalities of polynomials in x = exp(−ε/2) on [0, 1].
 
 Scores on the grid of the sensitivity have coins x^k, so every probability here is a polynomial in x
 with rational coefficients. A polynomial whose coefficients in the Bernstein basis of [0, 1] are all
@@ -33,7 +33,7 @@ def polynomial(value: Number) -> Number:
 
 
 def bernstein_coefficients(values: Number, degree: int) -> list[Number]:
-    """Return the coefficients in the Bernstein basis of the given degree on [0, 1]."""
+    """Return the polynomial's coefficients in the Bernstein basis of this degree on [0, 1]."""
     coefficients = values.coeffs()
     assert len(coefficients) <= degree + 1
     weights = [

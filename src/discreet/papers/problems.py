@@ -12,8 +12,8 @@ gives the coins in the exact form that a check needs:
 Finite families are chosen so that checking them implies something about all problems. Permute-and-flip's
 probabilities are polynomials of degree one in each coin. Two such polynomials that agree when every coin
 takes two values agree everywhere. So an identity checked on :func:`affine_family` holds for every real score
-and every ε, for that number of candidates. *Lattices* are scores in whole multiples of Δ, up to order and a
-common shift, with all their neighbours.
+and every ε, for that number of candidates. *Lattices* are sets of score vectors in whole multiples of Δ, one
+for each class of vectors that differ only in order and a common shift.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BALL_BITS = 256
 
 
 def balls() -> Any:
-    """Return the context that sets the precision of a check's interval arithmetic; it can be nested."""
+    """Return a context manager that sets the precision of interval arithmetic; it can be nested."""
     return precision(BALL_BITS)
 
 
@@ -55,7 +55,7 @@ def rational(value: Fraction | int | str) -> Number:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Scores in units of the sensitivity, with ε in one of the exact forms.
+    """Scores in units of the sensitivity, with either an exact ε or the coin of one unit.
 
     Example:
         >>> Problem((5, 4, 2), unit_coin=rational("1/2")).coins()
@@ -81,7 +81,7 @@ class Problem:
         return Fraction(self.best - self.scores[candidate]) * self.epsilon / 2
 
     def coins(self) -> list[Number]:
-        """Return p_r of every candidate."""
+        """Return each candidate's coin p_r."""
         if self.epsilon is not None:
             with balls():
                 return [ball_of(-self.gap(r)).exp() for r in range(len(self.scores))]
@@ -90,7 +90,7 @@ class Problem:
         return [self.unit_coin ** int(step) for step in steps]
 
     def flip(self, candidate: int, bits: Bits, *, thinned: Fraction = Fraction(1)) -> bool:
-        """Flip the candidate's coin, with chance thinned · p_r of heads, exactly."""
+        """Flip the candidate's coin; it is heads with probability exactly thinned · p_r."""
         gamma = self.gap(candidate)
         return Uniform(bits).is_below(lambda: ball_of(thinned) * ball_of(-gamma).exp())
 
@@ -101,7 +101,7 @@ def uniform_choice(members: Sequence[int], bits: Bits) -> int:
 
 
 def rational_coin(chance: Fraction, bits: Bits) -> bool:
-    """Flip a coin with this chance of heads, exactly."""
+    """Flip a coin that is heads with exactly this chance."""
     return bool(biased_coins(bits, chance, count=1)[0])
 
 
@@ -129,7 +129,7 @@ Law: TypeAlias = Callable[[Problem], list[Number]]
 def first_heads(
     coins: Sequence[Number], orders: Iterable[tuple[Sequence[int], Number]]
 ) -> list[Number]:
-    """Return the distribution of the first candidate with heads, given each order with its chance."""
+    """Return the distribution of the first candidate whose coin is heads, given orders with their chances."""
     result: list[Number] = [rational(0)] * len(coins)
     for order, chance in orders:
         all_tails = chance
@@ -153,7 +153,7 @@ Score = TypeVar("Score", int, Fraction)
 
 
 def affine_family(count: int) -> Iterator[Problem]:
-    """Yield problems with one best candidate and coins ½ or ¼ for each of the others.
+    """Yield all problems with one best candidate in which every other coin is ½ or ¼.
 
     Example:
         >>> [problem.scores for problem in affine_family(2)]
@@ -176,13 +176,13 @@ def lattice(count: int, depth: int) -> Iterator[tuple[int, ...]]:
 
 
 def lattices(most: int, depth: int) -> Iterator[tuple[int, ...]]:
-    """Yield the lattices of 2 to ``most`` candidates."""
+    """Yield the vectors of the lattices with 2 to ``most`` candidates."""
     for count in range(2, most + 1):
         yield from lattice(count, depth)
 
 
 def affine_families(most: int) -> Iterator[Problem]:
-    """Yield the affine families of 1 to ``most`` candidates."""
+    """Yield the problems of the affine families with 1 to ``most`` candidates."""
     for count in range(1, most + 1):
         yield from affine_family(count)
 
@@ -207,7 +207,10 @@ def neighbours(scores: tuple[int, ...], *, monotonic: bool = False) -> Iterator[
 
 
 def vertices(count: int) -> Iterator[tuple[int, ...]]:
-    """Yield the corners of a cube; a function of degree one in each coin has its minimum at one of them."""
+    """Yield the corners of the unit cube in ``count`` dimensions.
+
+    A function of degree one in each coordinate has its minimum at a corner.
+    """
     yield from product((0, 1), repeat=count)
 
 

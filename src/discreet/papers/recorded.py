@@ -47,7 +47,7 @@ class RecordedRun:
 
 
 def recorded() -> RecordedRun:
-    """Return the record in the package.
+    """Return the recorded run that is stored in the package.
 
     Example:
         >>> len(recorded().findings) >= 45
@@ -70,7 +70,7 @@ def short(result: CheckedClaim) -> RecordedFinding:
 
 
 def text_of(results: Sequence[CheckedClaim]) -> str:
-    """Return the file's text; raise if a check failed, because that is not a finding."""
+    """Return the text of the record file; raise an error if a check failed, because that is not a finding."""
     failed = [result.claim.id for result in results if result.finding.verdict == FAILED]
     if failed:
         raise DiscreetError("not recorded, because these checks failed: " + ", ".join(failed))

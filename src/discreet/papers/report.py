@@ -115,7 +115,7 @@ def by_paper(results: Sequence[CheckedClaim]) -> list[tuple[Paper, list[CheckedC
 
 
 def on_one_line(value: Any) -> str:
-    """Return a number, list or table of a finding as one line of text.
+    """Return a number, list or dictionary of a finding as one line of text.
 
     Example:
         >>> on_one_line({"a": [1, {"b": 2}]})
@@ -141,7 +141,7 @@ def _details(result: CheckedClaim) -> list[tuple[str, str]]:
 
 
 def claims_markdown(results: Sequence[CheckedClaim]) -> str:
-    """Return the whole report as Markdown: a summary, a table per paper, then the evidence."""
+    """Return the report of claims as Markdown: a summary, then a table and the evidence for each paper."""
     lines = ["# The papers' claims, checked", "", claims_summary(results), "", _CLAIMS_NOTE, ""]
     for paper, found in by_paper(results):
         lines += [f"## {paper.title}", "", f"{paper.authors}", ""]
@@ -160,7 +160,7 @@ def claims_markdown(results: Sequence[CheckedClaim]) -> str:
 
 
 def claims_html(results: Sequence[CheckedClaim]) -> str:
-    """Return the whole report as one HTML file."""
+    """Return the report of claims as one HTML file."""
     return _page(claims_markdown(results))
 
 
@@ -186,7 +186,7 @@ _HEADINGS = ("quantity", "paper", "ours", "difference", "", "remark")
 
 
 def write_figures_report(results: Sequence[DrawnFigure], scope: Scope, out: Path) -> list[Path]:
-    """Write ``index.html``, ``report.md`` and ``numbers.csv`` into the folder."""
+    """Write ``index.html``, ``report.md`` and ``numbers.csv`` into the folder; return their paths."""
     text = figures_markdown(results, scope)
     parts = {
         "index.html": _with_images(_page(text), out),
@@ -199,7 +199,7 @@ def write_figures_report(results: Sequence[DrawnFigure], scope: Scope, out: Path
 
 
 def figures_summary(results: Sequence[DrawnFigure]) -> str:
-    """Return one sentence with the number of figures, and of comparisons with each verdict.
+    """Return one sentence that says how many figures were drawn, and how many comparisons have each verdict.
 
     Example:
         >>> figures_summary([DrawnFigure("pf-fig4"), DrawnFigure("pf-fig5", error="no such file")])
@@ -240,7 +240,7 @@ def _cells(row: PaperValue) -> tuple[str, ...]:
 
 
 def _differing(results: Sequence[DrawnFigure]) -> list[str]:
-    """Return a text for each difference, with a link to its figure."""
+    """Return a Markdown list item for each value that differs from the paper's, with a link to its figure."""
     every = all_figures()
     return [
         f"- {_link(every[result.id].heading, every[result.id])}: {row.quantity}: the paper has "
@@ -256,7 +256,7 @@ def _link(words: str, figure: Figure) -> str:
 
 
 def figures_markdown(results: Sequence[DrawnFigure], scope: Scope) -> str:
-    """Return the report as Markdown, with the images as files beside it."""
+    """Return the report of figures as Markdown, with links to the image files beside it."""
     lines = ["# The papers, reproduced", "", f"discreet {__version__}", ""]
     for paragraph in _introduction(results, scope):
         lines += [paragraph, ""]

@@ -1,4 +1,4 @@
-"""Check claims, and compute and draw figures: several in parallel, skipping those already finished.
+"""Check claims one after the other; draw figures in parallel, skipping those already finished.
 
 A finished figure has a file ``figures/ID.json`` with a hash of everything it depends on: its sources, the
 scope, and the data files it reads. A later run that finds a matching file skips the figure.
@@ -37,7 +37,7 @@ SUFFIXES = ("svg", "png", "csv")
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaim:
-    """A claim with its finding, and the time of the check.
+    """A claim with its finding, and the seconds that the check took.
 
     Example:
         >>> from discreet.papers import chosen_claims
@@ -51,7 +51,7 @@ class CheckedClaim:
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
-        """Return one object of ``discreet claims --json``."""
+        """Return the result as one object of the list that ``discreet claims --json`` prints."""
         return {
             "id": self.claim.id,
             "paper": self.claim.paper,
@@ -63,7 +63,7 @@ class CheckedClaim:
 
 
 def check(claims: Iterable[Claim], scope: Scope) -> Iterator[CheckedClaim]:
-    """Check claims one after the other. A check that raises is reported as failed.
+    """Check claims one after the other; a check that raises an error gets the verdict ``failed``.
 
     Example:
         >>> from discreet.papers import chosen_claims

@@ -35,7 +35,7 @@ Said = tuple[Any, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """One variant, at a stated ε.
+    """One variant of the sparse vector technique, at a stated ε.
 
     Attributes:
         title: its authors.
@@ -89,7 +89,7 @@ class Variant:
         *,
         bits: int = 100,
     ) -> Any:
-        """Return an interval with the probability (for released numbers: the density) of these answers."""
+        """Return an interval that contains the probability (for numbers, the density) of these answers."""
         asked = list(zip(map(Fraction, values), answers, strict=True))
         parts = [
             self._part_ball(part, bits)
@@ -125,7 +125,7 @@ class Variant:
             return chance * density
 
     def sequence_logs(self, rows: Floats, answers: Sequence[Any], times: Sequence[int]) -> Floats:
-        """Return the log-probability of these answers for each row of queries, in floats."""
+        """Return the log-probability of these answers for each row of query values, in floats."""
         asked = list(zip(range(len(answers)), answers, strict=True))
         total = np.zeros(len(rows))
         for part in self._draws(asked, times):
@@ -204,7 +204,7 @@ _EPSILON = Fraction(1)
 def _audited(
     variant: Variant, epsilon: Fraction, scope: Scope, *, monotonic: bool = False
 ) -> Verdict:
-    """Audit a claimed ε; a quick audit tries shorter lists of answers first."""
+    """Audit a claimed ε on lists of up to four answers (two if quick) and on blocks of equal values."""
     lengths = range(1, 1 + scope.size(full=4, quick=2))
     return audit_stream(variant, PureDP(epsilon), monotonic=monotonic, lengths=lengths, blocks=True)
 
@@ -249,7 +249,7 @@ def _variant_2(scope: Scope) -> Finding:
 
 
 def _grows(number: str, scope: Scope, why: str) -> Finding:
-    """Refute the claimed ε and a multiple of it, with longer lists of answers."""
+    """Return a finding that refutes ε and, in a full run, 10ε; ``why`` explains how the loss grows."""
     variant = variants(_EPSILON, 1)[number]
     multiples = (1,) if scope.quick else (1, 10)
     verdicts = [_audited(variant, multiple * _EPSILON, scope) for multiple in multiples]
@@ -267,8 +267,8 @@ def _grows(number: str, scope: Scope, why: str) -> Finding:
 
 @claim("Variant 3 (Roth)")
 def _variant_3(scope: Scope) -> Finding:
-    """With query noise of scale 2cΔ/ε, and the noisy answer itself released instead of “above”, the
-    technique is ε-differentially private."""
+    """With threshold noise of scale 2Δ/ε, query noise of scale 2cΔ/ε, the noisy answer itself released
+    instead of “above”, and a stop after c such answers, the technique is ε-differentially private."""
     return _grows(
         "3",
         scope,

@@ -1,6 +1,6 @@
-"""Our own figures: all private mechanisms, tails, finer bins, and where the recurrence fails.
+"""Our own figures: private mechanisms compared, tails of the error, 4096 bins, a recurrence that fails.
 
-The scores get exactly the noise that they need: counts are monotonic (range distance Δ), medians are not.
+Noise is scaled to the range distance, which is Δ for counts (they are monotonic) and 2Δ for median scores.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _KEY = (
 
 
 def mode_scores(counts: Counts) -> Scores:
-    """Return the counts as scores for adding or removing one person: monotonic, d = Δ = 1."""
+    """Return the counts as monotonic scores; their sensitivity and their range distance are both 1."""
     return Scores(counts, sensitivity=1, monotonic=True)
 
 
@@ -75,7 +75,7 @@ def _all_mechanisms(drawing: Drawing, scores_of: ScoresOf) -> None:
 
 
 def _at_ten(drawing: Drawing, each: Histogram, scores: Scores) -> None:
-    """Add the ε at which each mechanism has an expected error of ten."""
+    """Add to the drawing the ε at which each mechanism's expected error is ten."""
     needed = {one.label: epsilon_for(one.family, scores, expected_error=10) for one in CONTENDERS}
     drawing.added(
         f"ε for an expected error of 10, {each.title}",
@@ -86,7 +86,7 @@ def _at_ten(drawing: Drawing, each: Histogram, scores: Scores) -> None:
 
 
 def _twins(scores: Scores, epsilon: float) -> float:
-    """Return the largest relative difference between mechanisms that should be identical."""
+    """Return the largest relative difference between the errors of mechanisms that should be identical."""
     pairs = ((PermuteAndFlip, "exponential"), (Exponential, "gumbel"))
     differences = []
     for one, noise in pairs:

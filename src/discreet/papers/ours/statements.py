@@ -1,4 +1,4 @@
-"""Our own claims where the papers are wrong, checked to the same standard."""
+"""What discreet claims where the papers are wrong, checked in the same way as the papers' claims."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ def _range(scope: Scope) -> str:
 
 
 def _pairs(scope: Scope) -> Iterator[tuple[list[Number], list[Number], Number]]:
-    """Yield the distributions of two neighbours on the grid of Δ/2, and the value of exp(−ε/2).
+    """Yield permute-and-flip's distributions at each pair of neighbours, with the value of exp(−ε/2).
 
-    Each score moves by up to two half-steps, so the range distance is four half-steps. exp(−ε/4) is rational.
+    Scores are on the grid of Δ/2. Each moves by up to two grid steps, so the range distance is four steps.
+    The coin of one step, exp(−ε/4), is rational.
     """
     shapes = _QUICK_SHAPES if scope.quick else _SHAPES
     for coin in map(rational, _HALF_COINS[: scope.size(full=3, quick=2)]):
@@ -55,7 +56,7 @@ def _pairs(scope: Scope) -> Iterator[tuple[list[Number], list[Number], Number]]:
 
 
 def _least_by_laplace(chance: Number, factor: Number) -> Number:
-    """Return an event's least chance under the neighbour with Laplace noise; ``factor`` = exp(−ε)."""
+    """Return the value of the Laplace trade-off function at ``chance``, with exp(−ε) = ``factor``."""
     if chance <= rational("1/2"):
         return factor * chance
     if chance <= 1 - factor / 2:
@@ -66,8 +67,8 @@ def _least_by_laplace(chance: Number, factor: Number) -> Number:
 @claim("Laplace dominance")
 def _laplace_dominance(scope: Scope) -> Finding:
     """Under permute-and-flip, the outputs of two neighbours are at least as hard to tell apart as Laplace
-    noise of scale 1/ε and the same noise shifted by one: if an event has probability x, the neighbour gives
-    it at least the probability of the Laplace trade-off at x."""
+    noise of scale 1/ε and the same noise shifted by one: if an event has probability x, its probability at
+    the neighbour is at least the Laplace trade-off at x."""
     broken, events, least = None, 0, None
     for before, after, root in _pairs(scope):
         factor = root**2
@@ -98,8 +99,8 @@ def _laplace_dominance(scope: Scope) -> Finding:
 
 @claim("Exact range")
 def _exact_range(scope: Scope) -> Finding:
-    """Permute-and-flip is η-bounded range with η = 2 ln(2e^(ε/2) − 1), between ε and 2ε. No smaller value
-    holds for every number of candidates."""
+    """Permute-and-flip is η-bounded range with η = 2 ln(2e^(ε/2) − 1), which is between ε and 2ε. No smaller
+    η holds for every number of candidates."""
     broken: dict[str, Any] | None = None
     pairs = 0
     attained, tried = set(), set()
@@ -165,9 +166,9 @@ def _divergences(
 def _gap_and_spread(
     scores: tuple[Fraction, ...], top: tuple[int, ...]
 ) -> tuple[Fraction, Fraction]:
-    """Return the gap from the lowest score in T to the best outside T, and the spread within T.
+    """Return the gap from the lowest score in ``top`` to the best outside it, and the spread within ``top``.
 
-    The gap is a large number if T has every candidate.
+    The gap is a large number if ``top`` holds every candidate.
     """
     inside = [scores[r] for r in top]
     outside = [score for r, score in enumerate(scores) if r not in top]
@@ -175,7 +176,10 @@ def _gap_and_spread(
 
 
 def _good(name: str, monotonic: bool, size: int, gap: Fraction, spread: Fraction) -> bool:
-    """Return whether the conditions of docs/proofs/exponential-randomized-response.md hold, with Δ = 1."""
+    """Return whether T satisfies a proved condition under which no neighbour changes it, with Δ = 1.
+
+    The conditions are in docs/proofs/exponential-randomized-response.md.
+    """
     if name == "naive":
         return size == 1 and gap > (1 if monotonic else 2)
     if name == "chain":
@@ -187,9 +191,9 @@ def _good(name: str, monotonic: bool, size: int, gap: Fraction, spread: Fraction
 @claim("Where randomized response holds")
 def _where_it_holds(scope: Scope) -> Finding:
     """The loss of exponential randomized response at a score vector is at most ε if no neighbour changes
-    T. For the chain, none does exactly when T = {best} and the next score is more than 3Δ behind (for
-    monotonic scores: all of T ties and the next score is more than 2Δ behind). For the naive variant, none
-    does exactly when a single best score leads by more than 2Δ (for monotonic scores: Δ)."""
+    T. For the chain, T never changes exactly when T = {best} and the next score is more than 3Δ behind (for
+    monotonic scores: when all of T ties and the next score is more than 2Δ behind). For the naive variant, T
+    never changes exactly when a single best score leads by more than 2Δ (for monotonic scores: Δ)."""
     readings: dict[str, Reading] = {"naive": naive, "chain": chain, "interval": interval}
     depth = scope.size(full=12, quick=8)
     broken, vectors, good = None, 0, dict.fromkeys(readings, 0)

@@ -1,1 +1,1 @@
-"""Permute-and-flip (McKenna and Sheldon, 2020) and its supplement: their statements and figures."""
+"""Statements and figures of the permute-and-flip paper (McKenna and Sheldon, 2020) and its supplement."""

@@ -40,7 +40,7 @@ def draw_by_permutation(problem: Problem, bits: Bits) -> int:
 
 
 def distribution_by_permutation(problem: Problem) -> list[Number]:
-    """Return Algorithm 1's distribution by following every order; all orders are equally likely.
+    """Return Algorithm 1's distribution, summed over all orders of the candidates, which are equally likely.
 
     Example:
         >>> distribution_by_permutation(Problem((1, 0), unit_coin=rational("1/2")))
@@ -52,7 +52,7 @@ def distribution_by_permutation(problem: Problem) -> list[Number]:
 
 
 def draw_with_replacement(problem: Problem, bits: Bits) -> int:
-    """Draw by Algorithm 2, the exponential mechanism: try uniform candidates until a coin is heads."""
+    """Draw by Algorithm 2 (exponential mechanism): try uniformly drawn candidates until a coin is heads."""
     everyone = range(len(problem.scores))
     while True:
         candidate = uniform_choice(everyone, bits)
@@ -61,9 +61,9 @@ def draw_with_replacement(problem: Problem, bits: Bits) -> int:
 
 
 def distribution_with_replacement(problem: Problem) -> list[Number]:
-    """Return Algorithm 2's distribution: a round returns r with probability p_r/n, else a new one starts.
+    """Return Algorithm 2's distribution: the chances p_r/n that one round returns r, normalised.
 
-    This gives x_r = p_r/n + (1 − Σp/n)·x_r, which is solved for x_r.
+    A round that returns no candidate is followed by a new round, so x_r = p_r/n + (1 − Σp/n)·x_r.
 
     Example:
         >>> distribution_with_replacement(Problem((1, 0), unit_coin=rational("1/2")))
@@ -77,7 +77,7 @@ def distribution_with_replacement(problem: Problem) -> list[Number]:
 
 
 def distribution_without_replacement(problem: Problem) -> list[Number]:
-    """Return Algorithm 3's distribution, from the chance of every set of remaining candidates."""
+    """Return Algorithm 3's distribution, from the chance of reaching each set of remaining candidates."""
     coins = problem.coins()
     result: list[Number] = [rational(0)] * len(coins)
     states: dict[frozenset[int], Number] = {frozenset(range(len(coins))): rational(1)}

@@ -43,20 +43,20 @@ _CUT = f"{PF_AND_EM} Cut where the error of EM falls to 1."
 
 
 def _panel(found: Histogram, scores: Scores, scope: Scope, *, title: str) -> Lines:
-    """Return a panel of both mechanisms' errors against ε, down to an error of one, as in the paper."""
+    """Return a panel of PF's and EM's errors, as in the paper: up to the ε where EM's error is one."""
     epsilons = useful_epsilons(scores, scope.size(full=100, quick=25))
     lines = [each.error_line(scores, epsilons) for each in (PF, EM)]
     return error_panel(title, epsilons, lines, note=found.note)
 
 
 def _ratios(panel: Lines) -> tuple[float, float, bool]:
-    """Return the EM/PF ratio at the ends of a panel, and whether it grows with ε throughout."""
+    """Return the EM/PF error ratio at both ends of a panel, and whether it grows with ε throughout."""
     ratios = panel.lines[1].ys / panel.lines[0].ys
     return float(ratios[0]), float(ratios[-1]), bool((np.diff(ratios) > -1e-9).all())
 
 
 def _quoted(drawing: Drawing, scores: Scores, epsilon: str, said: tuple[str, str, str]) -> None:
-    """Compare the three numbers of Section 6 at one ε: error, ratio, extra budget."""
+    """Compare the numbers that Section 6 prints for one ε with ours: error, EM/PF ratio, EM's budget."""
     flip = PermuteAndFlip(epsilon=epsilon)
     error = expected_error(flip, scores)
     reached = epsilon_for(PermuteAndFlip, scores, expected_error=float(said[0]))
@@ -139,8 +139,8 @@ def _figure_3b(drawing: Drawing) -> None:
 
 @claim("Section 6, mode")
 def _section_6_mode(scope: Scope) -> Finding:
-    """Mode of HEPTH at ε = 0.04: permute-and-flip's error is about 5.4. The exponential mechanism's is 1.84
-    times that, and it needs about 1.27 times the budget for the same error."""
+    """For the mode of HEPTH at ε = 0.04, permute-and-flip's error is about 5.4. The exponential mechanism's
+    is 1.84 times that, and it needs about 1.27 times the budget for the same error."""
     evidence = (
         "expected errors computed from probabilities, with the definitions of the authors' notebook"
     )
@@ -149,16 +149,16 @@ def _section_6_mode(scope: Scope) -> Finding:
 
 @claim("Section 6, median")
 def _section_6_median(scope: Scope) -> Finding:
-    """Median of HEPTH at ε = 0.01: permute-and-flip's error is about 13.7. The exponential mechanism's is
-    1.93 times that, and it needs about 1.19 times the budget for the same error."""
+    """For the median of HEPTH at ε = 0.01, permute-and-flip's error is about 13.7. The exponential
+    mechanism's is 1.93 times that, and it needs about 1.19 times the budget for the same error."""
     evidence = "ratio and budget agree within two percent; the error is reached at a larger ε"
     return judged(scope, "pf-fig3b", about="ε = 0.01", evidence=evidence, holds=PROVED)
 
 
 @claim("Figure 3(a, b)")
 def _figure_3ab(scope: Scope) -> Finding:
-    """On HEPTH the ratio of the two mechanisms' errors rises from one at small ε to two at large ε, for mode
-    and median. On a logarithmic scale the two curves become parallel lines."""
+    """On HEPTH the ratio of the exponential mechanism's error to permute-and-flip's rises from one at small ε
+    to two at large ε, for mode and median. On a logarithmic scale the error curves become parallel lines."""
     evidence = (
         "the ratio runs from 1 to 2, and the curves straighten. Their slope is not one but the gap of the "
         "second best in noise scales per ε: the error falls like exp(−εg/(2Δ)), not like exp(−ε)"
@@ -169,7 +169,7 @@ def _figure_3ab(scope: Scope) -> Finding:
 def _equal_error_bars(
     drawing: Drawing, scores_of: ScoresOf, what: str, *, title: str, target: float = 50.0
 ) -> None:
-    """Draw EM and PF as bars at the ε where EM's error is ``target``, for each data set; compare ratios."""
+    """Draw EM's and PF's errors as bars, at the ε where EM's is ``target``; compare the EM/PF ratios."""
     flips = {}
     for each in drawing.histograms:
         scores = scores_of(each.counts)
@@ -199,7 +199,7 @@ def _figure_3c(drawing: Drawing) -> None:
 
 
 def _five(drawing: Drawing, kind: str, scores_of: ScoresOf) -> None:
-    """Draw a row of five panels, and check whether the ratio grows along each."""
+    """Draw a row with a panel for each data set, and check whether the EM/PF ratio grows with ε in each."""
     panels = {}
     for each in drawing.histograms:
         title = each.title + (f": {kind}" if kind else "")
@@ -266,7 +266,7 @@ def _figure_3c_claim(scope: Scope) -> Finding:
 
 @supplement_claim("Figures 5 to 7")
 def _figures_5_to_7(scope: Scope) -> Finding:
-    """On all five data sets, for both mode and median, the improvement over the exponential mechanism grows
-    with ε, and is close to a factor of two where the error is reasonable."""
+    """On all five data sets, for both mode and median, permute-and-flip's improvement over the exponential
+    mechanism grows with ε, and is close to a factor of two where the error is reasonable."""
     evidence = "the ratio grows with ε on every curve, and passes 1.7 before the error falls to 1"
     return judged(scope, "pf-fig5", "pf-fig6", evidence=evidence)

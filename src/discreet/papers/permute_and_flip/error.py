@@ -30,12 +30,15 @@ _EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(5))
 
 
 def wrong_exponential(count: int, coin: Number) -> Number:
-    """Return the chance that the exponential mechanism misses the best in the worst-case family."""
+    """Return the chance that the exponential mechanism misses the best candidate in the worst-case family."""
     return (count - 1) * coin / (1 + (count - 1) * coin)
 
 
 def wrong_permute_and_flip(count: int, coin: Number) -> Number:
-    """Return permute-and-flip's chance of a miss in the worst-case family: 1 − (1 − (1 − p)^n)/(np)."""
+    """Return the chance that permute-and-flip misses the best candidate in the worst-case family.
+
+    It is 1 − (1 − (1 − p)^n)/(np), where n is ``count`` and p is ``coin``.
+    """
     return 1 - (1 - (1 - coin) ** count) / (count * coin)
 
 
@@ -58,7 +61,7 @@ def _above_bound(count: int, wrong: Callable[[int, Number], Number], cells: int)
 
 
 def _mean_above_bound(law: Law, *, most: int, depth: int) -> Witness:
-    """Return a lattice vector whose mean error exceeds ln n noise scales for some ε tried, or None."""
+    """Return a lattice vector and an ε for which the mean error may exceed ln n noise scales, or None."""
     for scores, epsilon in product(lattices(most, depth), _EPSILONS):
         problem = Problem(scores, epsilon=epsilon)
         with balls():
@@ -69,9 +72,10 @@ def _mean_above_bound(law: Law, *, most: int, depth: int) -> Witness:
 
 
 def _tail_above_bound(*, exponential: bool, most: int, depth: int) -> Witness:
-    """Return a lattice vector and a tail above n·exp(−y) at y = ln n + t, for any ε, or None.
+    """Return a lattice vector and a gap y with Pr[error ≥ y] > n·exp(−y) for some ε, or None.
 
-    Tails change only at the scores themselves, so checking y = γ_r is enough.
+    With y = ln n + t, that bound is exp(−t). Tails change only at the scores themselves, so checking y = γ_r
+    is enough.
     """
     x = unknown()
     for scores in lattices(most, depth):
@@ -86,7 +90,7 @@ def _tail_above_bound(*, exponential: bool, most: int, depth: int) -> Witness:
 
 
 def utility(scope: Scope, *, exponential: bool) -> Finding:
-    """Check the two upper bounds on the error, for one of the two mechanisms."""
+    """Check Proposition 1's two bounds on the error for the exponential mechanism or permute-and-flip."""
     most, depth = scope.size(full=5, quick=3), scope.size(full=4, quick=2)
     law = distribution_with_replacement if exponential else distribution_noisy_max
     wrong = wrong_exponential if exponential else wrong_permute_and_flip
@@ -144,8 +148,8 @@ def _theorem_2(scope: Scope) -> Finding:
 
 @claim("Open question (section 4.1)")
 def _open_question(scope: Scope) -> Finding:
-    """The paper never observed an expected error of the exponential mechanism above twice
-    permute-and-flip's, for any scores, and leaves open whether it can be larger."""
+    """The authors never found scores for which the exponential mechanism's expected error is more than twice
+    permute-and-flip's, and leave open whether such scores exist."""
     # It cannot. Pr_PF[r] = p_r E[1/(1 + N)], where N counts the other heads, and a best candidate's coin
     # is always heads; so by Jensen Pr_PF[r] ≥ p_r/(2 + Σ_{t≠r,*} p_t) = p_r/(1 + Σp − p_r) ≥ p_r/(2Σp),
     # because Σp ≥ 1. So no candidate behind the best is over twice as likely under the other mechanism.

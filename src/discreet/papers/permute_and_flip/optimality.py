@@ -1,11 +1,12 @@
 """Permute-and-flip, section 5 and appendix D: optimality on the 2Δ-lattice, by exact duality.
 
-A regular ε-DP mechanism x satisfies x_r(q) ≥ β^t·x_r(q raised at r by t steps to the best), β = exp(−ε),
-and its best candidates share the remaining probability. If all dual prices y of these inequalities are
-non-negative, the prices give a lower bound on the weighted sum of all expected errors. Permute-and-flip meets
-every constraint with equality, so it attains the bound. The prices follow a recurrence in rationals, so
-feasibility is decided exactly. (Appendix D prints the dual constraint for a best candidate with a minus sign
-before its sum; its recurrence, and the one here, have the plus sign that duality gives.)
+Let β = exp(−ε), and let q' be q with the score of r raised by t steps to the best score. A regular ε-DP
+mechanism x satisfies x_r(q) ≥ β^t·x_r(q'), and its best candidates share the remaining probability. If all
+dual prices y of these inequalities are non-negative, the prices give a lower bound on the weighted sum of all
+expected errors. Permute-and-flip meets every constraint with equality, so it attains the bound. A recurrence
+gives the prices as rational numbers, so their feasibility is decided exactly. (In Appendix D, the dual
+constraint for a best candidate has a minus sign before the sum. The recurrence in the appendix and the one
+here have the plus sign that duality gives.)
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ supplement_claim = claims_of("permute-and-flip-supplement")
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """The dual prices on one lattice, and what they prove."""
+    """The extreme dual prices on one lattice, both objective values, and the number of classes of vectors."""
 
     least_price: Number
     lowest_share: Number
@@ -44,7 +45,7 @@ class Certificate:
 
 
 def certificate(count: int, depth: int, beta: Number, *, growth: Number) -> Certificate:
-    """Return the certificate on a lattice, with weight ``growth``^(number of best) on each vector."""
+    """Return the certificate for a lattice on which a vector with b best candidates weighs ``growth``^b."""
     least: Number = None
     lowest = primal = dual = rational(0)
     for (levels, level), price in dual_prices(beta, n=count, k=depth, growth=growth).items():
@@ -72,7 +73,10 @@ def _not_optimal(
     *,
     every_price_positive: bool = False,
 ) -> tuple[Witness, int]:
-    """Return a lattice where the prices do not prove optimality, or None; also the number of vectors."""
+    """Return a lattice where the prices do not prove optimality, or None.
+
+    The second value is the number of classes of vectors that were checked.
+    """
     vectors = 0
     for (count, depth), beta in pairs(_shapes(scope), map(rational, betas)):
         found = certificate(count, depth, beta, growth=growth(beta))
@@ -93,8 +97,8 @@ def _growth(beta: Number) -> Number:
 
 @claim("Proposition 6")
 def _proposition_6(scope: Scope) -> Finding:
-    """Permute-and-flip is Pareto optimal on the 2Δ-lattice: a regular mechanism with a smaller expected
-    error on one score vector has a larger one on another."""
+    """Permute-and-flip is Pareto optimal on the 2Δ-lattice: a regular ε-DP mechanism with a smaller expected
+    error on one score vector has a larger expected error on another."""
     # It is enough to find positive weights under which permute-and-flip has the least weighted error.
     # A factor of max(1, Σ tβ^t) for each best candidate gives such weights, for every ε.
     broken, vectors = _not_optimal(scope, _SMALL_AND_LARGE, _growth)
@@ -131,8 +135,8 @@ _THRESHOLD_BELOW = Fraction(381966011, 10**9)
 
 @claim("Theorem 3")
 def _theorem_3(scope: Scope) -> Finding:
-    """For ε ≥ ln((3 + √5)/2) ≈ 0.96 no regular mechanism has a smaller sum of expected errors over the
-    vectors on the 2Δ-lattice whose scores are at most 2Δk behind the best."""
+    """For ε ≥ ln((3 + √5)/2) ≈ 0.96 no regular ε-DP mechanism has a smaller sum of expected errors than
+    permute-and-flip over the vectors on the 2Δ-lattice whose scores are at most 2Δk behind the best."""
     betas = (_THRESHOLD_BELOW, "3/10", "1/50")
     broken, vectors = _not_optimal(scope, betas, lambda _: rational(1))
     # Below the threshold the same prices fail on a large enough lattice.
@@ -149,8 +153,8 @@ def _theorem_3(scope: Scope) -> Finding:
 
 @supplement_claim("Equations 10 and 11")
 def _equations_10_and_11(scope: Scope) -> Finding:
-    """Above the threshold the dual solution obeys, by induction, −2Δ/n* ≤ y_r ≤ 0 for a best candidate
-    and 0 ≤ y_r ≤ −q_r for the others."""
+    """For ε ≥ ln((3 + √5)/2) the dual solution satisfies, by induction, −2Δ/n* ≤ y_r ≤ 0 for each of the n*
+    best candidates and 0 ≤ y_r ≤ −q_r for the others."""
     broken, lowest = None, rational(0)
     for count, depth in _shapes(scope):
         found = certificate(count, depth, rational(_THRESHOLD_BELOW), growth=rational(1))
@@ -219,7 +223,7 @@ def _epsilons(scope: Scope) -> Floats:
 
 
 def _permute_and_flip_panel(drawing: Drawing, lines: list[Line]) -> None:
-    """Draw the ratios up to ε = 2, and check whether they are 1 above the threshold."""
+    """Draw permute-and-flip's optimality ratios up to ε = 2; check that they are 1 above the threshold."""
     x, rules = Axis("ε", domain=(0.0, 2.0)), [(THRESHOLD, "0.962")]
     labelled = [_at_peak(line) for line in lines]
     drawing.row(Lines("", x, Axis("optimality ratio"), labelled, rules=rules))
@@ -233,7 +237,7 @@ def _permute_and_flip_panel(drawing: Drawing, lines: list[Line]) -> None:
 
 
 def _at_peak(line: Line) -> Line:
-    """Label the line at its highest point."""
+    """Return the line with its label at the highest point, or at ε = 1.6 if the line is flat."""
     flat = line.ys.max() - line.ys.min() < 1e-6
     return replace(line, at=1.6 if flat else float(line.xs[int(line.ys.argmax())]))
 
@@ -293,8 +297,8 @@ def _figure_2b(drawing: Drawing) -> None:
 
 @claim("Figure 2(a, b)")
 def _figure_2ab(scope: Scope) -> Finding:
-    """Above the threshold, permute-and-flip's sum of errors is optimal. Below it, the largest ratio measured
-    is about 1.01; it grows slowly with k and barely depends on n."""
+    """For ε ≥ ln((3 + √5)/2), permute-and-flip's sum of errors is optimal. Below that threshold, the largest
+    optimality ratio measured is about 1.01; it grows slowly with k and barely depends on n."""
     evidence = "by linear programming in floats: one above the threshold, and nearly one as ε falls"
     return judged(scope, "pf-fig2a", "pf-fig2b", evidence=evidence)
 
@@ -308,8 +312,8 @@ def _figure_2ab(scope: Scope) -> Finding:
     evidence="by linear programming in floats: from nearly 1 towards 2, which it never passes",
 )
 def _figure_2c(drawing: Drawing) -> None:
-    """The exponential mechanism is much further from optimal: its ratio generally grows with ε towards
-    two for larger k and ε, and tends to one as ε falls to 0."""
+    """The exponential mechanism is much further from optimal: its optimality ratio generally grows with ε,
+    approaches two for larger k and ε, and tends to one as ε falls to 0."""
     epsilons = np.linspace(0.1, 8.0, drawing.scope.size(full=27, quick=9)).round(6)
     lines = _depth_lines(Exponential, epsilons)
     drawing.row(Lines("", Axis("ε", domain=(0.0, 8.0)), Axis("optimality ratio"), lines))

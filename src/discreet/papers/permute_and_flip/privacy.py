@@ -1,4 +1,4 @@
-"""Permute-and-flip, sections 2 to 4: regularity, privacy, the recurrence, the sampling algorithms."""
+"""Permute-and-flip: regularity, privacy and the recurrence (Theorem 1, Propositions 2 and 3, Equation 5)."""
 
 from __future__ import annotations
 
@@ -54,11 +54,10 @@ def not_private(
     steps: int = 2,
     both_ways: bool = False,
 ) -> tuple[Witness, int]:
-    """Return neighbours whose loss exceeds the claim for some ε, or None; also the number tried.
+    """Return neighbours whose loss under permute-and-flip exceeds steps·ε/2, or None, and the number tried.
 
-    Neighbours move each score by one of ``moves``. For x = exp(−ε/2), the claim is
-    Pr[q → r] − x^steps·Pr[q' → r] ≥ 0 on [0, 1], that is, for every ε. ``both_ways`` also exchanges the
-    neighbours.
+    Neighbours move each score by one of ``moves``. With x = exp(−ε/2), the loss is at most steps·ε/2 for
+    every ε if Pr[q → r] − x^steps·Pr[q' → r] ≥ 0 on [0, 1]. ``both_ways`` also exchanges the neighbours.
     """
     factor, pairs = unknown() ** steps, 0
     for count in counts:
@@ -84,7 +83,7 @@ def _theorem_1(scope: Scope) -> Finding:
     """Permute-and-flip is regular (symmetric, shift-invariant, monotonic) and ε-differentially
     private with noise scale 2Δ/ε."""
     # The log-probability of r rises with its own score at rate exactly ε/(2Δ) while r is behind, and at
-    # most that once it leads, because Pr[r] + Σ_S (−1)^|S| |S|/(|S|+1) Π_S p = Π (1 − p) ≥ 0. Both
+    # most at that rate once r leads, because Pr[r] + Σ_S (−1)^|S| |S|/(|S|+1) Π_S p = Π (1 − p) ≥ 0. Both
     # sides have degree one in each coin, so if they agree on coins ½ and ¼, they agree everywhere.
     most = scope.size(full=7, quick=5)
     broken: Witness = None
@@ -106,7 +105,10 @@ def _theorem_1(scope: Scope) -> Finding:
 
 
 def _weighted_by_size(coins: list[Number]) -> Number:
-    """Return Σ over subsets S of (−1)^|S| · |S|/(|S|+1) · Π_S p: d/dλ at λ = 1 of ∫ Π (1 − uλp) du."""
+    """Return Σ (−1)^|S| · |S|/(|S|+1) · Π_S p over all subsets S of the coins.
+
+    This is the derivative of ∫₀¹ Π (1 − uλp) du with respect to λ, at λ = 1.
+    """
     by_size: list[Number] = [rational(1)]
     for coin in coins:
         shifted = [rational(0), *[-coin * total for total in by_size]]
@@ -124,8 +126,8 @@ def _laplace(scores: tuple[int, ...]) -> list[Number]:
 
 @claim("Proposition 2")
 def _proposition_2(scope: Scope) -> Finding:
-    """For a regular mechanism it is enough to check one neighbour per outcome r: the one in which
-    r's score rises by 2Δ and nothing else moves."""
+    """To show that a regular mechanism is private, it is enough to check one neighbour per outcome r: the one
+    in which r's score rises by 2Δ and nothing else moves."""
     one = Fraction(1)
     mechanisms: dict[str, Callable[[tuple[int, ...]], list[Number]]] = {
         "permute-and-flip": lambda q: distribution_without_replacement(Problem(q, epsilon=one)),
@@ -187,8 +189,9 @@ def _by_lattice_recurrence(scores: tuple[int, ...], unit_coin: Number) -> tuple[
 
 @claim("Equation 5")
 def _equation_5(scope: Scope) -> Finding:
-    """The recurrence with tight privacy constraints (one step of 2Δ at a time, the best sharing the rest)
-    determines exactly one mechanism on the 2Δ-lattice."""
+    """The recurrence with tight privacy constraints determines exactly one mechanism on the 2Δ-lattice: a
+    candidate behind the best has exp(−ε) times the probability that it would have with its score raised by
+    2Δ, and the best candidates share the rest equally."""
     most, depth = scope.size(full=4, quick=3), scope.size(full=4, quick=2)
     broken, vectors = None, 0
     for scores in lattices(most, depth):
@@ -207,8 +210,8 @@ def _equation_5(scope: Scope) -> Finding:
 
 @claim("Proposition 3")
 def _proposition_3(scope: Scope) -> Finding:
-    """Permute-and-flip solves recurrence (6): a candidate behind the best has probability p_r times
-    the probability it would have as a best one, and the best candidates share the rest equally."""
+    """Permute-and-flip solves recurrence (6): a candidate behind the best has p_r times the probability that
+    it would have if raised to the best, and the best candidates share the rest equally."""
     most = scope.size(full=6, quick=5)
     broken: Witness = None
     for problem in affine_families(most):

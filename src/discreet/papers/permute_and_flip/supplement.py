@@ -1,4 +1,4 @@
-"""The supplement to permute-and-flip: its probability mass function, regularity, other noise."""
+"""The supplement to permute-and-flip: probability formulas, regularity, noisy max with Laplace noise."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def _checked(coins: Iterable[Number]) -> list[Number]:
 
 
 def sum_over_permutations(coins: Sequence[Number]) -> list[Number]:
-    """Compute Lemma 1's sum: r's coin is heads, and every coin before it in a uniform permutation is tails.
+    """Return Lemma 1's probability for each r: its coin is heads, and all coins before it are tails.
 
-    Exactly the set S comes before r in |S|!·(n − 1 − |S|)! of the n! orders.
+    All n! orders are equally likely. In |S|!·(n − 1 − |S|)! of them, the candidates before r are the set S.
     """
     coins = _checked(coins)
     last, every = len(coins) - 1, math.factorial(len(coins))
@@ -62,7 +62,7 @@ def sum_over_permutations(coins: Sequence[Number]) -> list[Number]:
 
 
 def sum_over_subsets(coins: Sequence[Number]) -> list[Number]:
-    """Compute Lemma 2's sum: p_r Σ_S (−1)^|S|/(|S|+1) Π_S p_s over all sets S of other candidates."""
+    """Return p_r Σ_S (−1)^|S|/(|S|+1) Π_S p_s for every r, over all sets S of other candidates (Lemma 2)."""
     coins = _checked(coins)
     return _over_sets(coins, coins, [((-1) ** size, size + 1) for size in range(len(coins))])
 
@@ -82,10 +82,10 @@ def _over_sets(
 
 
 def recurrence(coins: Sequence[Number]) -> list[Number]:
-    """Solve recurrence (6); by Proposition 3, its solution is permute-and-flip.
+    """Solve recurrence (6); by Proposition 3, the solution is permute-and-flip's distribution.
 
-    A candidate behind the best has p_r times the probability it would have if raised to the best. The best
-    share the remaining probability equally.
+    A candidate behind the best has p_r times the probability that it would have if raised to the best. The
+    best candidates share the remaining probability equally.
     """
     one = max(_checked(coins))
 
@@ -103,9 +103,10 @@ def recurrence(coins: Sequence[Number]) -> list[Number]:
 
 
 def dynamic_program(coins: Sequence[Number]) -> list[Number]:
-    """Run Appendix E's dynamic program over subset sizes, in O(n²) operations; exact for exact coins.
+    """Return the probabilities by Appendix E's dynamic program, in O(n²) operations; exact for exact coins.
 
-    S(k) is the sum of the products over all subsets of size k, and T(k) the same without r.
+    ``all_subsets[k]`` sums the products of the coins over all subsets of size k; ``without`` is the sum over
+    those without r.
     """
     one = max(_checked(coins))
     all_subsets = [one]
@@ -125,10 +126,10 @@ def dynamic_program(coins: Sequence[Number]) -> list[Number]:
 
 
 def dynamic_program_in_floats(coins: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Run Appendix E's dynamic program in float64. The library never uses it; it only shows that floats fail.
+    """Run Appendix E's dynamic program in float64, only to show that floats fail; the library never uses it.
 
-    Its sums alternate in sign, with terms as large as the number of subsets. With sixty candidates ten digits
-    are lost; with a hundred, all of them: the "probabilities" do not even sum to one.
+    Its sums alternate in sign, with terms as large as the number of subsets. With 60 candidates, ten digits
+    are lost. With 100, all digits are lost: the "probabilities" do not even sum to one.
 
     Example:
         >>> coins = np.exp(-np.linspace(0, 1.5, 100))
@@ -243,15 +244,15 @@ def _lemma_4(scope: Scope) -> Finding:
 
 
 def _first_moment(coins: list[Number]) -> Number:
-    """Return ∫ u Π (1 − u·c) du."""
+    """Return ∫₀¹ u Π (1 − u·c) du over the given coins."""
     return integral_of_products(coins) - integral_of_products([*coins, rational(1)])
 
 
 def positive_partial_sum(most: int) -> Witness:
     """Return a non-decreasing sequence with sum zero and a positive partial sum, or None.
 
-    Such sequences of length n form a cone whose edges are the n − 1 steps (−(n−k), …, k, …). Partial sums are
-    linear, so checking the edges is enough.
+    Non-decreasing sequences of length n with sum zero form a cone. Its n − 1 edges are the sequences
+    of k times −(n − k), followed by n − k times k. Partial sums are linear, so checking the edges is enough.
     """
     for length in range(2, most + 1):
         for low in range(1, length):
@@ -274,7 +275,8 @@ def _lemma_5(scope: Scope) -> Finding:
 
 @claim("Appendix E")
 def _appendix_e(scope: Scope) -> Finding:
-    """A dynamic program over subset sizes computes all probabilities in O(n²) operations."""
+    """A dynamic program over subset sizes computes all of permute-and-flip's probabilities in O(n²)
+    operations."""
     most = scope.size(full=7, quick=5)
     broken = _disagreement(dynamic_program, distribution_by_permutation, most)
     sums = {}
@@ -294,8 +296,8 @@ def _appendix_e(scope: Scope) -> Finding:
 
 @claim("Appendix F")
 def _appendix_f(scope: Scope) -> Finding:
-    """Noisy max with Laplace noise, given by a one-dimensional integral, beats the exponential mechanism
-    on (c, c, 0) when c is near 0 and loses to it when c is far below; permute-and-flip beats both for
+    """Noisy max with Laplace noise, computed by a one-dimensional integral, beats the exponential mechanism
+    on (c, c, 0) when c is near 0 and loses to it when c is far below 0; permute-and-flip beats both for
     all c (ε = Δ = 1)."""
     steps = scope.size(full=120, quick=24)
     better: dict[Fraction, bool] = {}

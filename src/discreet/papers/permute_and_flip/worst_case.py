@@ -1,7 +1,7 @@
-"""Permute-and-flip, section 4.1: the worst case, and the curves of Figure 1.
+"""Permute-and-flip, section 4.1: the worst case, and the curves of Figures 1 and 4.
 
-In the worst-case family, one candidate is best and n − 1 others have the same coin p = exp(−y). Errors are in
-units of the noise scale 2Δ/ε.
+In the worst-case family, one candidate is best and the n − 1 others have the same coin p = exp(−y). Errors
+are in units of the noise scale 2Δ/ε.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ claim = claims_of("permute-and-flip")
 
 @claim("Proposition 4")
 def _proposition_4(scope: Scope) -> Finding:
-    """Both mechanisms' expected error is largest when all but one candidate have the same score;
-    there it is given by equations (7) and (8)."""
+    """The expected errors of the exponential mechanism and of permute-and-flip are largest when all
+    candidates but the best have the same score; equations (7) and (8) give these errors."""
     most, parts = scope.size(full=5, quick=3), scope.size(full=10, quick=8)
     coin = unknown()
     broken: dict[str, Any] | None = None
@@ -71,7 +71,7 @@ def _proposition_4(scope: Scope) -> Finding:
 def _above_family(
     count: int, parts: int, wrong: Callable[[int, Number], Number], law: Law
 ) -> dict[str, Any] | None:
-    """Return a vector of coins k/parts whose mean error exceeds the maximum of the equal-coin family."""
+    """Return unequal coins k/``parts`` whose mean error is not below the maximum for equal coins, or None."""
     with balls():
         logs = {k: -ball_of(Fraction(k, parts)).log() for k in range(1, parts + 1)}
         fine = [Fraction(k, 400) for k in range(1, 400)]
@@ -88,8 +88,8 @@ def _above_family(
 
 @claim("Proposition 5")
 def _proposition_5(scope: Scope) -> Finding:
-    """With n − 1 candidates (2Δ/ε) ln n behind the best, permute-and-flip's average error is at least
-    (Δ/(2ε)) ln n; so the upper bounds are tight up to a factor of four."""
+    """With n − 1 candidates (2Δ/ε) ln n behind the best, permute-and-flip's expected error is at least
+    (Δ/(2ε)) ln n; so the upper bound (2Δ/ε) ln n is tight up to a factor of four."""
     most = scope.size(full=400, quick=100)
     broken, previous = None, rational(0)
     for count in range(2, most + 1):
@@ -126,8 +126,8 @@ def _error(chance: Callable[[int, float], float], gaps: Floats, n: int = 3) -> F
     "is right for few candidates and within a factor of seven at n = 1000",
 )
 def _figure_1a(drawing: Drawing) -> None:
-    """With three candidates both mechanisms' errors vanish at p = 0 and p = 1, permute-and-flip's is lower in
-    between, and the largest error is typically near p = 1/n."""
+    """With three candidates the errors of the exponential mechanism and permute-and-flip vanish at p = 0 and
+    p = 1, permute-and-flip's is lower in between, and both are typically largest near p = 1/n."""
     p = np.linspace(0, 1, drawing.scope.size(full=200, quick=60) + 1)[1:]
     gaps = -_SCALE * np.log(p)
     flip, plain = _error(permute_and_flip_missed, gaps), _error(exponential_missed, gaps)
@@ -215,8 +215,8 @@ def _ratio_at(n: int, p: float) -> float:
 
 @claim("Figure 1(b)")
 def _figure_1b_claim(scope: Scope) -> Finding:
-    """In the worst-case family the ratio of the two mechanisms' errors lies between one and two. It tends to
-    two as p falls to 0, and to one as n grows with p fixed."""
+    """In the worst-case family the ratio of the exponential mechanism's error to permute-and-flip's lies
+    between one and two. It tends to two as p falls to 0, and to one as n grows with p fixed."""
     most = scope.size(full=24, quick=10)
     p, broken = unknown(), None
     for count in range(2, most + 1):
@@ -245,8 +245,8 @@ def _figure_1b_claim(scope: Scope) -> Finding:
     "the analytic bounds",
 )
 def _figure_1c(drawing: Drawing) -> None:
-    """The ratio of the two mechanisms' worst-case expected errors is largest at n = 2 and falls towards one
-    as n grows."""
+    """The ratio of the exponential mechanism's worst-case expected error to permute-and-flip's is largest at
+    n = 2 and falls towards one as n grows."""
     count = drawing.scope.size(full=40, quick=14)
     sizes = np.unique(np.geomspace(2, 1e6, count).round()).astype(int).tolist()
     flip, plain, upper, lower = (
@@ -320,7 +320,7 @@ def _figure_4(drawing: Drawing) -> None:
 
 
 def _crossing() -> float:
-    """Return the gap at which noisy max and the exponential mechanism are equally good, for n = 3."""
+    """Return the gap at which Laplace noisy max and the exponential mechanism have equal error, for n = 3."""
 
     def worse(gap: float) -> bool:
         return laplace_missed(3, gap / _SCALE) >= exponential_missed(3, gap / _SCALE)

@@ -1,1 +1,1 @@
-"""Exponential randomized response (Munilla Garrido and Matthes, 2022): its statements and figures."""
+"""Statements and figures of the exponential randomized response paper (Munilla Garrido and Matthes, 2022)."""

@@ -41,7 +41,7 @@ Reading: TypeAlias = Callable[[Problem], tuple[int, ...]]
 
 
 def _walk(problem: Problem, linked: Callable[[Fraction], bool]) -> tuple[int, ...]:
-    """Walk down from the best while ``linked`` accepts the step to the next score; return the candidates."""
+    """Return the candidates from the best downwards, while ``linked`` accepts the step to the next score."""
     order = sorted(range(len(problem.scores)), key=lambda r: (-problem.scores[r], r))
     kept = 1
     while kept < len(order) and linked(
@@ -57,7 +57,7 @@ def naive(problem: Problem) -> tuple[int, ...]:
 
 
 def chain(problem: Problem) -> tuple[int, ...]:
-    """Return Algorithm 3's T as written: continue down while consecutive scores are at most Δ apart.
+    """Return Algorithm 3's T as written: go down from the best while consecutive scores are at most Δ apart.
 
     Example:
         >>> chain(Problem((5, 4, 1), epsilon=Fraction(1)))
@@ -67,12 +67,12 @@ def chain(problem: Problem) -> tuple[int, ...]:
 
 
 def prose(problem: Problem) -> tuple[int, ...]:
-    """Return Section III-B's T, taken literally: continue down while scores are *at least* Δ apart."""
+    """Return Section III-B's T, taken literally: go down while consecutive scores are *at least* Δ apart."""
     return _walk(problem, lambda step: step >= 1)
 
 
 def interval(problem: Problem) -> tuple[int, ...]:
-    """Return Lemma 1's T: scores of at least q* − cΔ, for the least whole c ≥ 1 such that c + 1 adds none.
+    """Return Lemma 1's T: scores from q* − cΔ up, for the least whole c ≥ 1 such that c + 1 adds no score.
 
     Example:
         >>> interval(Problem((5, 3, 1), epsilon=Fraction(1)))
@@ -113,7 +113,7 @@ def lemma_1(problem: Problem, *, truth: Fraction, reading: Reading = chain) -> l
 
 
 def _draw_thinned(problem: Problem, bits: Bits, truth: Fraction) -> int:
-    """Run both algorithms' last loop: rejection with all coins multiplied by 1 − π."""
+    """Draw by the last loop of Algorithms 2 and 3: rejection sampling with all coins multiplied by 1 − π."""
     everyone = range(len(problem.scores))
     while True:
         candidate = uniform_choice(everyone, bits)
@@ -122,19 +122,22 @@ def _draw_thinned(problem: Problem, bits: Bits, truth: Fraction) -> int:
 
 
 def draw_naive(problem: Problem, bits: Bits, *, truth: Fraction) -> int:
-    """Draw by Algorithm 2: with probability π a best candidate, else by rejection sampling."""
+    """Draw by Algorithm 2: return a best candidate with probability π, else use rejection sampling."""
     if rational_coin(truth, bits):
         return uniform_choice(naive(problem), bits)
     return _draw_thinned(problem, bits, truth)
 
 
 def distribution_naive(problem: Problem, *, truth: Fraction) -> list[Number]:
-    """Return Algorithm 2's distribution; the factor 1 − π cancels in the loop, and ties break uniformly."""
+    """Return Algorithm 2's distribution; the loop's factor 1 − π cancels, and ties are broken uniformly."""
     return mixture(problem, naive(problem), rational(truth))
 
 
 def draw_complete(problem: Problem, bits: Bits, *, truth: Fraction) -> int:
-    """Draw by Algorithm 3: visit T in random order, stop at each with chance π/m; else rejection sampling."""
+    """Draw by Algorithm 3: try the members of T in random order, then use rejection sampling.
+
+    Each member that is tried is returned with chance π/|T|.
+    """
     top = list(chain(problem))
     size = len(top)
     while top:
@@ -146,7 +149,7 @@ def draw_complete(problem: Problem, bits: Bits, *, truth: Fraction) -> int:
 
 
 def distribution_complete(problem: Problem, *, truth: Fraction) -> list[Number]:
-    """Return Algorithm 3's distribution: phase one stops with probability κ = 1 − (1 − π/m)^m, not π.
+    """Return Algorithm 3's distribution: phase one stops with probability 1 − (1 − π/|T|)^|T|, not π.
 
     Example:
         >>> distribution_complete(Problem((1, 0), unit_coin=rational("1/2")), truth=Fraction(1, 2))
@@ -253,8 +256,8 @@ def _lemma_1(scope: Scope) -> Finding:
 
 @claim("Algorithm 3")
 def _algorithm_3(scope: Scope) -> Finding:
-    """The loop over sorted scores finds the set T of the text: the scores in an interval
-    [q* − cΔ, q* + Δ] that one more Δ would not enlarge."""
+    """The loop over sorted scores finds the set T that the text defines: the scores in [q* − cΔ, q* + Δ],
+    where c is such that one more Δ adds no score."""
     counts = {"chain = interval": 0, "chain = prose": 0}
     vectors = 0
     for scores in lattice(4, scope.size(full=6, quick=3)):

@@ -1,7 +1,8 @@
 """Exponential randomized response, sections V-A and V-B: errors against n, and the ε actually spent.
 
-Throughout, Δ = 1 and the noise scale is 2Δ/ε, as in the paper. ERR ¼, ½, ¾ is exponential randomized response
-with a coin of 0.25, 0.5, 0.75. It is not private at the claimed ε, so its lower errors are not a real gain.
+Throughout, Δ = 1 and the noise scale is 2Δ/ε, as in the paper. ERR ¼, ½ and ¾ stand for exponential
+randomized response with a coin of 0.25, 0.5 and 0.75. It is not private at the claimed ε, so its lower errors
+are not a real gain.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _NOT_PRIVATE = (
 
 
 class _AlongN:
-    """For each n, the mean errors and ERR's largest actual ε over the score vectors."""
+    """The mean errors and ERR's largest actual ε over some score vectors, for each number of candidates n."""
 
     def __init__(self, scope: Scope, vectors: Callable[[int], list[list[int]]]) -> None:
         steps = np.geomspace(3, 200, scope.size(full=22, quick=8)).round()
@@ -50,7 +51,7 @@ class _AlongN:
         self.matched = np.array([_mean_error(PF.at(e), each) for e, each in spent])
 
     def draw(self, drawing: Drawing) -> None:
-        """Draw the figure as printed, and with the actual ε."""
+        """Draw two panels against n: the errors as printed, and the ε that ERR actually spends."""
         n = np.array(self.sizes, dtype=np.float64)
         axis = Axis("number of candidates n", domain=(0.0, float(n[-1])))
         lines = [
@@ -97,8 +98,8 @@ def _mean_error(mechanism: Mechanism, every: list[Scores]) -> float:
     evidence="as described (the sentence as printed says “EM is lower”; randomized response is meant)",
 )
 def _figure_6a(drawing: Drawing) -> None:
-    """Scores n, n − 2, n − 3, …: the errors level off near n = 100, permute-and-flip gains little over the
-    exponential mechanism at ε = 0.1, and randomized response has a lower error than both for π ≥ 0.25."""
+    """On the scores n, n − 2, n − 3, …, the errors level off near n = 100, permute-and-flip gains little over
+    the exponential mechanism at ε = 0.1, and randomized response has a lower error than both for π ≥ 0.25."""
     along = _AlongN(drawing.scope, lambda n: [[n, *range(n - 2, -1, -1)]])
     along.draw(drawing)
     hundred = int(np.abs(np.array(along.sizes) - 100).argmin())
@@ -135,9 +136,9 @@ def _figure_6a(drawing: Drawing) -> None:
     "than in (a): wherever |T| = 1 it is exactly 1/(1 − π)",
 )
 def _figure_6b(drawing: Drawing) -> None:
-    """With the other scores uniform in [0, n − 2], randomized response beats the exponential mechanism for
-    π ≥ 0.25, by less than in Figure 6(a). Permute-and-flip performs like randomized response at π = 0.25,
-    and worse for larger π."""
+    """With one score n and the others uniform in [0, n − 2], randomized response beats the exponential
+    mechanism for π ≥ 0.25, by less than in Figure 6(a). Permute-and-flip performs like randomized response
+    at π = 0.25, and worse than it at larger π."""
     draws = drawing.scope.size(full=10, quick=3)
     bits = scripted("figure 6b")
 

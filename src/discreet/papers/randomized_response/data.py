@@ -42,7 +42,7 @@ _ROWS = (
 
 
 class _Curves:
-    """All errors of one data set as functions of ε."""
+    """The mechanisms' errors on one data set, and the ε that ERR really spends, for each claimed ε."""
 
     def __init__(self, found: Histogram, scores: Scores, scope: Scope) -> None:
         self.found, self.scores = found, scores
@@ -57,7 +57,7 @@ class _Curves:
         }
 
     def printed(self) -> Lines:
-        """Plot errors against the claimed ε, as in the paper."""
+        """Return a panel of errors against the claimed ε, as in the paper."""
         lines = [
             EM.line(self.epsilons, self.plain, markers=4),
             PF.line(self.epsilons, self.flip, markers=4),
@@ -67,7 +67,7 @@ class _Curves:
         return error_panel(self.found.title, self.epsilons, lines, note=note, x="claimed ε")
 
     def really(self) -> Lines:
-        """Plot errors against the ε actually spent; permute-and-flip reaches any error at a far smaller ε."""
+        """Return a panel of PF's and ERR's errors against the ε that each really spends."""
         furthest = max(float(ys.max()) for ys in self.spent.values())
         epsilons = np.geomspace(float(self.epsilons[0]), furthest, 60)
         least = 0.9 * min(float(ys.min()) for ys in self.mixed.values())
@@ -120,7 +120,7 @@ def _five(drawing: Drawing, scores_of: ScoresOf) -> None:
 
 
 def _bars(drawing: Drawing, scores_of: ScoresOf, what: str) -> None:
-    """Draw the errors at the ε where EM's error is 100, and the actual ε for each coin."""
+    """Draw bars of the errors at the ε where EM's error is 100, and of ERR's actual ε for each coin."""
     names = [each.name for each in drawing.histograms]
     every = [scores_of(each.counts) for each in drawing.histograms]
     claimed = [epsilon_for(EM.family, scores, expected_error=100) for scores in every]
@@ -180,8 +180,9 @@ for _what, _curves, _equal, _scores_of in (
 
 @claim("Section VI")
 def _section_6(scope: Scope) -> Finding:
-    """On the five data sets randomized response improves on the exponential mechanism by up to 1/(1 − π),
-    and on permute-and-flip by at least 1/(2(1 − π)) for 0.5 ≤ π < 1, for mode and median."""
+    """For the mode and the median of the five data sets, randomized response improves on the exponential
+    mechanism by a factor of up to 1/(1 − π), and on permute-and-flip by a factor of at least 1/(2(1 − π)) for
+    0.5 ≤ π < 1."""
     evidence = (
         "all ten score vectors have |T| = 1, so the first ratio is exactly 1/(1 − π), and the second follows "
         "from the factor of at most two between the other two mechanisms. What it costs: no privacy "

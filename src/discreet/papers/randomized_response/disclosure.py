@@ -1,4 +1,4 @@
-"""Exponential randomized response, section IV: printed and true disclosure risk, and the ε for a risk."""
+"""Exponential randomized response, section IV: disclosure risk as printed and in truth, and ε for a risk."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _RESPONSE: Law = partial(lemma_1, truth=Fraction(3, 4), reading=chain)
 
 
 def _posterior_in(worlds: Sequence[tuple[int, ...]], law: Law, epsilon: Fraction) -> Number:
-    """Return the largest belief in one of two equally likely worlds, over all answers."""
+    """Return the largest posterior belief in one of these equally likely worlds, over all answers."""
     chances = zip(*(law(Problem(scores, epsilon=epsilon)) for scores in worlds), strict=True)
     return max((max(pair, key=float) / sum(pair, ball_of(0)) for pair in chances), key=float)
 
 
 def _bound(worlds: int, epsilon: Fraction, *, steps: int = 1) -> Number:
-    """Return 1/(1 + (|Ω| − 1)e^(−kε)) with k = ``steps``; the paper's bound has k = 1."""
+    """Return the bound on the risk, 1/(1 + (|Ω| − 1)e^(−kε)) with k = ``steps``; the paper has k = 1."""
     return 1 / (1 + (worlds - 1) * ball_of(-steps * epsilon).exp())
 
 
@@ -198,7 +198,10 @@ def _figure_5(drawing: Drawing) -> None:
 
 
 def _posterior(epsilon: float) -> float:
-    """Return the largest belief that an answer of ERR ¾ can give, in 201 worlds around 100 stairs."""
+    """Return the largest posterior belief in one world that an answer of ERR ¾ can give.
+
+    The 201 worlds are the scores 101, 99, 98, …, 1 and those that differ by one in one score.
+    """
     stairs = np.array([101, *range(99, 0, -1)])
     moves = np.eye(100, dtype=np.int64)
     worlds = np.concatenate([stairs[None, :], stairs + moves, stairs - moves])

@@ -32,14 +32,14 @@ def _mean(scores: tuple[int, ...], law: list[Number]) -> Number:
 
 
 def _alone(scores: tuple[int, ...]) -> bool:
-    """Return whether T has one member."""
+    """Return whether T, by the chain reading, has one member."""
     return len(chain(Problem(scores, epsilon=Fraction(1)))) == 1
 
 
 @claim("Proposition 1")
 def _proposition_1(_scope: Scope) -> Finding:
-    """The expected error is least for score vectors with a single candidate in T, and largest for those
-    with all candidates in T."""
+    """The expected error of exponential randomized response is least for score vectors with a single
+    candidate in T, and largest for those with all candidates in T."""
     epsilon, truth = Fraction(1, 10), Fraction(1, 2)
     with balls():
         errors = {
@@ -74,8 +74,8 @@ def _lemma_4(scope: Scope) -> Finding:
 
 @claim("Theorem 3")
 def _theorem_3(scope: Scope) -> Finding:
-    """When T has one member, exponential randomized response is never worse than the exponential
-    mechanism, in expectation or in any tail beyond the best."""
+    """When T has one member, exponential randomized response is never worse than the exponential mechanism:
+    not in expected error, and not in the chance of an error of t or more, for any t > 0."""
     broken, vectors = None, 0
     for scores in filter(_alone, lattices(4, scope.size(full=6, quick=4))):
         problem = Problem(scores, unit_coin=rational("1/2"))
@@ -162,8 +162,8 @@ def _equations_12_and_13(scope: Scope) -> Finding:
 
 @claim("Proposition 2")
 def _proposition_2(scope: Scope) -> Finding:
-    """On (v, …, v, 0) the expected error is (1 − π) times the exponential mechanism's plus
-    (π/m)(m − 1)|v|, where m is the size of T: equation (14)."""
+    """Equation (14): on (v, …, v, 0) the expected error of exponential randomized response is (1 − π) times
+    the exponential mechanism's, plus (π/m)(m − 1)|v|, where m is the size of T."""
     broken, cases, most = None, 0, scope.size(full=11, quick=6)
     for count in range(2, most + 1):
         for behind in (0, 1, 2, 5):
@@ -188,8 +188,8 @@ def _proposition_2(scope: Scope) -> Finding:
 
 @claim("Equations 15 and 16")
 def _equations_15_and_16(scope: Scope) -> Finding:
-    """Equation (14) becomes (15) when T = {best} and (16), (n − 1)(np' + π − πp')/(n(np' − p' + 1)) times
-    |v|, when T contains all candidates."""
+    """Equation (14) becomes (15) when T = {best}. When T contains all candidates, it becomes (16):
+    |v| times (n − 1)(np' + π − πp')/(n(np' − p' + 1))."""
     # Both sides of (16) are quotients of polynomials, of degree one in π and two in p'; nine points are
     # enough.
     broken, most = None, scope.size(full=60, quick=20)

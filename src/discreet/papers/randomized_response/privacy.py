@@ -1,8 +1,8 @@
-"""Exponential randomized response, section III: its algorithms, its regularity, its privacy.
+"""Exponential randomized response, section III: regularity, privacy, and the ε actually spent.
 
 π is the chance of answering from the set T of near-best candidates (p in the paper). A witness is a pair of
-counts that differ by one person, so it is valid under every reading of "neighbour"; a few witnesses use
-medians instead, and say so. All witnesses are certified by interval arithmetic.
+lists of counts that differ by one person, so it is valid under every reading of "neighbour"; a few witnesses
+use medians instead, and say so. All witnesses are certified by interval arithmetic.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _EPSILON = Fraction(1, 10)
 def loss(
     law: Law, scores: tuple[int, ...], neighbour: tuple[int, ...], outcome: int, epsilon: Fraction
 ) -> tuple[Number, float, float]:
-    """Return |ln Pr[q → r]/Pr[q' → r]| as an interval, and the two probabilities."""
+    """Return |ln(Pr[q → r]/Pr[q' → r])| as an interval, and the two probabilities as floats."""
     with balls():
         before = law(Problem(scores, epsilon=epsilon))[outcome]
         after = law(Problem(neighbour, epsilon=epsilon))[outcome]
@@ -54,7 +54,7 @@ def loss(
 def witness_of(
     law: Law, scores: tuple[int, ...], neighbour: tuple[int, ...], outcome: int, epsilon: Fraction
 ) -> dict[str, Any] | None:
-    """Return the pair with its probabilities if its loss is certainly above ε, else None."""
+    """Return the two score vectors and their probabilities if the loss is certainly above ε, else None."""
     measured, before, after = loss(law, scores, neighbour, outcome, epsilon)
     with balls():
         if not bool(measured > ball_of(epsilon)):
@@ -151,7 +151,7 @@ def stairs(count: int, first: int) -> tuple[int, ...]:
 
 
 def growing(name: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return two lists of counts that differ by one person; only one has the last candidate in T."""
+    """Return counts of two neighbours; under reading ``name``, the last candidate is in T for only one."""
     if name == "prose":
         return stairs(count, 1), (count, count, *range(count - 2, 0, -1))
     first = 2 if name == "chain" else 3
@@ -236,10 +236,10 @@ _CLAIM: Exact = math.inf  # only the measured loss is used; no claim is compared
 def loss_at(mechanism: Mechanism, scores: Scores) -> float:
     """Return the largest loss found between these scores (Δ = 1) and a neighbour. **Not private**.
 
-    Adding or removing one person moves scores in one direction, by at most Δ. Some of the neighbours tried
-    are those of the audit: a candidate, or the top of the ranking, moved against the rest. The others link
-    the top set to the next candidate, or cut it. Moving some candidates up is equivalent to moving the rest
-    down.
+    Adding or removing one person moves scores in one direction, by at most Δ. In some of the neighbours
+    tried, as in the audit, a candidate or the top of the ranking moves against the rest. In the others, the
+    top set or its upper half moves against the rest, which can link the top set to the next candidate or
+    split it. Moving some candidates up is equivalent to moving the rest down.
 
     Example:
         >>> stairs = Scores([51, *range(49, 0, -1)], sensitivity=1)
@@ -266,12 +266,12 @@ def loss_at(mechanism: Mechanism, scores: Scores) -> float:
 
 
 def real_epsilon(epsilon: float, *, truth: float, n: int) -> float:
-    """Return the largest loss over a family of data with n candidates: a lower bound on the real ε.
+    """Return the largest loss of ERR over a family of counts with n candidates: a lower bound on its real ε.
 
     The counts are (m, m−2, m−3, …, 0), followed by n − m counts of −2. Removing one person from the first bin
-    makes the first m a chain with steps of Δ, so the probability of the last of them rises from (1−π)·EM to
-    π/m + (1−π)·EM. The result is the largest loss over all m, with noise scale 2Δ/ε. (Adding the same number
-    to all counts makes them all positive.)
+    makes the first m a chain with steps of Δ, so the probability of the m-th candidate rises from (1−π)·EM
+    to π/m + (1−π)·EM. The result is the largest loss over all m, with noise scale 2Δ/ε. (Adding the same
+    number to all counts makes them all positive.)
 
     Example:
         >>> [round(real_epsilon(e, truth=0.75, n=1024), 1) for e in (0.001, 0.01, 0.1)]
@@ -295,8 +295,9 @@ def _log_stairs(count: Floats, x: float) -> Floats:
 def top_set_is_safe(scores: Scores) -> bool:
     """Return whether all neighbours of these scores have the same top set T. **Not private**.
 
-    They do exactly if a single best candidate leads by more than 3Δ (Proposition 2 of the proof page). The
-    loss between these scores and a neighbour is then at most ε; other scores may have a larger loss.
+    For the chain reading and scores that are not monotonic, T is the same exactly if a single best candidate
+    leads by more than 3Δ. The loss between these scores and a neighbour is then at most ε (Proposition 2 of
+    the proof page); other scores may have a larger loss.
 
     Example:
         >>> top_set_is_safe(Scores([9, 5, 5], sensitivity=1)), top_set_is_safe(Scores([9, 6], sensitivity=1))

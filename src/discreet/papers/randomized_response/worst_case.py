@@ -59,7 +59,8 @@ def _errors(mechanism: Mechanism, n: int, gaps: Floats, scale: float = _SCALE) -
 )
 def _figure_7(drawing: Drawing) -> None:
     """On (v, …, v, 0) randomized response is always better than the exponential mechanism for π ≥ 0.25 and
-    than permute-and-flip for π ≥ 0.5, by up to 1/(1 − π). For −Δ ≤ v ≤ 0 the ratios are about 1."""
+    than permute-and-flip for π ≥ 0.5, by a factor of up to 1/(1 − π). For −Δ ≤ v ≤ 0 the error ratios are
+    about 1."""
     far = np.linspace(0, 200, drawing.scope.size(full=160, quick=60))
     near = np.linspace(0, 4, drawing.scope.size(full=40, quick=16))
     gaps = np.unique(np.concatenate([far, near, [1.0, np.nextafter(1.0, 2.0)]]))
@@ -138,7 +139,7 @@ Ratios = dict[tuple[str, int], float]
 
 
 def _ratio_panels(drawing: Drawing, gaps: Floats) -> tuple[Ratios, Ratios]:
-    """Draw EM/ERR and PF/ERR along v for several n; return the largest ratios, and the least for −Δ ≤ v."""
+    """Draw the ratios of EM's and PF's errors to ERR ¾'s; return the largest, and the least where v ≥ −Δ."""
     top: Ratios = {}
     within: Ratios = {}
     panels = []
@@ -157,7 +158,10 @@ def _ratio_panels(drawing: Drawing, gaps: Floats) -> tuple[Ratios, Ratios]:
 
 
 def _spent_panel(scope: Scope, spent: float) -> Lines:
-    """Return a panel of the loss at the figure's scores, along v, and at other scores of 10 candidates."""
+    """Return a panel of ERR's loss at the scores (v, …, v, 0), against v.
+
+    A horizontal line shows ``spent``, a loss of ERR ¾ at other scores of 10 candidates.
+    """
     gaps = np.linspace(0, 6, scope.size(full=49, quick=17))
     every = [Scores([0.0, *[-gap] * 9], sensitivity=1) for gap in gaps.tolist()]
     flat = np.array([-6.0, 0.0])
@@ -199,8 +203,9 @@ def _spent_panel(scope: Scope, spent: float) -> Lines:
     "curve, the lower bound and both other mechanisms",
 )
 def _figure_8(drawing: Drawing) -> None:
-    """The worst-case expected error of randomized response, as a function of n, lies below the lower bound
-    for the other two mechanisms for some π, and its advantage does not decay with n."""
+    """For some π, the worst-case expected error of randomized response, as a function of n, lies below the
+    lower bound for the exponential mechanism and permute-and-flip, and the advantage does not decay with
+    n."""
     count = drawing.scope.size(full=36, quick=12)
     sizes = np.unique(np.geomspace(2, 1000, count).round()).astype(int).tolist()
     n = np.array(sizes, dtype=np.float64)
