@@ -36,10 +36,13 @@ being secret (docs/proofs/question-sensitivities.md, "Drawn at random, independe
 """
 
 
-def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
+def quietly(
+    work: Callable[[], T], *, doing: str, telling: bool = False, foreign: bool = False
+) -> T:
     """Return the result of ``work``; if it fails, raise a ``TableError`` without the engine's message.
 
-    With ``telling``, the error includes the engine's message; this is only for work that reads no row.
+    With ``telling``, the error includes the engine's message; this is only for work that reads no row. With
+    ``foreign``, the work is a caller's own function, and messages of discreet's own errors are withheld too.
 
     The ``TableError`` is raised after the handler has ended, so that it has neither a cause nor a context: a
     traceback would show both. Warnings are silenced, because they may quote the data as well.
@@ -55,9 +58,11 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return work()
-    except (DiscreetError, KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
+        if isinstance(error, DiscreetError) and not foreign:
+            raise
         # Catch BaseException, because a panic in Polars is not an Exception, and quotes the value that caused
         # it. The message is kept only if it may be shown, because a debugger shows a frame's variables.
         said = f"{type(error).__name__}: {error}" if telling else None
@@ -65,8 +70,9 @@ def quietly(work: Callable[[], T], *, doing: str, telling: bool = False) -> T:
         raise TableError(
             f"the engine failed while {doing}, before any row was read or anything was spent: {said}"
         )
+    who = "function" if foreign else "engine"
     raise TableError(
-        f"the engine failed while {doing}; its message is withheld, because it may quote the data"
+        f"the {who} failed while {doing}; its message is withheld, because it may quote the data"
     )
 
 

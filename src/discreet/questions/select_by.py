@@ -177,6 +177,7 @@ class SelectBy(Question, kind="select_by", label="Best by the score"):
             values = quietly(
                 lambda: [self.score(data, label) for label in self.candidates],
                 doing="computing scores",
+                foreign=True,
             )
             return Scores(values, candidates=self.candidates, unequal=self.unequal, **stated)
 

@@ -167,7 +167,11 @@ class PrivateSelectKBest(SelectorMixin, BaseEstimator):  # type: ignore[misc]  #
         event = event_of([part], mechanism=name, neighbours=neighbours)
 
         def work() -> list[int]:
-            values = quietly(lambda: self._scores(X, y, cut), doing="scoring features")
+            values = quietly(
+                lambda: self._scores(X, y, cut),
+                doing="scoring features",
+                foreign=self.score_func is not None,
+            )
             scores = Scores(values, **statement)
             if len(scores) != features:
                 raise ParameterError("score_func must give one score for each feature")

@@ -54,6 +54,9 @@ def test_the_loss_at_given_scores() -> None:
     # A large lead: no neighbour changes the top set, and the claim holds here.
     far = Scores([9, 2, 1], sensitivity=1)
     assert top_set_is_safe(far)
+    # Counts move in one direction: a lead of more than 2Δ is enough, and one of less than 2Δ is not.
+    assert top_set_is_safe(Scores([20, 7], sensitivity=6, monotonic=True))
+    assert not top_set_is_safe(Scores([20, 10], sensitivity=6, monotonic=True))
     assert 0 < loss_at(response, far) <= 0.1
     # The published example: one more person for the second candidate links it to the first.
     near = Scores([5, 3, 1], sensitivity=1)

@@ -295,8 +295,8 @@ def _log_stairs(count: Floats, x: float) -> Floats:
 def top_set_is_safe(scores: Scores) -> bool:
     """Return whether all neighbours of these scores have the same top set T. **Not private**.
 
-    For the chain reading and scores that are not monotonic, T is the same exactly if a single best candidate
-    leads by more than 3Δ. The loss between these scores and a neighbour is then at most ε (Proposition 2 of
+    For the chain reading, T is the same exactly if a single best candidate leads by more than 3Δ (2Δ if the
+    scores are monotonic). The loss between these scores and a neighbour is then at most ε (Proposition 2 of
     the proof page); other scores may have a larger loss.
 
     Example:
@@ -304,4 +304,4 @@ def top_set_is_safe(scores: Scores) -> bool:
         (True, False)
     """
     ranked = np.sort(scores.values)
-    return bool(ranked[-1] - ranked[-2] > 3 * float(scores.range_distance) / 2)
+    return bool(ranked[-1] - ranked[-2] > float(scores.sensitivity) + float(scores.range_distance))
