@@ -239,7 +239,7 @@ def main(arguments: Sequence[str] = ()) -> None:
         overhead(100_000, 41),
         *(overhead(rows, 9) for rows in (1_000_000, 5_000_000) if large),
         "",
-        f"{ANALYSTS} analysts at once, two workers, slots of a second:",
+        f"{ANALYSTS} analysts asked at once; the desk had two workers and slots of a second:",
         "",
         "| for | answered | failed | connections lost | refused a second | paid = answered + failed = kept "
         "| ledger verified |",
