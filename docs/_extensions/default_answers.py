@@ -21,22 +21,30 @@ def asked() -> Iterator[tuple[str, Any, bool]]:
     yield "with a number of people", Mode("code", **codes, with_people=True), False
     yield "by group", Mode("code", **codes, **sites), False
     yield (
-        "by group, with all of these",
+        "by group, with a lead, a noisy count and a number of people",
         Mode("code", **codes, **sites, with_gap=True, with_count=True, with_people=True),
         False,
     )
     yield (
-        "by group, within a bound that is chosen",
+        "by group, with a chosen bound",
         Mode("code", **codes, **sites | {"groups_per_person": "choose"}),
         False,
     )
-    yield "in groups of the data", Mode("code", **codes, by="site", delta="1e-6"), False
-    yield "of values nobody listed", Mode("code", **unlisted), False
-    yield "of values nobody listed, with a count", Mode("code", **unlisted, with_count=True), False
+    yield "in groups found in the data", Mode("code", **codes, by="site", delta="1e-6"), False
+    yield "without a list of values", Mode("code", **unlisted), False
+    yield (
+        "with a noisy count, without a list of values",
+        Mode("code", **unlisted, with_count=True),
+        False,
+    )
     yield "the median", Median("age", **ages), False
     yield "by group", Median("age", **ages, **sites), False
-    yield "of one value a person, drawn", Median("age", **ages, per_person="random"), False
-    yield "in groups of the data", Median("age", **ages, by="site", delta="1e-6"), False
+    yield (
+        "of one value per person, drawn at random",
+        Median("age", **ages, per_person="random"),
+        False,
+    )
+    yield "in groups found in the data", Median("age", **ages, by="site", delta="1e-6"), False
     yield "a quantile", Quantile("age", at="0.9", **ages), False
     yield "several quantiles", Quantiles("age", at=[0.25, 0.5, 0.75], **ages), False
     yield (
@@ -49,8 +57,8 @@ def asked() -> Iterator[tuple[str, Any, bool]]:
     yield "where nobody has two rows", TopK("code", k=5, **codes), True
     yield "without their order", TopK("code", k=5, **codes, ordered=False), False
     yield "by group, with counts", TopK("code", k=5, **codes, **sites, with_count=True), False
-    yield "in groups of the data", TopK("code", k=5, **codes, by="site", delta="1e-6"), False
-    yield "the 2 most common that nobody listed", TopK("code", k=2, **unlisted), False
+    yield "in groups found in the data", TopK("code", k=5, **codes, by="site", delta="1e-6"), False
+    yield "the 2 most common values, without a list of values", TopK("code", k=2, **unlisted), False
     yield "where nobody has two rows", TopK("code", k=2, **unlisted), True
     yield (
         "the first group above a threshold",
@@ -58,7 +66,7 @@ def asked() -> Iterator[tuple[str, Any, bool]]:
         False,
     )
     yield "a bound on a column", Bound("age", epsilon=1), False
-    yield "the candidate with most votes of blocks", Vote(len, **codes), False
+    yield "the candidate with the most votes of blocks", Vote(len, **codes), False
 
 
 def others() -> Iterator[tuple[str, Any]]:
@@ -70,17 +78,17 @@ def others() -> Iterator[tuple[str, Any]]:
     watch = AboveThreshold(epsilon=1, threshold=0, sensitivity=1)
     for measure in (PureDP, ZCDP):
         own = PermuteAndFlip(epsilon=1).guarantee(scores, measure)
-        yield "a choice among scores of one's own", own
+        yield "a choice among your own scores", own
         yield "a watch over a stream", watch.guarantee(measure)
     run = PermuteAndFlip(epsilon=1).guarantee(scores)
     for name, runs in (
-        ("geometrically many", Geometric(mean=5)),
-        ("Poisson many", Poisson(mean=5)),
+        ("a geometric number of", Geometric(mean=5)),
+        ("a Poisson number of", Poisson(mean=5)),
         ("5", Fixed(5)),
     ):
         yield f"the best of {name} runs", cost_of_tuning(run, runs=runs)
     first = cost_of_tuning(run, runs=Geometric(mean=5), target=True)
-    yield "the first of geometrically many runs to reach a target", first
+    yield "the first of a geometric number of runs to reach a target", first
 
 
 def proofs() -> Iterator[tuple[str, str, Any]]:

@@ -212,7 +212,7 @@ def page() -> str:
     """The page about Coq, with the tables of default answers and of what the code claims as they are."""
     from discreet.guarantees.claims import CLAIMS
 
-    rows = ["| of what | what | page | theorem |", "|---|---|---|---|"]
+    rows = ["| subject | claim | page | theorem |", "|---|---|---|---|"]
     for (subject, claim), proof in CLAIMS.items():
         pages = ", ".join(f"[{Path(name).stem}]({Path(name).name})" for name in proof.pages)
         theorems = ", ".join(f"`{name}`" for name in proof.theorems) or "on paper"
