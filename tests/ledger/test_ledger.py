@@ -298,5 +298,38 @@ def test_a_budget_is_got_where_there_is_one(tmp_path: Path) -> None:
             (ZCDP(3), {"period": "year"}),
         ]
         for cap, terms in others:
-            with pytest.raises(ParameterError, match="already has a budget with another"):
+            with pytest.raises(ParameterError, match="already has a budget with other terms"):
                 ledger.get_or_create("visits", cap, **terms)
+
+
+def test_a_budget_with_other_groups_or_another_delta_is_not_the_one_asked_for(
+    tmp_path: Path,
+) -> None:
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        cap, groups = ApproxDP(3, "1e-6"), ["south", "north"]
+        for _ in range(2):
+            # In any order, also from an iterator; half of δ is the default.
+            ledger.get_or_create("visits", cap, groups=iter(groups), delta_for_releases="5e-7")
+            ledger.get_or_create("visits", cap, groups=reversed(groups))
+            ledger.get_or_create("basic", cap, accountant="epsilon-delta")
+            ledger.get_or_create("sales", PureDP(1))
+        for other in (["north"], [], ["north", "south", "west"]):
+            with pytest.raises(ParameterError, match=r"already .*groups: \['north', 'south'\]"):
+                ledger.get_or_create("visits", cap, groups=other)
+        with pytest.raises(ParameterError, match=r"already .*groups: \[\]"):
+            ledger.get_or_create("sales", PureDP(1), groups=["north"])
+        with pytest.raises(ParameterError, match=r"already .*delta_for_releases: 5e-7"):
+            ledger.get_or_create("visits", cap, groups=groups, delta_for_releases="1e-7")
+        # What is refused for a new budget is refused for an existing one.
+        wrong: list[dict[str, object]] = [
+            {"groups": ["north", "north"]},
+            {"groups": groups, "delta_for_releases": "1e-6"},
+            {"groups": groups, "accountant": "epsilon-delta", "delta_for_releases": "1e-7"},
+            {"groups": groups, "period": "fortnight"},
+        ]
+        for terms in wrong:
+            with pytest.raises(ParameterError):
+                ledger.get_or_create("visits", cap, **terms)
+        for name in ("visits", "new"):
+            with pytest.raises(TypeError, match="perod"):
+                ledger.get_or_create(name, cap, groups=groups, perod="year")
