@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count, pairwise
 from pathlib import Path
 
 import polars as pl
@@ -19,7 +21,7 @@ from discreet.accounting import Event, compose
 from discreet.accounting.accountants import ACCOUNTANTS, amount_of_data, exact_cost
 from discreet.errors import BudgetExceededError, LedgerError, NoBudgetError, ParameterError
 from discreet.guarantees import FlippedCoins, Guarantee, LaplaceDominated
-from discreet.ledger import Ledger
+from discreet.ledger import Ledger, store
 from discreet.questions import table
 
 
@@ -333,3 +335,34 @@ def test_a_budget_with_other_groups_or_another_delta_is_not_the_one_asked_for(
         for name in ("visits", "new"):
             with pytest.raises(TypeError, match="perod"):
                 ledger.get_or_create(name, cap, groups=groups, perod="year")
+
+
+def test_only_an_accepted_clock_is_dated_before_the_entry_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(4)  # noqa: S311  # the same times on every run
+    moment, numbers, refusals = 1_700_000_000, count(), []
+    monkeypatch.setattr(store, "system_clock", lambda: moment * 1_000_000)
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("visits", PureDP(1), "month")
+        entry = ledger.spend("visits", PureDP("0.001"))
+        acts: list[Callable[[], object]] = [
+            lambda: ledger.spend("visits", PureDP("0.001")),
+            lambda: ledger.fail(entry),
+            lambda: ledger.allot(f"visits/{next(numbers)}", PureDP("0.001")),
+            lambda: ledger.accept_clock("visits", purpose="set by hand"),
+        ]
+        for _ in range(150):
+            moment += chance.choice([-3_000_000, -3601, -61, -60, 0, 3607, 4_000_000, 6_000_000])
+            try:
+                chance.choice(acts)()
+            except LedgerError as error:
+                refusals.append(str(error))
+        history = ledger.history("visits")
+        assert ledger.verify("visits").holds
+    backwards = {after.kind for before, after in pairwise(history) if after.time < before.time}
+    assert backwards == {"clock"}
+    renewals = [entry.details["number"] for entry in history if entry.kind == "renew"]
+    assert renewals == sorted(set(renewals))
+    assert len(refusals) > 10 < len(renewals)
+    assert all("the clock has gone back" in refusal for refusal in refusals)
