@@ -25,7 +25,7 @@ from discreet import (
 from discreet.audit import audit
 from discreet.audit.search import Found, _doubtful
 from discreet.errors import ParameterError
-from discreet.guarantees import FlippedCoins, LaplaceDominated
+from discreet.guarantees import ApproxZCDP, FlippedCoins, LaplaceDominated
 from discreet.mechanisms.registry import MECHANISMS, mechanism_named
 
 
@@ -229,10 +229,10 @@ def test_what_cannot_be_audited(subject: Any) -> None:
         audit(subject, PureDP(1), n=2)
 
 
-def test_a_claim_must_be_a_claim() -> None:
-    not_a_claim: Any = 1.0
-    with pytest.raises(ParameterError):
-        audit(PermuteAndFlip(epsilon=1), not_a_claim, n=2)
+@pytest.mark.parametrize("claim", [1.0, ApproxZCDP(1, "1e-6", "0.001", "5e-7")])
+def test_a_claim_must_be_one_that_is_measured(claim: Any) -> None:
+    with pytest.raises(ParameterError, match="is not allowed: give PureDP"):
+        audit(PermuteAndFlip(epsilon=1), claim, n=2)
 
 
 def test_progress_is_told() -> None:

@@ -34,6 +34,7 @@ from discreet.audit.confidence import (
     upper_tail,
 )
 from discreet.errors import ParameterError
+from discreet.guarantees import ApproxZCDP
 from discreet.testing import scripted
 
 Sampler = Callable[[Any, int], Any]
@@ -145,9 +146,10 @@ def test_what_is_no_sampler(function: Any) -> None:
 def test_the_claim_and_the_rate_are_checked() -> None:
     with pytest.raises(ParameterError):
         statistical_audit(chain("1"), PureDP(1), false_alarm=0.0)
-    not_a_claim: Any = 2
-    with pytest.raises(ParameterError):
-        statistical_audit(chain("1"), not_a_claim)
+    wrong: list[Any] = [2, ApproxZCDP(1, "1e-6", "0.001", "5e-7")]
+    for claim in wrong:  # the second one's ρ would not be measured
+        with pytest.raises(ParameterError, match="is not allowed: give PureDP"):
+            statistical_audit(chain("1"), claim, samples=100, explore=100)
 
 
 def test_confidence_bounds_are_those_of_clopper_and_pearson() -> None:

@@ -19,6 +19,8 @@ from discreet.errors import DiscreetError, ParameterError
 from discreet.guarantees import (
     ZCDP,
     ApproxDP,
+    ApproxZCDP,
+    AveragedRange,
     BoundedRange,
     FlippedCoins,
     Guarantee,
@@ -252,3 +254,46 @@ def test_an_equal_epsilon_or_delta_is_no_larger() -> None:
     assert not ApproxDP(1, "0.2") <= ApproxDP(1, "0.1")
     assert ApproxDP(1, "0.1") != ApproxDP(2, "0.1")
     assert ApproxDP(1, "0.1") != ApproxDP(1, "0.2")
+
+
+FIGURES: dict[type[Any], int] = {
+    **dict.fromkeys([*ONE_NUMBER, AveragedRange], 1),
+    ApproxDP: 2,
+    ApproxZCDP: 4,
+}
+PROMISES = [
+    kind(*numbers)
+    for kind, count in FIGURES.items()
+    for numbers in itertools.product([0, "0.01", 1], repeat=count)
+]
+
+
+def _kinds(kind: type[Any]) -> set[type[Any]]:
+    below = {each for sub in kind.__subclasses__() for each in _kinds(sub)}
+    return below if inspect.isabstract(kind) else below | {kind}
+
+
+def test_a_promise_is_at_most_another_only_if_it_implies_all_of_it() -> None:
+    assert {kind for kind in _kinds(Guarantee) if kind.__module__.startswith("discreet.")} == set(
+        FIGURES
+    )
+    measures = (PureDP, BoundedRange, ZCDP)
+    implied = {
+        id(promise): [
+            *(promise.exact_in(measure) for measure in measures),
+            *(promise.to(ApproxDP, delta=delta).exact[0] for delta in (0, "1e-6", "0.02", 1)),
+        ]
+        for promise in PROMISES
+    }
+    for one, other in itertools.product(PROMISES, repeat=2):
+        same = type(one) is type(other)
+        if not same and not (isinstance(one, ApproxDP) and isinstance(other, ApproxDP)):
+            with pytest.raises(TypeError):
+                assert one <= other
+            continue
+        # Larger figures promise less, and what states no ρ promises none.
+        implies = all(one.figures.get(name, math.inf) <= n for name, n in other.figures.items())
+        assert (one <= other) is (other >= one) is implies, (one, other)
+        if implies:
+            assert all(a <= b for a, b in zip(implied[id(one)], implied[id(other)], strict=True))
+        assert (one == other) is (same and one.figures == other.figures)

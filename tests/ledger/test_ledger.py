@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count, pairwise
 from pathlib import Path
 
 import polars as pl
@@ -19,7 +21,7 @@ from discreet.accounting import Event, compose
 from discreet.accounting.accountants import ACCOUNTANTS, amount_of_data, exact_cost
 from discreet.errors import BudgetExceededError, LedgerError, NoBudgetError, ParameterError
 from discreet.guarantees import FlippedCoins, Guarantee, LaplaceDominated
-from discreet.ledger import Ledger
+from discreet.ledger import Ledger, store
 from discreet.questions import table
 
 
@@ -298,5 +300,69 @@ def test_a_budget_is_got_where_there_is_one(tmp_path: Path) -> None:
             (ZCDP(3), {"period": "year"}),
         ]
         for cap, terms in others:
-            with pytest.raises(ParameterError, match="already has a budget with another"):
+            with pytest.raises(ParameterError, match="already has a budget with other terms"):
                 ledger.get_or_create("visits", cap, **terms)
+
+
+def test_a_budget_with_other_groups_or_another_delta_is_not_the_one_asked_for(
+    tmp_path: Path,
+) -> None:
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        cap, groups = ApproxDP(3, "1e-6"), ["south", "north"]
+        for _ in range(2):
+            # In any order, also from an iterator; half of δ is the default.
+            ledger.get_or_create("visits", cap, groups=iter(groups), delta_for_releases="5e-7")
+            ledger.get_or_create("visits", cap, groups=reversed(groups))
+            ledger.get_or_create("basic", cap, accountant="epsilon-delta")
+            ledger.get_or_create("sales", PureDP(1))
+        for other in (["north"], [], ["north", "south", "west"]):
+            with pytest.raises(ParameterError, match=r"already .*groups: \['north', 'south'\]"):
+                ledger.get_or_create("visits", cap, groups=other)
+        with pytest.raises(ParameterError, match=r"already .*groups: \[\]"):
+            ledger.get_or_create("sales", PureDP(1), groups=["north"])
+        with pytest.raises(ParameterError, match=r"already .*delta_for_releases: 5e-7"):
+            ledger.get_or_create("visits", cap, groups=groups, delta_for_releases="1e-7")
+        # What is refused for a new budget is refused for an existing one.
+        wrong: list[dict[str, object]] = [
+            {"groups": ["north", "north"]},
+            {"groups": groups, "delta_for_releases": "1e-6"},
+            {"groups": groups, "accountant": "epsilon-delta", "delta_for_releases": "1e-7"},
+            {"groups": groups, "period": "fortnight"},
+        ]
+        for terms in wrong:
+            with pytest.raises(ParameterError):
+                ledger.get_or_create("visits", cap, **terms)
+        for name in ("visits", "new"):
+            with pytest.raises(TypeError, match="perod"):
+                ledger.get_or_create(name, cap, groups=groups, perod="year")
+
+
+def test_only_an_accepted_clock_is_dated_before_the_entry_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(4)  # noqa: S311  # the same times on every run
+    moment, numbers, refusals = 1_700_000_000, count(), []
+    monkeypatch.setattr(store, "system_clock", lambda: moment * 1_000_000)
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("visits", PureDP(1), "month")
+        entry = ledger.spend("visits", PureDP("0.001"))
+        acts: list[Callable[[], object]] = [
+            lambda: ledger.spend("visits", PureDP("0.001")),
+            lambda: ledger.fail(entry),
+            lambda: ledger.allot(f"visits/{next(numbers)}", PureDP("0.001")),
+            lambda: ledger.accept_clock("visits", purpose="set by hand"),
+        ]
+        for _ in range(150):
+            moment += chance.choice([-3_000_000, -3601, -61, -60, 0, 3607, 4_000_000, 6_000_000])
+            try:
+                chance.choice(acts)()
+            except LedgerError as error:
+                refusals.append(str(error))
+        history = ledger.history("visits")
+        assert ledger.verify("visits").holds
+    backwards = {after.kind for before, after in pairwise(history) if after.time < before.time}
+    assert backwards == {"clock"}
+    renewals = [entry.details["number"] for entry in history if entry.kind == "renew"]
+    assert renewals == sorted(set(renewals))
+    assert len(refusals) > 10 < len(renewals)
+    assert all("the clock has gone back" in refusal for refusal in refusals)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -15,6 +18,7 @@ from discreet import PureDP
 from discreet.errors import BudgetExceededError, LedgerError, ParameterError
 from discreet.ledger import Ledger, places
 from discreet.ledger.places import default_place, place_of
+from tests.tools.forking import forked
 
 
 @pytest.fixture
@@ -85,6 +89,27 @@ def test_only_the_owner_may_read(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
 
 
+@pytest.mark.parametrize("name", ["50% of #1? a&b=c.db", "größer.db", "new/budget.db"])
+def test_a_new_file_has_the_name_that_was_given(tmp_path: Path, name: str) -> None:
+    folder = (tmp_path / name).parent
+    for start in ("", "/"):  # POSIX keeps two slashes at the start of a path
+        with Ledger.open(f"{start}{tmp_path}/{name}") as ledger:
+            ledger.get_or_create("visits", PureDP(1))
+        assert list(folder.iterdir()) == [tmp_path / name]
+
+
+def test_a_file_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("")
+    with pytest.raises(LedgerError, match=r"cannot make a ledger at .*: File exists"):
+        Ledger.open(tmp_path / "notes" / "budget.db")
+    with pytest.raises(LedgerError, match=r"cannot make a ledger at .*: unable to open"):
+        Ledger.open(tmp_path / ("x" * 300))
+    (tmp_path / "pointing.db").symlink_to(tmp_path / "nowhere.db")
+    with pytest.raises(LedgerError, match="there is no ledger"):
+        Ledger.open(tmp_path / "pointing.db")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes", "pointing.db"]
+
+
 SECRET = "correct horse/battery"  # noqa: S105  # a password for the test
 
 
@@ -142,3 +167,26 @@ def test_opening_a_ledger_again_keeps_the_locks_of_this_process(path: Path) -> N
 
     with Ledger.open(path) as ledger:
         assert "database is locked" in ledger._store.write(work)
+
+
+def test_only_sqlite_opens_a_ledgers_file(tmp_path: Path) -> None:
+    """Python reports every file that it opens itself, by whatever call; SQLite's are not among them."""
+    path = tmp_path / "budget.db"
+
+    def work() -> bytes:
+        opened: list[Any] = []
+        sys.addaudithook(lambda what, about: opened.append(about[0]) if what == "open" else None)
+        with Ledger.open(path) as ledger:
+            ledger.create("visits", PureDP(1))
+            ledger.keep(ledger.spend("visits", PureDP("0.5")), {"answer": "flu"})
+        with mock.patch.object(places.Place, "is_writable", return_value=False):
+            for log in ("delete", "wal"):
+                with closing(sqlite3.connect(path)) as connection:
+                    connection.execute(f"PRAGMA journal_mode={log}")
+                with Ledger.open(path) as ledger:
+                    assert ledger.show("visits").left == "ε = 0.5"
+                    assert ledger.verify("visits").holds
+        assert f"{path}-wal" in map(str, opened), "the files beside it are read"
+        return str(list(map(str, opened)).count(str(path))).encode()
+
+    assert forked(work) == (0, b"0")

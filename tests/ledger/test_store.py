@@ -8,8 +8,11 @@ import resource
 import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -143,6 +146,36 @@ def test_a_read_only_file_that_changes_while_it_is_read(
 
         with pytest.raises(LedgerError, match="changed while it was read"):
             ledger._store.read(look)
+
+
+COMMIT_TOO = """
+import sqlite3, sys
+sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None).execute("BEGIN EXCLUSIVE")
+"""
+
+
+def test_threads_that_share_a_read_only_ledger_keep_one_another_from_reading_two_states(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that begins or ends its read must not release the lock of another thread's read."""
+    monkeypatch.setattr(places.Place, "is_writable", lambda _: False)
+    commit_too = [sys.executable, "-c", COMMIT_TOO, str(path)]
+    with Ledger.open(path) as ledger, ThreadPoolExecutor(1) as thread:
+
+        def work(connection: Any) -> str:
+            connection.execute(text("SELECT count(*) FROM discreet_entries")).fetchall()
+            assert thread.submit(ledger.show, "visits").result().left == "ε = 1"
+            return subprocess.run(commit_too, capture_output=True, text=True, check=False).stderr
+
+        assert "database is locked" in ledger._store.read(work)
+
+
+def test_a_read_only_file_that_is_gone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places.Place, "is_writable", lambda _: False)
+    with Ledger.open(path) as ledger:
+        path.unlink()
+        with pytest.raises(LedgerError, match="unable to open"):
+            ledger.show("visits")
 
 
 def test_a_locked_file(path: Path) -> None:

@@ -170,7 +170,7 @@ def bound_for(claim: Guarantee) -> tuple[LossBound, float]:
         return _Ratio(), claim.epsilon
     if isinstance(claim, BoundedRange):
         return _Range(), claim.epsilon
-    if isinstance(claim, ApproxDP):
+    if type(claim) is ApproxDP:  # the ρ of an ApproxZCDP would not be measured
         return _Excess(claim.epsilon), claim.delta
     if isinstance(claim, ZCDP):
         return _Divergence(), claim.rho

@@ -358,7 +358,7 @@ def loss_for(claim: Guarantee) -> Loss:
         return LaplaceLoss(claim.exact)
     if isinstance(claim, ZCDP):
         return RenyiLoss(claim.exact)
-    if isinstance(claim, ApproxDP):
+    if type(claim) is ApproxDP:  # the ρ of an ApproxZCDP would not be measured
         epsilon, delta = claim.exact
         if epsilon == math.inf:
             raise ParameterError(

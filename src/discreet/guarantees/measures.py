@@ -395,10 +395,14 @@ class ApproxDP(Guarantee):
         return isinstance(other, ApproxDP) and self.exact == other.exact
 
     def __le__(self, other: object) -> bool:
-        """Return whether ε and δ are at most the other's ε and δ; if so, this promise implies the other."""
+        """Return whether this promise states every figure of the other one, and none is larger.
+
+        If so, it implies the other. A ρ that the other states (``ApproxZCDP``) is never inferred from ε.
+        """
         if not isinstance(other, ApproxDP):
             return NotImplemented
-        return bool(self._epsilon <= other._epsilon and self._delta <= other._delta)
+        own = self.figures
+        return all(name in own and own[name] <= most for name, most in other.figures.items())
 
     def __hash__(self) -> int:
         return hash((ApproxDP, self.exact))

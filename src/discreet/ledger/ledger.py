@@ -119,16 +119,14 @@ class Ledger(SharedByAddress):
                 counts (under replacement the two most expensive, under other relations all).
             delta_for_releases: how much of an ``ApproxDP`` cap's δ is reserved for the releases' own δ.
         """
-        chosen = accountant_for(cap, accountant)
-        limits = chosen.limits(cap, delta_for_releases=delta_for_releases)
-        details = {
-            "cap": cap_in_words(cap),
-            "accountant": chosen.name,
-            "limit": amount_as_data(something(limits)),
-            "neighbours": str(text("neighbours", neighbours)),
-            "groups": sorted(_groups(groups)),
-            "period": period_named(period),
-        }
+        details = _terms(
+            cap,
+            period,
+            accountant=accountant,
+            neighbours=neighbours,
+            groups=groups,
+            delta_for_releases=delta_for_releases,
+        )
         state = State(_name(dataset))
 
         def work(connection: Connection) -> Entry:
@@ -153,8 +151,8 @@ class Ledger(SharedByAddress):
         Args:
             dataset: its name.
             cap: the most that may be spent; an existing budget must have this cap.
-            **terms: the other terms of ``create``. An existing budget must have the same period,
-                accountant and neighbour relation; ``groups`` and ``delta_for_releases`` are not compared.
+            **terms: the other terms of ``create``; an existing budget must have all of these, or the
+                defaults.
 
         Example:
             >>> import tempfile
@@ -169,17 +167,21 @@ class Ledger(SharedByAddress):
             budget = self.show(dataset)
         except NoBudgetError:
             return self.create(dataset, cap, **terms)
-        wanted = {
-            "cap": cap_in_words(cap),
-            "neighbours": str(terms.get("neighbours", ADD_REMOVE)),
-            "period": terms.get("period"),
-            "accountant": accountant_for(cap, terms.get("accountant")).name,
+        wanted = _terms(cap, **terms)
+        wanted["delta_for_releases"] = wanted["limit"]["delta"]  # the δ decides the ρ beside it
+        found = {
+            "cap": budget.cap,
+            "accountant": budget.accountant,
+            "neighbours": budget.neighbours,
+            "period": budget.period,
+            "groups": sorted(budget.groups),
+            "delta_for_releases": amount_as_data(budget.limit)["delta"],
         }
-        for name, value in wanted.items():
-            if getattr(budget, name) != value:
-                known = cap_in_short(budget.cap) if name == "cap" else getattr(budget, name)
+        for name, known in found.items():
+            if known != wanted[name]:
+                shown = cap_in_short(budget.cap) if name == "cap" else known
                 raise ParameterError(
-                    f"the data set {dataset!r} already has a budget with another {name}: {known}"
+                    f"the data set {dataset!r} already has a budget with other terms ({name}: {shown})"
                 )
         return budget
 
@@ -429,6 +431,28 @@ class Ledger(SharedByAddress):
             return _append(connection, state, now, change)
 
         return self._store.write(work)
+
+
+def _terms(
+    cap: Guarantee,
+    period: str | None = None,
+    *,
+    accountant: str | None = None,
+    neighbours: str = ADD_REMOVE,
+    groups: Iterable[str] = (),
+    delta_for_releases: object = None,
+) -> dict[str, Any]:
+    """Check the terms of a new budget; return them as the details of its first entry."""
+    chosen = accountant_for(cap, accountant)
+    limits = chosen.limits(cap, delta_for_releases=delta_for_releases)
+    return {
+        "cap": cap_in_words(cap),
+        "accountant": chosen.name,
+        "limit": amount_as_data(something(limits)),
+        "neighbours": str(text("neighbours", neighbours)),
+        "groups": sorted(_groups(groups)),
+        "period": period_named(period),
+    }
 
 
 def _append(connection: Connection, state: State, now: int, change: _Change) -> Entry:

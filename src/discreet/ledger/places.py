@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
 import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from urllib.parse import quote, quote_plus
 
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from discreet.errors import LedgerError, ParameterError
-from discreet.ledger.side_files import require_own
+from discreet.ledger.side_files import needs_log, require_own
 
 # user:password@host, scheme:..., or name=value pairs with a password among them; never scheme://.
 _NO_PATH = re.compile(
@@ -69,13 +71,17 @@ class Place:
 
     def ensure_file(self) -> None:
         """Create the SQLite file, readable only by its owner; an existing file keeps its mode."""
+        if os.path.lexists(self.path):
+            return
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        except FileExistsError:
-            return
-        except OSError as error:
-            problem = LedgerError(f"cannot make a ledger at {self.path}: {error.strerror}")
+            # SQLite creates the file, for the reason given in ``check_file``, with the mode of another file.
+            with NamedTemporaryFile(dir=self.path.parent) as private:
+                address = f"{self.path.as_uri()}?mode=rwc&modeof={quote(private.name)}"
+                sqlite3.connect(address, uri=True).close()
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or error
+            problem = LedgerError(f"cannot make a ledger at {self.path}: {reason}")
         else:
             return
         raise problem
@@ -93,11 +99,12 @@ class Place:
         ledger's file is complete: it is read without locks, and its size and time are compared afterwards.
         """
         found = self.path.resolve()
-        with found.open("rb") as file:
-            header = file.read(20)
-        if header[18:20] != b"\x02\x02" or found.with_name(found.name + "-wal").exists():
+        try:
+            about = found.stat()
+        except OSError:
+            return None  # SQLite will say that it is gone
+        if found.with_name(found.name + "-wal").exists() or not needs_log(found):
             return None
-        about = found.stat()
         return about.st_size, about.st_mtime_ns
 
     def file_number(self) -> tuple[int, int] | None:

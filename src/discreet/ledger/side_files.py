@@ -57,6 +57,20 @@ def require_own(path: Path, *, wait: float) -> None:
             )
 
 
+def needs_log(file: Path) -> bool:
+    """Return whether SQLite reads a ledger's file only together with a write-ahead log.
+
+    The file's header says so, but only SQLite may read it (``Place.check_file``). Asked to read without
+    locks, SQLite refuses to open such a file, and neither locks nor creates any.
+    """
+    try:
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&nolock=1", uri=True)) as connection:
+            connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.Error as error:
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CANTOPEN
+    return False
+
+
 def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
     """Return the ledger's tag in a journal, its header and its inode; None if it has nothing to undo."""
     try:
