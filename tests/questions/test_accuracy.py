@@ -86,6 +86,11 @@ def test_a_first_crossing_is_right_with_such_a_margin() -> None:
     assert threshold_errors(rule, n=40, margin=margin - 2).wrong > 0.05
 
 
+def test_one_group_may_be_asked_at_a_level_that_any_epsilon_reaches() -> None:
+    question = FirstAbove("code", groups=LISTED[:1], above=500, epsilon=1, with_probability="0.1")
+    assert worst_of(PEOPLE.plan(question)) == 0
+
+
 def test_every_kind_of_question_has_its_accuracy() -> None:
     questions: list[Any] = [
         Mode("code", candidates=LISTED, epsilon=1),
