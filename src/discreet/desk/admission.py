@@ -403,7 +403,7 @@ def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
 async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], float]:
     """Measure the seconds that each kind of question takes on each table, apart from paying and reading.
 
-    The figure is infinite for a dry run that does not end; the table's other kinds are then not tried.
+    The figure is infinite for a dry run that crashes or does not end; the table's next kinds are not tried.
     """
     found = {}
     for name, jobs in dry_jobs(owner).items():
@@ -422,7 +422,7 @@ async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], float]:
 
 
 async def _dry_run(worker: Worker, job: Job, *, most: float, is_first: bool) -> float | None:
-    """Return the seconds that a dry run takes: infinity if it does not end, None if it fails."""
+    """Return the seconds that a dry run takes: infinity if it crashes or does not end, None if it fails."""
     clock = asyncio.get_running_loop().time
     try:
         if is_first:  # a worker runs it once before it is ready

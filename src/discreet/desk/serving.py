@@ -55,18 +55,17 @@ def problems(owner: OwnerFile) -> list[str]:
 def short_slots(owner: OwnerFile) -> list[str]:
     """Measure the time before a row is read; return a warning for each slot shorter than twice that time.
 
-    A dry run that does not end is stopped, and is a warning too.
-
-    Nothing is spent and no row of a table is read: statements run on no rows and on a few invented rows.
+    A dry run that crashes, or is stopped because it does not end, gives a warning too. Nothing
+    is spent and no row of a table is read: statements run on no rows and on a few invented rows.
     """
     found = []
     for (name, kind), seconds in asyncio.run(fixed_parts(owner)).items():
         slot = owner.table[name].seconds(kind)
         if seconds == math.inf:
             found.append(
-                f"table.{name}: a dry run of {kind}, which reads no row, did not end in "
-                f"{longest_dry_run(owner, name, kind):g} s and was stopped; other kinds of question were not "
-                "tried. Check that the source can be reached and that the owner's functions end"
+                f"table.{name}: a dry run of {kind}, which reads no row, crashed or was stopped after "
+                f"{longest_dry_run(owner, name, kind):g} s, so no further kind of question was tried. Check "
+                "that the source can be reached and that the owner's functions end"
             )
         elif 2 * seconds > slot:
             found.append(

@@ -1,9 +1,9 @@
 """Single sign-on: the identity of a user according to the organisation's provider (OpenID Connect).
 
 A program sends a bearer token from the provider, and the page signs users in by authorization code with
-PKCE. In both cases a signature is checked against the provider's published keys, and an analyst is identified
-by exactly the issuer and the subject that the owner's file names, never by an e-mail address. Sign-on calls no
-address but those of the provider named in that file.
+PKCE. In both cases a signature is checked against the provider's published keys, and an analyst is
+identified by exactly the issuer and the subject that the owner's file names, never by an e-mail address.
+Sign-on calls no address but those of the provider named in that file.
 """
 
 from __future__ import annotations
