@@ -57,6 +57,7 @@ def test_infinity_is_said_and_nan_refused() -> None:
         with pytest.raises(DiscreetError, match="not a number"):
             jsonable(wrong)
     printers: list[Callable[[float], Any]] = [measured, percent, figure]
-    for printed in [*printers, partial(rounded, up=True), partial(percent, up=True)]:
+    printers += [partial(rounded, up=True), partial(percent, up=True)]
+    for printed in printers:
         with pytest.raises(DiscreetError, match="not a number"):
             printed(math.nan)
