@@ -274,7 +274,7 @@ class Worker:
         theirs.close()
 
     async def ready(self, *, until: float | None = None) -> None:
-        """Wait until the worker has loaded what it needs; raise TimeoutError at ``until``."""
+        """Wait until the worker has loaded what it needs; at ``until`` this ends in a TimeoutError."""
         await self._next(until)
 
     async def run(self, job: Job, *, until: float | None, paid: Callable[[int], None]) -> Outcome:
