@@ -160,11 +160,14 @@ def test_thresholds_are_planned_and_compared(run: Any, scores_file: str, tmp_pat
         "above-threshold",
         "above-threshold-laplace",
     ]
+    _, out, _ = run("plan", "--n", "1", "--margin", "20", "--with-probability", "0.3")
+    assert out.startswith("Any ε is enough: above-threshold names the first value above the")
     chart = tmp_path / "split.svg"
     status, out, told = run("recommend", *given, "--epsilon", "1", "--chart", str(chart))
     assert status == 0
     assert out.startswith("On a stream use above-threshold: wrong with probability 0.00118.")
     assert "all values at once" in out
+    assert "5.359e-08" in out  # permute-and-flip's false alarm if no value is above
     assert chart.is_file()
     assert "chart written to" in told
     status, out, _ = run("recommend", *given, "--epsilon", "1", "--json")

@@ -20,7 +20,7 @@ from discreet.accounting.fixed_lists import (
     left_out,
 )
 from discreet.accounting.loss_grids import bounded_range_curve
-from discreet.guarantees import FlippedCoins, Guarantee
+from discreet.guarantees import ZCDP, FlippedCoins, Guarantee
 
 DELTA = Fraction(1, 50)
 
@@ -104,6 +104,15 @@ def test_a_range_beside_another_promise() -> None:
         ([BoundedRange(1), PureDP(1)], False, f"{LOSSES} and {OFFSETS}"),
         ([BoundedRange(1), PureDP(1)], True, LOSSES),
         ([FlippedCoins(1)], True, LOSSES),
+        ([FlippedCoins(1)], False, f"{LOSSES} and {OPTIMAL}"),
+        ([FlippedCoins(1), PureDP(1)], False, LOSSES),
+        ([BoundedRange(1), BoundedRange(1)], False, f"{LOSSES} and {OPTIMAL}"),
+        ([BoundedRange(1), BoundedRange(1), PureDP(0)], False, f"{LOSSES} and {OPTIMAL}"),
+        # No loss curve of ρ-zCDP is known, so none of these bounds exists.
+        ([ZCDP(1)], False, ""),
+        ([ZCDP(1), PureDP(1)], False, ""),
+        ([ZCDP(1), BoundedRange(1)], False, ""),
+        ([PureDP(math.inf)], False, ""),
     ],
 )
 def test_what_was_not_computed_is_named(

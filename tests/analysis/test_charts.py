@@ -12,6 +12,7 @@ from discreet import ApproxDP, Exponential, PermuteAndFlip, Scores
 from discreet.analysis import compare, disclosure_risk
 from discreet.analysis.charts.style import NEUTRAL, SHADES, altair, look_scale
 from discreet.errors import DiscreetError, MissingExtraError, ParameterError
+from discreet.mechanisms import LargeGap
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
@@ -127,6 +128,30 @@ def test_nothing_to_draw() -> None:
         compare(Scores([1, 1], sensitivity=1), PermuteAndFlip, 1).chart()
     with pytest.raises(ParameterError, match="candidates"):
         charts.worst_case_chart(candidates=[1])
+
+
+def test_a_list_without_releases_is_refused() -> None:
+    with pytest.raises(ParameterError, match="releases is empty"):
+        charts.crossover_chart(ApproxDP(1, "1e-6"), n=50, releases=[])
+
+
+def test_the_best_candidates_are_those_that_the_mechanisms_look_for() -> None:
+    smallest = [PermuteAndFlip(epsilon=1, optimize="min"), Exponential(epsilon=1, optimize="min")]
+    chart = charts.probabilities_chart(SCORES, smallest, most=2).to_dict()
+    assert "the 2 best of 3" in chart["title"]["text"]
+    drawn = json.dumps(chart)
+    assert "asthma" in drawn
+    assert "influenza" not in drawn
+    with pytest.raises(ParameterError, match="largest score"):
+        charts.probabilities_chart(SCORES, [PermuteAndFlip, smallest[1]], most=2)
+    assert charts.scores_chart(SCORES, most=2).to_dict()["title"]["text"].startswith("The 2 larg")
+
+
+def test_a_chart_without_a_bound_says_why() -> None:
+    only_delta = disclosure_risk(LargeGap(epsilon=1, delta="1e-6"), WORLDS)
+    said = " ".join(charts.posterior_chart(only_delta).to_dict()["title"]["subtitle"])
+    assert said == only_delta.warning
+    assert "promises only (ε, δ)" in said
 
 
 def test_without_altair_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

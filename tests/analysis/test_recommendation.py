@@ -112,6 +112,31 @@ def test_the_budget_that_it_names_pays_for_what_it_recommends(
                 )
 
 
+@pytest.mark.parametrize("budget", [PureDP("1e-8"), ApproxDP("1e-8", "1e-6"), ZCDP("1e-11")])
+def test_a_budget_of_few_units_is_used_whole_units_at_a_time(budget: Any, tmp_path: Path) -> None:
+    """A budget counts in units of 10⁻¹² and rounds every release up."""
+    advice = recommend(n=10, budget=budget, releases=3)
+    if isinstance(budget, PureDP):
+        assert {option.epsilon for option in advice.options} == {3.333e-9}
+    best = advice.options[0]
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("tiny", budget, accountant=best.accountant)
+        ledger.spend("tiny", Event(advice.mechanism.promise_at(Fraction(1)), count=3))
+    assert advice.crossover is None or advice.crossover <= 10_000
+
+
+@pytest.mark.parametrize("budget", [PureDP("2e-12"), ApproxDP("2e-12", "1e-6"), ZCDP("2e-12")])
+def test_a_budget_that_is_too_small_is_said_to_be(budget: Any) -> None:
+    with pytest.raises(ParameterError, match=r"too small for 3 releases.* units of 10⁻¹²"):
+        recommend(n=10, budget=budget, releases=3)
+
+
+def test_its_own_delta_is_the_reason_only_where_it_is() -> None:
+    for budget in (PureDP(1), ZCDP(1), ApproxDP(1, "1e-9")):
+        with pytest.raises(ParameterError, match="its own δ is more than"):
+            recommend(n=4, budget=budget, mechanisms="large-gap")
+
+
 @pytest.mark.parametrize("budget", [ZCDP("0.5"), ApproxDP(1, "1e-6"), PureDP(1)])
 def test_one_epsilon_is_one_figure_wherever_it_is_printed(budget: Any) -> None:
     advice = recommend(n=100, budget=budget, releases=50)

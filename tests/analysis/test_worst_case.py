@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from discreet import Exponential, ExponentialRandomizedResponse, NoisyMax, PermuteAndFlip, Scores
 from discreet._exact.distribution.closed_form import laplace_missed, permute_and_flip_missed
+from discreet._exact.numbers.balls import ball_of, precision
 from discreet.analysis import (
     error_bound,
     error_tail,
@@ -122,6 +123,17 @@ def test_bounds_enclose_the_worst_case() -> None:
     for mechanism in ALL[:2]:
         at = Scores([0.0] + [-2 * math.log(1024)] * 1023, sensitivity=1)
         assert expected_error(mechanism, at) >= worst_case_lower_bound(1, 1024)
+
+
+def test_the_lower_bound_is_rounded_down() -> None:
+    assert worst_case_lower_bound(1, 1) == 0.0
+    with precision(200):
+        for n in range(2, 300):
+            for epsilon in (Fraction(1), Fraction(1, 3), Fraction(7, 10)):
+                exact = ball_of(n).log() * ball_of(Fraction(1, 2) / epsilon)
+                bound = worst_case_lower_bound(epsilon, n)
+                assert ball_of(Fraction(bound)) <= exact
+                assert bound == pytest.approx(float(exact), rel=1e-15)
 
 
 @pytest.mark.parametrize(("one", "other"), TWINS)

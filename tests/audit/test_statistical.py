@@ -331,6 +331,19 @@ def test_an_event_that_is_rarer_proves_no_divergence() -> None:
     assert bound.estimate(many, few, AnswerSet((0,)))[0] > 1
 
 
+@pytest.mark.parametrize("epsilon", [1, 400, 699, 701, 5000, math.inf])
+def test_no_epsilon_is_too_large_for_a_lower_bound_on_delta(epsilon: float) -> None:
+    bound, _ = bound_for(ApproxDP(epsilon, "1e-6"))
+    first, second = np.array([900, 100]), np.array([1, 999])
+    proved = bound.proved(first, second, AnswerSet((0,)), 1e-9)
+    # P(S) − e^ε Q(S) is about 0.9 − e^ε/1000, which is below every float from ε = 720 on.
+    assert proved <= 0.9 - math.exp(min(epsilon, 709)) / 1000
+    assert (proved == -math.inf) == (epsilon > 700)
+    estimate, spread = bound.estimate(first, second, AnswerSet((0,)))
+    assert math.isfinite(estimate)
+    assert spread > 0
+
+
 def test_the_words_of_a_suspicion() -> None:
     verdict = statistical_audit(
         lambda scores: int(scores.argmax()), PureDP(1), n=2, samples=2000, explore=100

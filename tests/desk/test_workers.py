@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +13,13 @@ import polars as pl
 import pytest
 from sqlalchemy import create_engine, make_url, text
 
+from discreet.desk import admission
 from discreet.desk.admission import dry_jobs, fixed_parts
 from discreet.desk.owner_file import OwnerFile, read_owner_file
+from discreet.desk.serving import short_slots
 from discreet.desk.workers import Job, Outcome, Worker
 from discreet.ledger import Ledger
-from tests.tools.desks import clinic_at
+from tests.tools.desks import SLOT, clinic_at
 
 LOADED = """
 import json, pathlib, sys
@@ -34,6 +37,15 @@ def round_ages(source, age):
     return 1
 """
 """The owner's module: it records what is loaded when it is imported, and at each call."""
+HANGING = """
+import multiprocessing, threading
+
+if multiprocessing.parent_process() is not None:  # not in the process that reads the owner's file
+    threading.Event().wait()
+
+def round_ages(source, age):
+    return 1
+"""
 
 
 def _in(kind: str, folder: Path, request: pytest.FixtureRequest) -> OwnerFile:
@@ -106,6 +118,31 @@ def test_a_dry_job_pays_nothing(tmp_path: Path) -> None:
     assert all(seconds > 0 for seconds in measured.values())
     with Ledger.open(owner.ledger.place) as ledger:
         assert [entry.kind for entry in ledger.history("clinic")] == ["create"]
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+def test_a_dry_job_that_never_ends_is_stopped(
+    is_first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker runs the first one before it is ready. The desk's owner is warned."""
+    monkeypatch.setattr(admission, "_LONGEST_DRY_RUN", 1.0)
+    clinic_at(tmp_path)
+    (tmp_path / "scores.py").write_text(HANGING)
+    file = tmp_path / "clinic.toml"
+    written = file.read_text().replace(f'select_by = "{SLOT}s"', 'select_by = "1s"')
+    if is_first:  # without columns there is no other kind
+        start, end = (written.index(f"[table.visits.{part}") for part in ("column", "score"))
+        vote, analyst = written.index("[table.visits.vote"), written.index("[analyst")
+        written = written[:start] + written[end:vote] + written[analyst:]
+        written = written.replace('where = ["clinic"]\n', "")
+    file.write_text(written)
+    owner = read_owner_file(file)
+    assert (next(iter(dry_jobs(owner)["visits"])).question.kind == "select_by") == is_first
+    measured = asyncio.run(fixed_parts(owner))
+    assert [kind for (_, kind), seconds in measured.items() if seconds == math.inf] == ["select_by"]
+    (said,) = [line for line in short_slots(owner) if "dry run" in line]
+    assert said.startswith("table.visits: a dry run of select_by")
+    assert "was stopped after 1 s" in said
 
 
 def test_a_killed_worker_leaves_no_file_behind(

@@ -16,6 +16,7 @@ from discreet.accounting import Event, compose
 from discreet.analysis import epsilon_for, error_quantile, error_tail, expected_error
 from discreet.analysis.charts.style import TITLES
 from discreet.analysis.disclosure import disclosure_bound
+from discreet.errors import ParameterError
 from discreet.explore import budget
 from discreet.explore.bars import MOST_BARS, bars_of, summed
 from discreet.explore.choices import Choices, choices_from
@@ -327,3 +328,12 @@ def test_an_empty_chart_says_why(state: dict[str, Any]) -> None:
     _, found = _complete({**state, "source": _held([3, 3, 3])})
     assert found["error"] == []
     assert "same score" in found["empty"]["error"]
+
+
+def test_the_cut_is_the_last_error_within_the_tolerance() -> None:
+    study = SeenScores(np.array([9, 9, 5, 2]))
+    assert study.cut_errors.tolist() == [0.0, 4.0, 7.0]
+    assert [study.cut_at(tolerance) for tolerance in (0.0, 3.9, 4.0, 99.0)] == [0, 0, 1, 2]
+    for wrong in (-0.1, math.nan):
+        with pytest.raises(ParameterError, match="tolerance"):
+            study.cut_at(wrong)

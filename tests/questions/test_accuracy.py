@@ -86,6 +86,24 @@ def test_a_first_crossing_is_right_with_such_a_margin() -> None:
     assert threshold_errors(rule, n=40, margin=margin - 2).wrong > 0.05
 
 
+@pytest.mark.parametrize("groups", [1, 2, 40])
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_no_group_is_named_if_all_are_that_far_below(groups: int, neighbours: str) -> None:
+    asked = table(PEOPLE.data, user="person", neighbours=neighbours)
+    question = FirstAbove("code", groups=LISTED[:groups], above=500, epsilon=1)
+    plan = asked.plan(question)
+    assert plan.accuracy is not None
+    assert plan.accuracy.worst is not None
+    monotonic = neighbours == "add-remove"
+    rule = CrossingRule(epsilon=1, threshold=500, sensitivity=1, monotonic=monotonic)
+    assert 1 - rule.probabilities([500 - plan.accuracy.worst] * groups)[-1] <= 0.05 + 1e-9
+
+
+def test_one_group_may_be_asked_at_a_level_that_any_epsilon_reaches() -> None:
+    question = FirstAbove("code", groups=LISTED[:1], above=500, epsilon=1, with_probability="0.1")
+    assert worst_of(PEOPLE.plan(question)) == 0
+
+
 def test_every_kind_of_question_has_its_accuracy() -> None:
     questions: list[Any] = [
         Mode("code", candidates=LISTED, epsilon=1),

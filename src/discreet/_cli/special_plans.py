@@ -65,10 +65,13 @@ def plan_threshold(margin: str, with_probability: str, *, json: bool, **where: A
     data = [{"mechanism": name, "epsilon": epsilon} for name, epsilon in found.items()]
     shown = {name: rounded(epsilon, up=True, digits=3) for name, epsilon in found.items()}
     best = min(found, key=lambda name: found[name])
-    before = (
-        f"Use {best} at ε = {shown[best]:g}: it names the first value above the threshold with probability "
-        f"{with_probability}, if every value is at least {margin} away from it.\n"
+    named = (
+        f"names the first value above the threshold, or none, with probability {with_probability}, if every "
+        f"value is at least {margin} away from it.\n"
     )
+    before = f"Use {best} at ε = {shown[best]:g}: it {named}"
+    if found[best] == 0:
+        before = f"Any ε is enough: {best} {named}"
     rows = [list(row) for row in shown.items()]
     say_table(["mechanism", "ε needed"], rows, data, json=json, before=before)
 
@@ -91,10 +94,15 @@ def recommend_threshold(
             option.mechanism,
             rounded(option.false_alarm, up=True),
             rounded(option.miss, up=True),
+            rounded(option.false_alarm_if_none, up=True),
             "all values at once" if option.at_once else "a stream",
         ]
         for option in advice.options
     ]
     data = {"mechanism": advice.best.mechanism, "options": advice.records()}
-    columns = ["mechanism", "false alarm", "miss", "needs"]
-    say_table(columns, rows, data, json=json, before=f"{advice.advice}\n")
+    columns = ["mechanism", "false alarm", "miss", "none above", "needs"]
+    cases = (
+        "\nFalse alarm and miss: if only the last value is above the threshold. None above: a false alarm "
+        "if no value is above it."
+    )
+    say_table(columns, rows, data, json=json, before=f"{advice.advice}\n", after=cases)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import filterfalse
 
 from discreet._exact.numbers.exact import Exact
 from discreet.accounting.bounded_range import homogeneous_epsilon
@@ -72,14 +73,22 @@ def fixed_list_bounds(
 def left_out(
     bounds: Sequence[EpsilonBound], guarantees: Iterable[Guarantee], adaptive: object
 ) -> str:
-    """Name the bounds that might be tighter but were not computed; empty if there are none."""
+    """Name the bounds that might be tighter but were not computed; empty if there are none.
+
+    None of these bounds exists if the losses of some guarantee, such as ZCDP, are not known.
+    """
     found = {bound.name for bound in bounds}
-    kinds = [guarantee for guarantee in guarantees if not _is_free(guarantee)]
-    ranged = any(isinstance(guarantee, Ranged) for guarantee in kinds)
+    # Guarantees that differ only in their proofs are one kind.
+    kinds = set(filterfalse(_is_free, guarantees))
+    if not kinds or any(loss_curve_of(guarantee, 1) is None for guarantee in kinds):
+        return ""
+    by_offsets = any(isinstance(guarantee, Ranged) for guarantee in kinds)
+    if len(kinds) == 1:
+        by_offsets |= any(isinstance(guarantee, FlippedCoins) for guarantee in kinds)
     missing = []
-    if kinds and LOSSES not in found:
+    if LOSSES not in found:
         missing.append(LOSSES)
-    if adaptive is False and ranged and not {OPTIMAL, OFFSETS} & found:
+    if adaptive is False and by_offsets and not {OPTIMAL, OFFSETS} & found:
         missing.append(OPTIMAL if len(kinds) == 1 else OFFSETS)
     return " and ".join(missing)
 

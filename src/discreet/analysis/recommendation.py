@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from discreet._displays import card, paragraph, table
+from discreet._displays import card, counted, paragraph, table
 from discreet._exact.numbers.exact import Exact, refuse, whole
 from discreet._exact.numbers.searches import bisected, least_whole
 from discreet.accounting import Event, compose
@@ -120,8 +120,8 @@ class _Setting:
     def composed(self, mechanism: Mechanism, releases: int) -> tuple[Guarantee, str | None]:
         """Return the cost of all releases under the cheapest accountant, and the accountant's name."""
         promise = mechanism.promise_at(_ANY)
-        own = promise.exact[1] if isinstance(promise, ApproxDP) else Fraction(0)
-        lost = Fraction(math.ceil(own * DELTA_UNIT), DELTA_UNIT) * releases
+        own = _own_delta(mechanism)
+        lost = own * releases
         epsilon, rho = (
             _counted(core(promise).to(measure).exact) * releases for measure in (PureDP, ZCDP)
         )
@@ -148,6 +148,19 @@ class _Setting:
     def affordable(self, mechanism: Mechanism, releases: int) -> bool:
         cost, _ = self.composed(mechanism, releases)
         return bool(_limit(cost) <= _limit(self.budget))
+
+    def unaffordable(self, mechanism: Mechanism, releases: int) -> ParameterError:
+        """Return the error for a mechanism that no ε makes affordable."""
+        allowed = self.budget.exact[1] if isinstance(self.budget, ApproxDP) else Fraction(0)
+        if _own_delta(mechanism) * releases > allowed:
+            return ParameterError(
+                f"{mechanism.name} cannot be used under {self.budget!r} at any ε: its own δ is more than "
+                "the budget allows"
+            )
+        return ParameterError(
+            f"{self.budget!r} is too small for {counted(releases, 'release')} of {mechanism.name}: budgets "
+            "count in units of 10⁻¹² and round the cost of each release up"
+        )
 
 
 def recommend(
@@ -229,6 +242,13 @@ def _limit(budget: Guarantee) -> Exact:
     return budget.exact
 
 
+def _own_delta(mechanism: Mechanism) -> Fraction:
+    """Return the mechanism's own δ, rounded up to the unit in which budgets count."""
+    promise = mechanism.promise_at(_ANY)
+    own = promise.exact[1] if isinstance(promise, ApproxDP) else Fraction(0)
+    return Fraction(math.ceil(own * DELTA_UNIT), DELTA_UNIT)
+
+
 def _counted(cost: Exact) -> Exact:
     """Round one release's cost up to the unit in which budgets count."""
     return cost if cost == math.inf else Fraction(math.ceil(cost * COST_UNIT), COST_UNIT)
@@ -240,15 +260,16 @@ def largest_member(family: Family, setting: _Setting, releases: int) -> Mechanis
         raise NotPrivateError(f"{member(family, 1).name} has no guarantee, so no budget allows it")
     limit = _limit(setting.budget)
     if isinstance(setting.budget, PureDP):
-        equal = member(family, _cut(Fraction(limit) / releases, _DIGITS))
+        each = Fraction(math.floor(limit / releases * COST_UNIT), COST_UNIT)
+        equal = member(family, _cut(each, _DIGITS) if each else 1)
         if not setting.affordable(equal, releases):
-            raise _unaffordable(equal, setting)
+            raise setting.unaffordable(equal, releases)
         return equal
     low = float(limit) / releases
     while not setting.affordable(member(family, low), releases):
         low /= 2
         if low < 1e-12 * float(limit) / releases:
-            raise _unaffordable(member(family, 1), setting)
+            raise setting.unaffordable(member(family, 1), releases)
     high = 2 * low
     while setting.affordable(member(family, high), releases):
         low, high = high, 2 * high
@@ -271,26 +292,27 @@ def _cut(epsilon: Fraction, digits: int) -> Fraction:
     return math.floor(epsilon / unit) * unit
 
 
-def _unaffordable(mechanism: Mechanism, setting: _Setting) -> ParameterError:
-    return ParameterError(
-        f"{mechanism.name} cannot be used under {setting.budget!r} at any ε: its own δ is more than "
-        "the budget allows"
-    )
-
-
 def _crossover(setting: _Setting) -> int | None:
     """Return the least number of releases at which exponential beats permute-and-flip, or None."""
 
-    def exponential_wins(releases: int) -> bool:
-        errors = [
-            setting.measured_on.error(largest_member(family, setting, releases))
-            for family in (Exponential, PermuteAndFlip)
-        ]
-        return errors[0] < errors[1]
+    def exponential_wins(releases: int) -> bool | None:
+        """Return None if the budget is too small for this number of releases."""
+        try:
+            members = [
+                largest_member(family, setting, releases)
+                for family in (Exponential, PermuteAndFlip)
+            ]
+        except ParameterError:
+            return None
+        exponential, permuting = map(setting.measured_on.error, members)
+        return exponential < permuting
 
     if isinstance(setting.budget, PureDP):
         return None
-    return least_whole(exponential_wins, most=_MOST_RELEASES)
+    found = least_whole(
+        lambda releases: exponential_wins(releases) is not False, most=_MOST_RELEASES
+    )
+    return found if found is not None and exponential_wins(found) else None
 
 
 def _reasons(
@@ -316,7 +338,8 @@ def _reasons(
         )
     elif crossover is None:
         reasons.append(
-            "Permute-and-flip stays ahead of the exponential mechanism up to a million releases."
+            "Permute-and-flip stays ahead of the exponential mechanism for as many releases as this budget "
+            "allows, up to a million."
         )
     elif crossover > 1:
         reasons.append(

@@ -1,9 +1,9 @@
 """Plan the use of a threshold before any budget is spent: false alarms, misses, ε and alternatives.
 
-Suppose that every value differs from the threshold T by at least a margin, and that the last value is the
-only one above T. In the hardest such case, all values are at T − margin except the last, which is at
-T + margin. If the earlier values are lower, or the last one is higher, the right answer only becomes more
-likely.
+Suppose that every value differs from the threshold T by at least a margin. Two cases can be hardest: all
+values are at T − margin; or all are, except the last, which is at T + margin. With lower values below T,
+higher values above T, or fewer values before the first one above T, the right answer only becomes more
+likely. Which of the two cases is harder depends on the mechanism, ε and the number of values.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from discreet._exact.numbers.printing import rounded
 from discreet._exact.numbers.searches import least_root
 from discreet.errors import ParameterError
 from discreet.mechanisms import STREAMS, CrossingRule, Exponential, Mechanism, PermuteAndFlip
+from discreet.mechanisms.facts import Floats
 from discreet.mechanisms.registry import Family, member
 from discreet.scores import Scores
 
@@ -34,24 +35,27 @@ class ThresholdErrors:
 
     Attributes:
         mechanism: the name of the mechanism that answers.
-        false_alarm: the probability that it reports a value below the threshold.
-        miss: the probability that it reports no value.
+        false_alarm: the probability that it reports a value below the threshold, if only the last is above.
+        miss: the probability that it reports no value, if only the last is above.
+        false_alarm_if_none: the probability that it reports a value, if none is above the threshold.
         at_once: whether it must know all values before the first answer.
 
     Example:
-        >>> ThresholdErrors("above-threshold", false_alarm=0.25, miss=0.125, at_once=False).wrong
-        0.375
+        >>> found = threshold_errors(CrossingRule(1, threshold=0, sensitivity=1), n=1, margin=15)
+        >>> round(found.miss, 4), round(found.false_alarm_if_none, 4), round(found.wrong, 4)
+        (0.0017, 0.0046, 0.0046)
     """
 
     mechanism: str
     false_alarm: float
     miss: float
+    false_alarm_if_none: float
     at_once: bool
 
     @property
     def wrong(self) -> float:
-        """The probability of either error."""
-        return self.false_alarm + self.miss
+        """The probability of a wrong answer in the harder of the two cases."""
+        return min(1.0, max(self.false_alarm + self.miss, self.false_alarm_if_none))
 
 
 def threshold_errors(
@@ -62,9 +66,10 @@ def threshold_errors(
     sensitivity: object = 1,
     monotonic: bool = False,
 ) -> ThresholdErrors:
-    """Return the probabilities of a false alarm and of a miss if only the last of ``n`` values is above.
+    """Return the probabilities of a false alarm and of a miss among ``n`` values, in the two hardest cases.
 
-    The last value is one ``margin`` above the threshold, and all others are one ``margin`` below it.
+    In one case, the last value is one ``margin`` above the threshold, and all others are one ``margin``
+    below it. In the other case, all values are one ``margin`` below it.
     A mechanism that chooses the largest value gets one more candidate, "none of them", with the threshold as
     its score. Such a mechanism must know all values at once. A rule uses its own sensitivity.
 
@@ -77,21 +82,42 @@ def threshold_errors(
     count, away = whole("n", n), float(positive("margin", margin))
     if isinstance(mechanism, CrossingRule):
         return _of_rule(mechanism, count, away)
-    values = [-away] * (count - 1) + [away, 0.0]
-    chances = mechanism.probabilities(Scores(values, sensitivity=sensitivity, monotonic=monotonic))
+
+    def chances(values: list[float]) -> Floats:
+        offered = [*values, 0.0]
+        return mechanism.probabilities(
+            Scores(offered, sensitivity=sensitivity, monotonic=monotonic)
+        )
+
+    one_above = chances([-away] * (count - 1) + [away])
     return ThresholdErrors(
-        mechanism.name, float(chances[: count - 1].sum()), float(chances[-1]), at_once=True
+        mechanism.name,
+        false_alarm=float(one_above[: count - 1].sum()),
+        miss=float(one_above[-1]),
+        false_alarm_if_none=float(chances([-away] * count)[:count].sum()),
+        at_once=True,
     )
 
 
 def _of_rule(rule: CrossingRule, n: int, away: float) -> ThresholdErrors:
     correction = float(rule.scales.correction)
-    low, high = -away - correction, away - correction
-    panels = Panels(rule.scales, [low, high], longest=n, steepest=n)
-    quiet = (n - 1) * panels.log_chances(np.array([low]), above=False)[0] + panels.log_weights
-    missed = np.exp(quiet + panels.log_chances(np.array([high]), above=False)[0]).sum()
-    calm = np.exp(quiet).sum()
-    return ThresholdErrors(rule.name, max(0.0, float(1 - calm)), float(missed), at_once=False)
+    offsets = np.array([-away - correction, away - correction])
+    panels = Panels(rule.scales, offsets.tolist(), longest=n, steepest=n)
+    below, above = panels.log_chances(offsets, above=False)
+    # Where a value below cannot stay quiet, its logarithm is −∞, and 0 · −∞ is NaN.
+    earlier = (n - 1) * below if n > 1 else np.zeros_like(below)
+    weights = np.exp(panels.log_weights)
+
+    def alarm(quiet: Floats) -> float:
+        return min(1.0, float(-(weights * np.expm1(quiet)).sum()))
+
+    return ThresholdErrors(
+        rule.name,
+        false_alarm=alarm(earlier),
+        miss=float((weights * np.exp(earlier + above)).sum()),
+        false_alarm_if_none=alarm(n * below),
+        at_once=False,
+    )
 
 
 def epsilon_for_threshold(
@@ -103,9 +129,9 @@ def epsilon_for_threshold(
     sensitivity: object = 1,
     monotonic: bool = False,
 ) -> float:
-    """Return the least ε at which the answer is right with this probability. Data-free.
+    """Return the least ε at which the answer is right with this probability; zero if every ε is enough.
 
-    The values are those of ``threshold_errors``: only the last of them is above the threshold.
+    This holds for all values that are at least ``margin`` away from the threshold. Data-free.
 
     Example:
         >>> round(epsilon_for_threshold(n=52, margin=20, monotonic=True), 3)
@@ -123,6 +149,8 @@ def epsilon_for_threshold(
         )
         return found.wrong - allowed
 
+    if excess(-_FARTHEST) <= 0:
+        return 0.0
     found = least_root(excess, farthest=_FARTHEST)
     if found is None:
         raise ParameterError(

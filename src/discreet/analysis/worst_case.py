@@ -16,6 +16,7 @@ import numpy as np
 from discreet._exact.distribution.closed_form import Chance, exponential_missed
 from discreet._exact.numbers.exact import (
     Exact,
+    float_down,
     float_up,
     positive_distance,
     probability,
@@ -340,7 +341,7 @@ def error_bound_at(scale: Fraction, n: int, *, beta: Fraction) -> float:
 def worst_case_lower_bound(
     epsilon: object, n: int, *, sensitivity: object = 1, monotonic: bool = False
 ) -> float:
-    """Return (d/4ε)·ln n, a lower bound on the worst-case mean error (Proposition 5).
+    """Return (d/4ε)·ln n, rounded down: a lower bound on the worst-case mean error (Proposition 5).
 
     On some data, the exponential mechanism and permute-and-flip have at least this mean error.
 
@@ -348,5 +349,5 @@ def worst_case_lower_bound(
         >>> round(worst_case_lower_bound(1, 1024), 3)
         3.466
     """
-    logarithm = Fraction(math.log(whole("n", n)) / 4)
-    return float_up(_scale(epsilon, sensitivity, monotonic) * logarithm)
+    logarithm = Fraction(math.nextafter(math.log(whole("n", n)), 0.0))
+    return float_down(_scale(epsilon, sensitivity, monotonic) * logarithm / 4)

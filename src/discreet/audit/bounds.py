@@ -131,13 +131,14 @@ class _Excess(_OfSets):
     def estimate(self, first: Counts, second: Counts, event: AnswerSet) -> tuple[float, float]:
         growth = math.exp(min(self.epsilon, 700.0))
         p, q = _chosen(first, event) / first.sum(), _chosen(second, event) / second.sum()
-        spread = (p * (1 - p) + 0.25 / first.sum()) / first.sum()
-        spread += growth**2 * (q * (1 - q) + 0.25 / second.sum()) / second.sum()
-        return float(p - growth * q), math.sqrt(spread)
+        one = math.sqrt((p * (1 - p) + 0.25 / first.sum()) / first.sum())
+        two = math.sqrt((q * (1 - q) + 0.25 / second.sum()) / second.sum())
+        return float(p - growth * q), math.hypot(one, growth * two)
 
     def proved(self, first: Counts, second: Counts, event: AnswerSet, error: float) -> float:
         low, high = _ends(first, second, event, error)
-        return low - math.exp(min(self.epsilon, 700.0)) * high
+        # The upper bound on Q(S) is never 0.
+        return low - (math.exp(self.epsilon) if self.epsilon <= 700 else math.inf) * high
 
 
 class _Divergence(_OfSets):

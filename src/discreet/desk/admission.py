@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Coroutine, Iterator
@@ -38,6 +39,8 @@ T = TypeVar("T")
 
 _STRANGERS = 10_000
 _LOG = logging.getLogger("discreet.desk")
+_LONGEST_DRY_RUN = 60.0
+"""A dry run is stopped after this many seconds, or at the end of its slot if that is later."""
 NOT_DONE = (
     "the question did not finish in its slot; nothing is released, and its cost is not refunded"
 )
@@ -398,19 +401,41 @@ def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
 
 
 async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], float]:
-    """Measure the seconds that each kind of question takes on each table, apart from paying and reading."""
+    """Measure the seconds that each kind of question takes on each table, apart from paying and reading.
+
+    The figure is infinite for a dry run that crashes or does not end; the table's next kinds are not tried.
+    """
     found = {}
     for name, jobs in dry_jobs(owner).items():
         worker = await asyncio.to_thread(Worker, jobs[:1])
         try:
-            await worker.ready()
-            for job in jobs:
-                done = await worker.run(job, until=None, paid=lambda _entry: None)
-                if done.seconds is not None:
-                    found[name, job.question.kind] = done.seconds
+            for place, job in enumerate(jobs):
+                most = longest_dry_run(owner, name, job.question.kind)
+                seconds = await _dry_run(worker, job, most=most, is_first=place == 0)
+                if seconds is not None:
+                    found[name, job.question.kind] = seconds
+                if seconds == math.inf:
+                    break
         finally:
             worker.end()
     return found
+
+
+async def _dry_run(worker: Worker, job: Job, *, most: float, is_first: bool) -> float | None:
+    """Return the seconds that a dry run takes: infinity if it crashes or does not end, None if it fails."""
+    clock = asyncio.get_running_loop().time
+    try:
+        if is_first:  # a worker runs it once before it is ready
+            await worker.ready(until=clock() + most)
+    except TimeoutError:
+        return math.inf
+    done = await worker.run(job, until=clock() + most, paid=lambda _entry: None)
+    return done.seconds if worker.alive else math.inf
+
+
+def longest_dry_run(owner: OwnerFile, table: str, kind: str) -> float:
+    """Return the seconds after which a dry run is stopped: a minute, or its slot if that is longer."""
+    return max(_LONGEST_DRY_RUN, owner.table[table].seconds(kind))
 
 
 def _mark(name: str) -> str:

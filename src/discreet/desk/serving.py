@@ -13,7 +13,7 @@ from pathlib import Path
 from discreet._exact.numbers.printing import figure
 from discreet._web import LocalServer
 from discreet.accounting.accountants import ACCOUNTANTS
-from discreet.desk.admission import Desk, fixed_parts
+from discreet.desk.admission import Desk, fixed_parts, longest_dry_run
 from discreet.desk.application import DeskApplication
 from discreet.desk.connections import ARRIVAL, MOST, PER_ADDRESS, STRANGERS, Connection, Places
 from discreet.desk.operations import Figures, Journal, MetricsServer
@@ -55,12 +55,19 @@ def problems(owner: OwnerFile) -> list[str]:
 def short_slots(owner: OwnerFile) -> list[str]:
     """Measure the time before a row is read; return a warning for each slot shorter than twice that time.
 
-    Nothing is spent and no row of a table is read: statements run on no rows and on a few invented rows.
+    A dry run that crashes, or is stopped because it does not end, gives a warning too. Nothing
+    is spent and no row of a table is read: statements run on no rows and on a few invented rows.
     """
     found = []
     for (name, kind), seconds in asyncio.run(fixed_parts(owner)).items():
         slot = owner.table[name].seconds(kind)
-        if 2 * seconds > slot:
+        if seconds == math.inf:
+            found.append(
+                f"table.{name}: a dry run of {kind}, which reads no row, crashed or was stopped after "
+                f"{longest_dry_run(owner, name, kind):g} s, so no further kind of question was tried. Check "
+                "that the source can be reached and that the owner's functions end"
+            )
+        elif 2 * seconds > slot:
             found.append(
                 f"table.{name}.slot: {kind} has {slot:g} s, and {seconds:.2g} s of it pass before a row is "
                 "read. A question that does not finish in its slot gets no answer and no refund. Set "

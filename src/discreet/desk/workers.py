@@ -273,9 +273,9 @@ class Worker:
         self._process.start()
         theirs.close()
 
-    async def ready(self) -> None:
-        """Wait until the worker has loaded what it needs."""
-        await self._next(None)
+    async def ready(self, *, until: float | None = None) -> None:
+        """Wait until the worker has loaded what it needs; at ``until`` this ends in a TimeoutError."""
+        await self._next(until)
 
     async def run(self, job: Job, *, until: float | None, paid: Callable[[int], None]) -> Outcome:
         """Run a job, and call ``paid`` with the number of its ledger entry as soon as it is paid for.

@@ -23,6 +23,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from discreet._exact.numbers.exact import refuse
 from discreet._exact.numbers.searches import root_between
 from discreet.explore.settings import Terms, mechanism_at
 from discreet.mechanisms import mechanism_named
@@ -160,8 +161,10 @@ class SeenScores:
         mass = self._mass_at(name, _rational(scale), setting)
         return float(mass[int(np.searchsorted(self.errors, tolerance, side="right")) :].sum())
 
-    def cut_at(self, tolerance: float) -> int | None:
+    def cut_at(self, tolerance: float) -> int:
         """Return the index of the last entry of ``cut_errors`` that is within the tolerance."""
+        if not tolerance >= 0:
+            raise refuse("tolerance", tolerance, "at least 0")
         return int(np.searchsorted(self.cut_errors, tolerance, side="right")) - 1
 
     def _point(self, name: str, scale: Fraction, setting: Terms) -> Point:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,3 +56,8 @@ def test_infinity_is_said_and_nan_refused() -> None:
     for wrong in (math.nan, np.float64("nan"), {"deep": [(1.0, math.nan)]}):
         with pytest.raises(DiscreetError, match="not a number"):
             jsonable(wrong)
+    printers: list[Callable[[float], Any]] = [measured, percent, figure]
+    printers += [partial(rounded, up=True), partial(percent, up=True)]
+    for printed in printers:
+        with pytest.raises(DiscreetError, match="not a number"):
+            printed(math.nan)

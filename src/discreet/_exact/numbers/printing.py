@@ -1,4 +1,4 @@
-"""Format numbers for people and for JSON. Rounding never understates a cost; JSON never contains NaN."""
+"""Format numbers for people and for JSON. Rounding never understates a cost, and NaN is an error."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def rounded(value: Exact, *, up: bool, digits: int = 4) -> float:
         >>> rounded(0.45872, up=True), rounded(0.45872, up=False), rounded(0.5, up=True)
         (0.4588, 0.4587, 0.5)
     """
+    _refuse_nan(value)
     nearest = float_up(value) if up else -float_up(-value)
     if not math.isfinite(nearest):
         return nearest
@@ -38,6 +39,7 @@ def figure(value: Exact, *, up: bool = True) -> str:
         >>> figure(Fraction(4, 3), up=False)
         '1.333'
     """
+    _refuse_nan(value)
     nearest = float_up(value)
     if nearest in (0, math.inf):
         return "0" if nearest == 0 else "∞"
@@ -57,6 +59,7 @@ def measured(value: float, *, digits: int = 4) -> str:
         >>> measured(5.32281), measured(5.32281, digits=6), measured(-math.inf)
         ('5.323', '5.32281', '−∞')
     """
+    _refuse_nan(value)
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     return f"{value:.{digits}g}"
@@ -79,6 +82,7 @@ def percent(value: float, *, up: bool | None = None) -> str:
         >>> percent(0.12341), percent(0.12341, up=True), percent(0.9999)
         ('12.3%', '12.4%', 'above 99.9%')
     """
+    _refuse_nan(value)
     if 0 < value < 0.001:
         return "below 0.1%"
     if 0.999 < value < 1:
@@ -102,9 +106,13 @@ def jsonable(value: Any) -> Any:
         return [jsonable(part) for part in value]
     if isinstance(value, np.generic):
         value = value.item()
+    _refuse_nan(value)
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
+
+
+def _refuse_nan(value: object) -> None:
     if isinstance(value, float) and math.isnan(value):
         raise DiscreetError("a figure is NaN (not a number), so it cannot be shown")
-    return str(value) if isinstance(value, float) and math.isinf(value) else value
 
 
 # ---- the meaning of a cost in words ----

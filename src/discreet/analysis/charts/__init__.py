@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -235,6 +236,8 @@ def crossover_chart(
             {"mechanism": titled(option.mechanism), "releases": count, "error": option.error}
             for option in advice.options
         ]
+    if not records:
+        raise ParameterError("releases is empty: give at least one number")
     chart = line_chart(
         records,
         x=("releases", "releases that share the budget"),
@@ -259,14 +262,15 @@ def scores_chart(scores: Scores, *, most: int = 20) -> Any:
         >>> scores_chart(scores).to_dict()["title"]["text"]
         'Scores of 3 candidates'
     """
-    chosen = _largest(scores, most)
+    chosen = _first(scores, most)
+    counts = _counted(len(chosen), len(scores), "largest scores")
     records = [
         {"candidate": _label(scores, index), "score": float(scores.values[index])}
         for index in chosen
     ]
     return styled(
         _bars(records, x=altair().X("score:Q", title="score")),
-        title=f"Scores of {_counted(len(chosen), len(scores))}",
+        title=f"Scores of {counts}" if len(chosen) == len(scores) else counts.capitalize(),
         subtitle=["Not private: these are the data"],
         height=max(80, 20 * len(records)),
         width=420,
@@ -290,6 +294,8 @@ def probabilities_chart(
 ) -> Any:
     """Chart each mechanism's probability of choosing each of the best candidates. **Not private**.
 
+    The best candidates have the largest scores, or the smallest if all mechanisms look for the smallest.
+
     Example:
         >>> scores = Scores({"flu": 412, "cold": 398, "asthma": 57}, sensitivity=1, monotonic=True)
         >>> probabilities_chart(scores, epsilon="0.1").to_dict()["title"]["text"]
@@ -297,7 +303,12 @@ def probabilities_chart(
     """
     amount = positive("epsilon", epsilon)
     families = [member(family, amount) for family in family_list(mechanisms)]
-    chosen = _largest(scores, most)
+    looks = {mechanism.optimize for mechanism in families}
+    if len(looks) > 1:
+        raise ParameterError(
+            "all mechanisms must look for the largest score, or all for the smallest"
+        )
+    chosen = _first(scores, most, optimize=looks.pop())
     records = [
         {
             "candidate": _label(scores, index),
@@ -346,23 +357,22 @@ def posterior_chart(risk: DisclosureRisk) -> Any:
         .mark_rule(strokeDash=[4, 3], strokeWidth=2, color="#222222")
         .encode(x=alt.X("at:Q"))
     )
-    told = (
-        "No bound: the mechanism has no guarantee"
-        if risk.warning
-        else "Dashed rule: the guarantee's bound"
-    )
+    told = wrap(risk.warning, 80) if risk.warning else ["Dashed rule: the guarantee's bound"]
     return styled(
         _bars(records, x=x) + bound,
         title=f"The most telling answer: {str(risk.answer)[:_LONGEST_LABEL]}",
-        subtitle=[told],
+        subtitle=told,
         height=max(80, 24 * len(records)),
         width=420,
     )
 
 
-def _largest(scores: Scores, most: int) -> list[int]:
+def _first(scores: Scores, most: int, *, optimize: str = "max") -> list[int]:
+    """Return the places of the candidates with the best scores, the best first."""
     count = min(whole("most", most), len(scores))
-    order = np.argsort(scores.values, kind="stable")[::-1]
+    order = np.argsort(scores.values, kind="stable")
+    if optimize == "max":
+        order = order[::-1]
     return [int(index) for index in order[:count]]
 
 
@@ -371,7 +381,7 @@ def _label(scores: Scores, index: int) -> str:
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
 
 
-def _counted(shown_count: int, total: int) -> str:
+def _counted(shown_count: int, total: int, which: str = "best") -> str:
     if shown_count == total:
         return counted(total, "candidate")
-    return f"the {shown_count} best of {total} candidates"
+    return f"the {shown_count} {which} of {total} candidates"
