@@ -287,6 +287,32 @@ class _Planner:
             )
         return _six_digits(Fraction(low))
 
+    def _scaled(self, asked: Asked, epsilon: Fraction, factor: Fraction) -> Fraction:
+        """Return the ε that costs ``factor`` times as much as ``epsilon``, or up to a thousandth less.
+
+        A cost in ε is proportional to ε; a cost in ρ is nearly proportional to the square of ε.
+        """
+        most = self._cost_at(asked, epsilon) * factor
+        low, high = sorted((epsilon, _six_digits(epsilon * factor)))
+        least, largest = self._cost_at(asked, low), self._cost_at(asked, high)
+        if largest <= most:
+            return high
+        while least > most and low > Fraction(1, 10**12):
+            low, high, largest = _six_digits(low / 2), low, least
+            least = self._cost_at(asked, low)
+        for _ in range(20):
+            if most * Fraction(999, 1000) <= least:
+                break
+            # The costs lie near a power of ε. Aim a little below, because the result must not cost more.
+            part = math.log(most * Fraction(9995, 10000) / least) / math.log(largest / least)
+            middle = _six_digits(low * Fraction(float(high / low) ** part))
+            cost = self._cost_at(asked, middle)
+            if cost <= most:
+                low, least = middle, cost
+            else:
+                high, largest = middle, cost
+        return low
+
     def lines(self, epsilons: Mapping[str, Fraction]) -> tuple[PlannedQuestion, ...]:
         """Return every question as it will be asked, or raise an error that lists all problems."""
         problems, lines = [], []
@@ -328,10 +354,10 @@ class _Planner:
         )
 
     def errors(self, epsilons: Mapping[str, Fraction], factor: float) -> dict[str, float]:
-        """Return the proved error of each question if its ε is multiplied by ``factor``."""
+        """Return the proved error of each question if it may cost ``factor`` times as much."""
         found = {}
         for asked in self.study.questions:
-            epsilon = _six_digits(epsilons[asked.name] * Fraction(factor))
+            epsilon = self._scaled(asked, epsilons[asked.name], Fraction(factor))
             if self.study.at_a_desk:
                 accuracy = self.card_at(asked.name, epsilon)["accuracy"]
                 worst = None if accuracy is None else accuracy["worst"]
