@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -59,23 +60,33 @@ def plan_study(
     split = planner.split()
     lines = planner.lines(split.epsilons)
     total = sum((line.cost for line in lines), Fraction(0))
+    parts = _left_at_desk(lines) if study.at_a_desk else {}
     return StudyPlan(
         study=study,
         lines=lines,
         budget=name,
         accountant=accountant,
         symbol=ACCOUNTANTS[accountant].symbol,
-        remaining=_left_at_desk(lines) if budget is None else budget.remaining,
+        remaining=min(parts.values(), key=lambda left: left.cost, default=None)
+        if budget is None
+        else budget.remaining,
+        parts=parts,
         needed=split.needed,
         curves=lambda whole: planner.errors(split.epsilons, whole / float(total)),
     )
 
 
-def _left_at_desk(lines: Sequence[PlannedQuestion]) -> Amount | None:
-    """Return the smallest remaining budget that a desk reports for a question; None if it reports none."""
-    meters = [line.card.get("meter") for line in lines]
-    left = [Fraction(meter["left"]) + Fraction(meter["this"]) for meter in meters if meter]
-    return limit(min(left)) if left else None
+def _left_at_desk(lines: Sequence[PlannedQuestion]) -> dict[str, Amount]:
+    """Return the remaining amount of each part of a budget that a desk charges, by the part's name.
+
+    A card's meter is rounded, and clamped at zero, so the amount comes from the text that has all digits.
+    """
+    parts = {}
+    for line in lines:
+        left = re.match(r"ε = (\d+(\.\d+)?)", str(line.card.get("left")))
+        if line.part is not None and left is not None:
+            parts[line.part] = limit(Fraction(left[1]))
+    return parts
 
 
 def budget_name(study: Study, part: str | None) -> str | None:
@@ -334,11 +345,13 @@ class _Planner:
         )
         if self.study.at_a_desk:
             question = question.changed(purpose=None)
+            card = self.card_at(asked.name, epsilon)
             return PlannedQuestion(
                 asked=asked,
                 question=question,
                 amount=spent(epsilon),
-                card=self.card_at(asked.name, epsilon),
+                card=card,
+                part=card.get("budget"),
             )
         setting = self.settings[asked.table]
         plan = plan_of(question, setting)
