@@ -6,19 +6,23 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from discreet import Study
+from discreet import PureDP, Study
 from discreet.desk import studies
 from discreet.desk.admission import Desk, DeskError
+from discreet.desk.owner_file import read_owner_file
+from discreet.desk.serving import DeskServer
 from discreet.desk.studies import MOST_QUESTIONS, study_in
 from discreet.errors import ParameterError
+from discreet.ledger import Ledger
 from tests.tools import desks
-from tests.tools.desks import Caller
+from tests.tools.desks import Caller, clinic_at
 from tests.tools.waiting import PATIENCE, until
 
 STUDY = desks.STUDY.format(more="")
@@ -184,3 +188,81 @@ def test_a_study_that_is_too_dear_says_so_before_anything_is_paid(call: Caller) 
     assert not plan["fits"]
     assert plan["conclusion"].endswith("that is not enough.")
     assert call.server.desk.ledger.show("clinic/planning").remaining == left
+
+
+TRIPS = """
+[table.trips]
+source = "visits.parquet"
+user = "patient_id"
+dataset = "travel"
+[table.trips.column.age]
+bounds = [0, 120]
+"""
+TWO = """
+[study]
+title = "Two budgets"
+[table.visits]
+source = "desk:visits"
+[table.trips]
+source = "desk:trips"
+"""
+ONE = """
+[[question]]
+name = "{name}"
+table = "{table}"
+ask = "median"
+column = "age"
+epsilon = {epsilon}
+"""
+
+
+@pytest.fixture
+def two_budgets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Caller]:
+    """A desk with two data sets, where the analyst ``planning`` has ε = 1.2345678 and 2 left."""
+    clinic_at(tmp_path)
+    file = tmp_path / "clinic.toml"
+    text = file.read_text().replace("[analyst.epidemiology]", f"{TRIPS}[analyst.epidemiology]")
+    before, after = text.rsplit('tables = ["visits"]', 1)
+    file.write_text(f'{before}tables = ["visits", "trips"]{after}')
+    owner = read_owner_file(file)
+    with Ledger.open(owner.ledger.place) as ledger:
+        ledger.create("travel", PureDP(100))
+    with DeskServer(owner).in_background() as server:
+        server.desk.ledger.spend("clinic/planning", PureDP("0.7654322"))
+        call = Caller.of(server, "planning")
+        monkeypatch.setenv("DISCREET_DESK", call.url)
+        monkeypatch.setenv("DISCREET_DESK_TOKEN", str(call.token))
+        yield call
+
+
+@pytest.mark.parametrize(
+    ("epsilons", "fits"),
+    [
+        ({"visits": ["1.5"]}, False),  # one question alone costs more than is left
+        ({"visits": ["1.5", "1.6"]}, False),
+        ({"visits": ["1.2", "0.1"]}, False),
+        ({"visits": ["1.2345678"]}, True),
+        ({"visits": ["1.2345679"]}, False),
+        ({"visits": ["0.23456", "0.99999"]}, True),  # to the last digit, not to the four shown
+        ({"visits": ["0.23456", "1.00002"]}, False),
+        ({"visits": ["1"], "trips": ["1.9"]}, True),  # together more than either budget has left
+        ({"visits": ["1.3"], "trips": ["1"]}, False),
+        ({"visits": ["1"], "trips": ["1", "1.1"]}, False),
+    ],
+)
+def test_a_study_fits_if_each_budget_covers_its_own_questions(
+    two_budgets: Caller, tmp_path: Path, epsilons: dict[str, list[str]], fits: bool
+) -> None:
+    """The desk and the analyst's program say the same, before anything is paid."""
+    text = TWO if len(epsilons) > 1 else TWO.replace('[table.trips]\nsource = "desk:trips"\n', "")
+    for table, each in epsilons.items():
+        for place, epsilon in enumerate(each):
+            text += ONE.format(name=f"{table} {place}", table=table, epsilon=epsilon)
+    desks = _planned(two_budgets, text)
+    (tmp_path / "study.toml").write_text(text)
+    plan = Study.read(tmp_path / "study.toml").plan()
+    assert (desks["fits"], plan.fits) == (fits, fits)
+    for said in (desks["conclusion"], plan.conclusion):
+        assert said.count("left: ") == len(epsilons)
+        assert ("not enough" in said) is not fits
+    assert plan.left == Fraction("1.2345678")

@@ -83,6 +83,32 @@ def test_floats_agree_with_balls(values: list[int], epsilon: str, delta: str) ->
     assert np.exp(mechanism.log_probabilities(scores)) == pytest.approx(balls, rel=1e-9, abs=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("delta", "epsilon", "values", "sensitivity"),
+    [
+        ("1e-400", "1", [6, 1, 0], 1),
+        ("1e-320", "1", [736, 0], 1),  # a float of so small a δ has few digits
+        ("1e-400", "1", [800, 1, 0], 1),  # the others' coins underflow too
+        ("1e-330", "1", [747, 0], 1),
+        ("1e-1500", "1", [3000, 0], 1),
+        ("1e-400", "1", [950, 1, 0], 1),  # so far ahead that the answer is certain
+        ("1e-400", "1e-400", [6, 1, 0], "1e-400"),
+        ("1e-6", "1e-400", [6, 1, 0], "1e-400"),
+        ("1e-400", "100", [8, 0, 0.125], 1),
+    ],
+)
+def test_figures_that_underflow_do_not_change_the_law(
+    delta: str, epsilon: str, values: list[float], sensitivity: Any
+) -> None:
+    scores = Scores(values, sensitivity=sensitivity, monotonic=True)
+    mechanism = LargeGap(epsilon=epsilon, delta=delta)
+    balls = mechanism.ball_probabilities(scores)
+    floats = [float(ball) for ball in balls]
+    assert mechanism.probabilities(scores) == pytest.approx(floats, rel=1e-9, abs=1e-300)
+    logs = [-math.inf if ball == 0 else float(ball.log()) for ball in balls]
+    assert mechanism.log_probabilities(scores) == pytest.approx(logs, rel=1e-9, abs=1e-15)
+
+
 @pytest.mark.parametrize("values", [[6, 1, 0], [6, 1, 0, -1, 2], [0.25, 0.25, 0], [3, 9]])
 @pytest.mark.parametrize("optimize", ["max", "min"])
 def test_the_sampler_is_faithful(values: list[Any], optimize: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Callable
 from fractions import Fraction
@@ -22,6 +23,8 @@ from discreet.mechanisms import (
     unequal,
     ways_for,
 )
+from discreet.mechanisms.unequal import shortfall_of_ratios
+from discreet.questions.accuracy import proved_bound
 from discreet.testing import scripted
 
 VALUES, STEPS = [10, 8, 0, 3], [1, 1, 9, 2]
@@ -157,6 +160,33 @@ def test_the_bound_holds_where_the_best_candidate_moves_little() -> None:
         short = sum(chance for q, chance in zip(values, chances, strict=True) if 200 - q > bound)
         assert short <= 0.05 if way == "ratios" else short > missed
         assert expected_error(PermuteAndFlip(epsilon=1), scores) >= 0
+
+
+@pytest.mark.parametrize("monotonic", [False, True])
+@pytest.mark.parametrize("level", ["0.5", "0.95", "0.99", "0.9999"])
+@pytest.mark.parametrize(
+    "steps", [["1/2", *[1] * 9], [*["1/2"] * 9, 1, 1], [0, 1, 1], [*["9/10"] * 9, *[1] * 30]]
+)
+def test_the_bound_of_ratios_holds_at_every_level(
+    steps: list[Any], level: str, monotonic: bool
+) -> None:
+    """One or two candidates lead by just more than the bound, so every other answer exceeds it.
+
+    At the level 0.9999, a bound of (shift + noise)·maxΔ is exceeded three times too often by the first steps.
+    """
+    form = Scores([0] * len(steps), sensitivity=steps, unequal="ratios", monotonic=monotonic)
+    assert isinstance(form.sensitivity, tuple)
+    for mechanism in (PermuteAndFlip(epsilon=2), Exponential(epsilon=2)):
+        noise = proved_bound(mechanism, Fraction(1), len(steps), Fraction(level))
+        assert noise is not None
+        below = -math.floor(shortfall_of_ratios(form, mechanism.epsilon, noise)) - 1
+        for leaders in ([0], [-1], [-1, -2], [0, -1]):
+            values = np.full(len(steps), below)
+            values[leaders] = 0
+            scores = Scores(
+                values, sensitivity=form.sensitivity, unequal="ratios", monotonic=monotonic
+            )
+            assert mechanism.probabilities(scores)[values < 0].sum() <= 1 - float(level)
 
 
 def test_scores_with_several_sensitivities_are_kept_and_shown() -> None:

@@ -34,6 +34,7 @@ from discreet.questions.accuracy import (
     Accuracy,
     Errors,
     exactly,
+    least_epsilon,
     proved_bound,
 )
 
@@ -220,6 +221,37 @@ def test_an_error_that_is_good_enough_takes_the_least_epsilon() -> None:
     assert typical.price < plan.price
     with pytest.raises(ParameterError, match="error_at_most= is not allowed here"):
         PEOPLE.plan(Mode("code", delta="1e-6", error_at_most=20))
+
+
+@pytest.mark.parametrize("error", [15, 60])
+def test_an_epsilon_found_for_an_error_reaches_it(error: int) -> None:
+    """The typical error of several quantiles comes from other draws at each ε, so it does not always fall."""
+    question = Quantiles(
+        "age", at=["0.25", "0.5", "0.75"], bounds="0:120", error_at_most=error, typical=True
+    )
+    accuracy = PEOPLE.plan(question).accuracy
+    assert accuracy is not None
+    assert accuracy.typical is not None
+    assert accuracy.typical <= error
+
+
+@pytest.mark.parametrize("error", [1, 3, 7, 20])
+def test_the_search_returns_no_epsilon_that_misses(error: int) -> None:
+    """With errors up to a tenth off the curve 10/ε, both neighbours on the grid of four digits may miss."""
+    for seed in range(50):
+
+        def at(epsilon: Fraction, seed: int = seed) -> Accuracy:
+            bits = ScriptedBits(f"{seed} {epsilon}")
+            off = 0.9 + 0.2 * float(bits.words(1)[0]) / 2**64
+            return Accuracy(
+                10 / float(epsilon) * off, Fraction(19, 20), ("person", "people"), "", ""
+            )
+
+        found = least_epsilon(at, error=Fraction(error), typical=False)
+        worst = at(found).worst
+        assert worst is not None
+        assert worst <= error
+        assert 8 / error <= found <= 12 / error
 
 
 def test_a_plan_of_very_many_is_made_in_seconds() -> None:

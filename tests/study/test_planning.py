@@ -12,6 +12,7 @@ import pytest
 
 from discreet import ZCDP, ApproxDP, PureDP, Study
 from discreet.errors import BudgetExceededError
+from discreet.guarantees import Guarantee
 from discreet.ledger import Ledger
 from discreet.questions import Median, Mode
 from discreet.study import Asked, StudyError
@@ -99,6 +100,23 @@ def test_a_budget_that_adds_up_rho(written: Write, tmp_path: Path) -> None:
     assert plan.symbol == "ρ"
     assert plan.total <= Fraction(1, 5)
     assert float(plan.total) == pytest.approx(0.2, rel=1e-4)
+
+
+@pytest.mark.parametrize(("cap", "head"), [(ZCDP(9), "rho"), (PureDP(9), "epsilon")])
+@pytest.mark.parametrize("factor", [0.25, 1, 4])
+def test_a_curve_shows_the_error_that_such_a_cost_buys(
+    written: Write, tmp_path: Path, cap: Guarantee, head: str, factor: float
+) -> None:
+    """Compare with a study of that cost. The chart may show a larger error, by half a percent."""
+    with Ledger.open(tmp_path / "other.db") as ledger:
+        ledger.create("clinic", cap)
+        plan = Study.read(written(CLINICS, TOP, head=f"{head} = 0.2")).plan(ledger=ledger)
+        file = written(CLINICS, TOP, head=f"{head} = {0.2 * factor}")
+        other = Study.read(file).plan(ledger=ledger)
+    shown = plan.curves(float(plan.total) * factor)
+    for line in other.lines:
+        found = line.card["accuracy"]["worst"]
+        assert found * 0.9999 <= shown[line.asked.name] <= found * 1.005
 
 
 def test_problems_of_tables_and_questions_come_together(

@@ -28,6 +28,7 @@ from discreet.scores import Scores
 _TOLERANCE = 2.0**-32
 # Beyond this exponent, the exact value does not matter: a power of e is nearly zero, or enormous.
 _FAR = 1_000_000
+_TINY = Fraction(1, 10**290)  # a float near this or below may have too few digits, or be zero
 _LEAST_DELTA = Fraction(1, 10**100_000)  # e^−10⁶ is negligible compared with any allowed δ
 
 
@@ -179,7 +180,7 @@ class LargeGap(Mechanism):
         weight = _weight(gaps.gammas()[0], best)
         if weight * (1 - _TOLERANCE) >= 1:
             return 0.0, 0.0
-        if weight < 1e-200 or not 1e-290 < cost < 500 or self._delta < Fraction(1, 10**290):
+        if weight < 1e-200 or not 1e-290 < cost < 500 or self._delta < _TINY:
             return 0.0, 1.0
         factor = 2 * float(self._delta) / math.expm1(float(cost))
         # The error of W is within one tolerance; the formula's own error is a small part of another.
@@ -216,9 +217,7 @@ class LargeGap(Mechanism):
         best = (gammas == 0).nonzero()[0]
         if len(best) > 1 or len(gammas) == 1:
             return self._distribution(gammas, correction, log=log)
-        keep = self._kept(
-            _weight(gammas + correction, int(best[0])), self._cost(scores.range_distance)
-        )
+        keep = self._kept(gammas + correction, int(best[0]), self._cost(scores.range_distance))
         others = np.arange(len(gammas)) != best[0]
         if log:
             logs = self._distribution(gammas, correction, log=True)
@@ -231,18 +230,21 @@ class LargeGap(Mechanism):
         mass[best[0]] = 1 - math.fsum(mass[others])
         return mass
 
-    def _kept(self, weight: float, cost: Exact) -> float:
+    def _kept(self, gammas: Floats, best: int, cost: Exact) -> float:
         """Return 1 − c as a float."""
+        weight = _weight(gammas, best)
         if weight >= 1:
             return 1.0
-        if weight == 0 or cost == math.inf:
+        if cost == math.inf:
             return 0.0
-        # Use logarithms: e^ε overflows long before δ/(e^ε − 1) becomes negligible.
+        assert isinstance(cost, Fraction)
+        # Use logarithms: e^ε overflows long before δ/(e^ε − 1) becomes negligible, and W and δ underflow.
         epsilon = float(min(cost, Fraction(10**300)))
-        growth = math.log(math.expm1(epsilon)) if epsilon < 30 else epsilon
-        logarithm = (
-            math.log(2 * float(self._delta)) - growth + math.log1p(-weight) - math.log(weight)
-        )
+        growth = epsilon
+        if epsilon < 30:
+            growth = _log(cost) if cost < _TINY else math.log(math.expm1(epsilon))
+        logarithm = _log(2 * self._delta) - growth + math.log1p(-weight)
+        logarithm -= math.log(weight) if weight >= _TINY else _log_weight(gammas, best)
         return -math.expm1(logarithm) if logarithm < 0 else 0.0
 
     def _draw(self, gaps: Gaps, bits: Bits) -> int:
@@ -290,3 +292,17 @@ def _weight(gammas: Floats, best: int) -> float:
     coins = np.exp(-np.maximum(gammas, 0.0))
     coins[best] = 0.0
     return float(coins.sum())
+
+
+def _log_weight(gammas: Floats, best: int) -> float:
+    """Return ln W, even if W underflows."""
+    others = np.delete(gammas, best)
+    least = float(others.min())
+    return -least if least == math.inf else math.log(np.exp(least - others).sum()) - least
+
+
+def _log(number: Fraction) -> float:
+    """Return the logarithm of a positive rational, even if it underflows as a float."""
+    if number >= _TINY:
+        return math.log(number)
+    return math.log(number.numerator) - math.log(number.denominator)

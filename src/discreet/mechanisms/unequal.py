@@ -93,13 +93,23 @@ def reach_of(count: int) -> Fraction:
 def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) -> float:
     """Return how far below the best score a choice by *ratios* can be, whichever candidate is best.
 
-    ``noise`` is how far the ratio of the chosen candidate can be below the largest ratio. The proof covers
-    only a ``noise`` up to the shift (``docs/proofs/unequal-sensitivities.md``).
+    ``noise`` is how far the ratio of the chosen candidate can be below the largest ratio. Up to a probability
+    of 19/20 it is at most the shift (``docs/proofs/unequal-sensitivities.md``).
+
+    Example:
+        >>> form = Scores([0, 0], sensitivity=[1, 2], unequal=RATIOS)
+        >>> float(RATIO_DISTANCE * reach_of(2))  # the shift at ε = 1
+        8.4
+        >>> shortfall_of_ratios(form, Fraction(1), 7.5), shortfall_of_ratios(form, Fraction(1), 10.0)
+        (31.8, 40.0)
     """
     assert isinstance(form.sensitivity, tuple)
     assert epsilon is not None
-    shift = RATIO_DISTANCE / epsilon * reach_of(len(form))
-    return float_up((shift + Fraction(noise)) * max(form.sensitivity))
+    shift, behind = RATIO_DISTANCE / epsilon * reach_of(len(form)), Fraction(noise)
+    # A noise above the shift lets a candidate of large sensitivity win from further behind, unless one person
+    # moves all scores in the same direction.
+    ahead = shift if form.monotonic else max(shift, behind)
+    return float_up((ahead + behind) * max(form.sensitivity))
 
 
 def distance_of(scores: Scores) -> Fraction:

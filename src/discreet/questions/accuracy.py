@@ -238,7 +238,9 @@ def least_epsilon(
 ) -> Fraction:
     """Find the smallest ε, to within a thousandth, at which the error is at most ``error``.
 
-    ``at`` returns the accuracy at an ε. The search assumes that the error falls as ε grows.
+    ``at`` returns the accuracy at an ε. The search assumes that the error falls as ε grows. An error that is
+    estimated from drawn answers does not always fall; then the result still reaches ``error``, but a smaller
+    ε may reach it too.
     """
 
     def reached(epsilon: Fraction) -> bool:
@@ -261,7 +263,10 @@ def least_epsilon(
 
 
 def _rounded_up(epsilon: Fraction, reached: Callable[[Fraction], bool]) -> Fraction:
-    """Round ε up to four significant digits, and add one unit if the rounded ε does not reach the error."""
+    """Round ε, which reaches the error, up to four significant digits.
+
+    If the rounded ε does not reach the error, one unit is added; if that does not help, ε stays as it is.
+    """
     unit = Fraction(10) ** (math.floor(math.log10(epsilon)) - 3)
     found = Fraction(math.ceil(epsilon / unit)) * unit
-    return found if reached(found) else found + unit
+    return next((each for each in (found, found + unit) if reached(each)), epsilon)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ class PlannedQuestion:
         amount: the amount that the ledger will charge for it.
         card: the card of its plan, as plain data.
         plan: its plan; None at a desk.
+        part: at a desk, the part of a budget that pays, such as ``clinic/alice``.
     """
 
     asked: Asked
@@ -42,6 +43,7 @@ class PlannedQuestion:
     amount: Amount
     card: Mapping[str, Any]
     plan: Plan | None = None
+    part: str | None = None
 
     @property
     def cost(self) -> Fraction:
@@ -86,10 +88,12 @@ class StudyPlan:
         budget: the budget that pays, such as ``clinic`` or ``clinic/alice``; None at a desk.
         accountant: the rule by which that budget adds up costs.
         symbol: ε or ρ.
-        remaining: the amount left in the budget; None if no budget is known.
+        remaining: the amount left in the budget; None if no budget is known. If a desk charges several
+            budgets, the smallest amount.
         needed: the least cost that would reach every requested accuracy, if the study may not cost that much;
             otherwise None.
         curves: computes the error of each question for a given cost of the whole study.
+        parts: at a desk, the amount left in each part of a budget that pays.
 
     Example:
         >>> import polars as pl
@@ -115,6 +119,7 @@ class StudyPlan:
     remaining: Amount | None
     needed: Fraction | None
     curves: Callable[[float], dict[str, float]]
+    parts: Mapping[str, Amount] = field(default_factory=dict)
 
     @property
     def total(self) -> Fraction:
@@ -123,15 +128,25 @@ class StudyPlan:
 
     @property
     def left(self) -> Fraction | None:
-        """The remaining budget, in its own unit; None if no budget is known."""
+        """The amount in ``remaining``, in the budget's unit; None if no budget is known."""
         return None if self.remaining is None else exact_cost(self.remaining.cost)
 
     @property
     def fits(self) -> bool | None:
-        """Whether the remaining budget covers the whole study, including δ; None if no budget is known."""
+        """Whether the budget covers the whole study, including δ; None if no budget is known.
+
+        If a desk charges several budgets, each must cover its own questions.
+        """
         if self.remaining is None:
             return None
+        if self.parts:
+            return all(self._covered(part) for part in self.parts)
         return sum((line.amount for line in self.lines), NOTHING).fits(self.remaining)
+
+    def _covered(self, part: str) -> bool:
+        """Return whether a part of a budget at a desk covers the questions that it pays for."""
+        due = sum((line.amount for line in self.lines if line.part == part), NOTHING)
+        return due.fits(self.parts[part])
 
     @property
     def ratio(self) -> float | None:
@@ -214,11 +229,20 @@ class StudyPlan:
         if self.ratio is not None and self.ratio > 1:
             said.append(f"errors are up to {figure(Fraction(self.ratio))} times what was wanted")
         if self.left is not None:
-            enough = "it fits" if self.fits else "that is not enough"
             whose = (
                 "your part of the budget" if self.budget is None else f"the budget {self.budget}"
             )
-            said.append(f"{whose} has {self.symbol} = {figure(self.left, up=False)} left: {enough}")
+            budgets = [(whose, self.left, self.fits)]
+            if len(self.parts) > 1:
+                budgets = [
+                    (f"the budget {part}", exact_cost(left.cost), self._covered(part))
+                    for part, left in self.parts.items()
+                ]
+            said += [
+                f"{whose} has {self.symbol} = {figure(left, up=False)} left: "
+                f"{'it fits' if fits else 'that is not enough'}"
+                for whose, left, fits in budgets
+            ]
         elif not self.study.at_a_desk:
             said.append(f"there is no budget {self.budget!r} to pay from yet")
         return ". ".join(part[0].upper() + part[1:] for part in said) + "."

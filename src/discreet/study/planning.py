@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -59,23 +60,33 @@ def plan_study(
     split = planner.split()
     lines = planner.lines(split.epsilons)
     total = sum((line.cost for line in lines), Fraction(0))
+    parts = _left_at_desk(lines) if study.at_a_desk else {}
     return StudyPlan(
         study=study,
         lines=lines,
         budget=name,
         accountant=accountant,
         symbol=ACCOUNTANTS[accountant].symbol,
-        remaining=_left_at_desk(lines) if budget is None else budget.remaining,
+        remaining=min(parts.values(), key=lambda left: left.cost, default=None)
+        if budget is None
+        else budget.remaining,
+        parts=parts,
         needed=split.needed,
         curves=lambda whole: planner.errors(split.epsilons, whole / float(total)),
     )
 
 
-def _left_at_desk(lines: Sequence[PlannedQuestion]) -> Amount | None:
-    """Return the smallest remaining budget that a desk reports for a question; None if it reports none."""
-    meters = [line.card.get("meter") for line in lines]
-    left = [Fraction(meter["left"]) + Fraction(meter["this"]) for meter in meters if meter]
-    return limit(min(left)) if left else None
+def _left_at_desk(lines: Sequence[PlannedQuestion]) -> dict[str, Amount]:
+    """Return the remaining amount of each part of a budget that a desk charges, by the part's name.
+
+    A card's meter is rounded, and clamped at zero, so the amount comes from the text that has all digits.
+    """
+    parts = {}
+    for line in lines:
+        left = re.match(r"ε = (\d+(\.\d+)?)", str(line.card.get("left")))
+        if line.part is not None and left is not None:
+            parts[line.part] = limit(Fraction(left[1]))
+    return parts
 
 
 def budget_name(study: Study, part: str | None) -> str | None:
@@ -287,6 +298,32 @@ class _Planner:
             )
         return _six_digits(Fraction(low))
 
+    def _scaled(self, asked: Asked, epsilon: Fraction, factor: Fraction) -> Fraction:
+        """Return the ε that costs ``factor`` times as much as ``epsilon``, or up to a thousandth less.
+
+        A cost in ε is proportional to ε; a cost in ρ is nearly proportional to the square of ε.
+        """
+        most = self._cost_at(asked, epsilon) * factor
+        low, high = sorted((epsilon, _six_digits(epsilon * factor)))
+        least, largest = self._cost_at(asked, low), self._cost_at(asked, high)
+        if largest <= most:
+            return high
+        while least > most and low > Fraction(1, 10**12):
+            low, high, largest = _six_digits(low / 2), low, least
+            least = self._cost_at(asked, low)
+        for _ in range(20):
+            if most * Fraction(999, 1000) <= least:
+                break
+            # The costs lie near a power of ε. Aim a little below, because the result must not cost more.
+            part = math.log(most * Fraction(9995, 10000) / least) / math.log(largest / least)
+            middle = _six_digits(low * Fraction(float(high / low) ** part))
+            cost = self._cost_at(asked, middle)
+            if cost <= most:
+                low, least = middle, cost
+            else:
+                high, largest = middle, cost
+        return low
+
     def lines(self, epsilons: Mapping[str, Fraction]) -> tuple[PlannedQuestion, ...]:
         """Return every question as it will be asked, or raise an error that lists all problems."""
         problems, lines = [], []
@@ -308,11 +345,13 @@ class _Planner:
         )
         if self.study.at_a_desk:
             question = question.changed(purpose=None)
+            card = self.card_at(asked.name, epsilon)
             return PlannedQuestion(
                 asked=asked,
                 question=question,
                 amount=spent(epsilon),
-                card=self.card_at(asked.name, epsilon),
+                card=card,
+                part=card.get("budget"),
             )
         setting = self.settings[asked.table]
         plan = plan_of(question, setting)
@@ -328,10 +367,10 @@ class _Planner:
         )
 
     def errors(self, epsilons: Mapping[str, Fraction], factor: float) -> dict[str, float]:
-        """Return the proved error of each question if its ε is multiplied by ``factor``."""
+        """Return the proved error of each question if it may cost ``factor`` times as much."""
         found = {}
         for asked in self.study.questions:
-            epsilon = _six_digits(epsilons[asked.name] * Fraction(factor))
+            epsilon = self._scaled(asked, epsilons[asked.name], Fraction(factor))
             if self.study.at_a_desk:
                 accuracy = self.card_at(asked.name, epsilon)["accuracy"]
                 worst = None if accuracy is None else accuracy["worst"]
