@@ -338,7 +338,10 @@ class ZCDP(_OneNumber):
         return self._exact if measure is ZCDP or self._exact == 0 else math.inf
 
     def for_people(self, count: int) -> ZCDP:
-        """Return the promise for ``count`` people: ρ times ``count`` squared (``docs/proofs/neighbours.md``)."""
+        """Return the promise for ``count`` people: its ρ is ``count`` squared times as large.
+
+        Proved in ``docs/proofs/neighbours.md``.
+        """
         return self._together(count, ZCDP(self._exact * whole("people", count) ** 2))
 
     def in_words(self, people: int = 1) -> str:
