@@ -144,7 +144,9 @@ def test_the_best_candidates_are_those_that_the_mechanisms_look_for() -> None:
     assert "influenza" not in drawn
     with pytest.raises(ParameterError, match="largest score"):
         charts.probabilities_chart(SCORES, [PermuteAndFlip, smallest[1]], most=2)
-    assert charts.scores_chart(SCORES, most=2).to_dict()["title"]["text"].startswith("The 2 largest")
+    assert (
+        charts.scores_chart(SCORES, most=2).to_dict()["title"]["text"].startswith("The 2 largest")
+    )
 
 
 def test_a_chart_without_a_bound_says_why() -> None:

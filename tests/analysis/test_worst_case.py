@@ -35,6 +35,12 @@ TWINS = [
 ]
 
 
+def test_a_level_that_no_float_tells_from_one() -> None:
+    almost = 1 - Fraction(1, 10**400)
+    expected = 2 * (math.log(2) + 400 * math.log(10))
+    assert math.isclose(error_bound(1, 2, with_probability=almost), expected)
+
+
 @pytest.mark.parametrize("mechanism", ALL, ids=lambda m: m.name)
 @pytest.mark.parametrize("n", [2, 3, 17, 400])
 @pytest.mark.parametrize("gamma", [0.0, 1e-6, 0.4, 3.0, 30.0, 600.0])

@@ -155,6 +155,10 @@ def test_a_plan_shows_itself(written: Write, ledger: Ledger) -> None:
     assert json.loads(json.dumps(plan.as_data()))["plan"]["total"]
     drawn = json.dumps(plan.chart().to_dict())
     assert "diagnosis" in drawn
+    assert "19 times out of 20 at most" in drawn
+    often = AGE.replace("[[question]]", '[[question]]\nwith_probability = "0.9"', 1)
+    drawn = json.dumps(Study.read(written(DIAGNOSIS, often)).plan(ledger=ledger).chart().to_dict())
+    assert "as often as each question asks" in drawn
 
 
 def test_an_analysts_part(written: Write, ledger: Ledger) -> None:

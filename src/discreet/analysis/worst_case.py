@@ -335,7 +335,8 @@ def error_bound(
 
 def error_bound_at(scale: Fraction, n: int, *, beta: Fraction) -> float:
     """Return ``error_bound`` at the noise scale s = d/ε; infinite if it exceeds every float."""
-    return float_up(scale * Fraction(math.log(n) - math.log(beta)))
+    log_beta = math.log(beta.numerator) - math.log(beta.denominator)  # a float of β may be zero
+    return float_up(scale * Fraction(math.log(n) - log_beta))
 
 
 def worst_case_lower_bound(

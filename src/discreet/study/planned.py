@@ -293,10 +293,13 @@ class StudyPlan:
             for name, error in self.curves(total).items():
                 if error > 0:
                     records.append({"question": name, "total": total, "error": error})
+        known = [line.card["accuracy"] for line in self.lines]
+        usual = all(each is None or each["level"] == 0.95 for each in known)
+        often = "19 times out of 20 at most" if usual else "at most, as often as each question asks"
         drawn = line_chart(
             records,
             x=("total", f"{self.symbol} of the whole study"),
-            y=("error", "proved error, 19 times out of 20 at most"),
+            y=("error", f"proved error, {often}"),
             series="question",
             log_x=True,
             log_y=True,
