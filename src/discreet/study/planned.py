@@ -87,6 +87,7 @@ class StudyPlan:
         accountant: the rule by which that budget adds up costs.
         symbol: ε or ρ.
         remaining: the amount left in the budget; None if no budget is known.
+        paid: the questions that an earlier run of the same plan has paid for; running them again is free.
         needed: the least cost that would reach every requested accuracy, if the study may not cost that much;
             otherwise None.
         curves: computes the error of each question for a given cost of the whole study.
@@ -115,6 +116,7 @@ class StudyPlan:
     remaining: Amount | None
     needed: Fraction | None
     curves: Callable[[float], dict[str, float]]
+    paid: frozenset[str] = frozenset()
 
     @property
     def total(self) -> Fraction:
@@ -128,10 +130,14 @@ class StudyPlan:
 
     @property
     def fits(self) -> bool | None:
-        """Whether the remaining budget covers the whole study, including δ; None if no budget is known."""
-        if self.remaining is None:
-            return None
-        return sum((line.amount for line in self.lines), NOTHING).fits(self.remaining)
+        """Whether the remaining budget covers what is not paid yet, including δ; None if no budget is known."""
+        return None if self.remaining is None else self.ahead.fits(self.remaining)
+
+    @property
+    def ahead(self) -> Amount:
+        """The amount that is not paid yet."""
+        unpaid = (line.amount for line in self.lines if line.asked.name not in self.paid)
+        return sum(unpaid, NOTHING)
 
     @property
     def ratio(self) -> float | None:
@@ -201,10 +207,13 @@ class StudyPlan:
     @property
     def conclusion(self) -> str:
         """Sum up the plan in sentences."""
-        cost = f"{self.symbol} = {figure(self.total)}"
-        said = [f"{counted(len(self.lines), 'question')} for {cost} in all"]
+        verb = "costs" if len(self.lines) == 1 else "cost"
+        said = [
+            f"{counted(len(self.lines), 'question')} {verb} {self.symbol} = {figure(self.total)} in all"
+        ]
         if self.study.most is not None:
-            said[0] += f", of {figure(self.study.most, up=False)} at most"
+            most = figure(self.study.most, up=False)
+            said[0] += f"; the study may cost {self.symbol} = {most} at most"
         if self.needed is not None:
             short = figure(self.needed - (self.study.most or 0))
             said.append(
@@ -213,13 +222,18 @@ class StudyPlan:
             )
         if self.ratio is not None and self.ratio > 1:
             said.append(f"errors are up to {figure(Fraction(self.ratio))} times what was wanted")
-        if self.left is not None:
+        if len(self.paid) == len(self.lines):
+            said.append("all of it is paid: running the study again costs nothing")
+        elif self.paid:
+            ahead = figure(exact_cost(self.ahead.cost))
+            said.append(f"of that, {self.symbol} = {ahead} is still to be paid")
+        if self.left is not None and len(self.paid) < len(self.lines):
             enough = "it fits" if self.fits else "that is not enough"
             whose = (
                 "your part of the budget" if self.budget is None else f"the budget {self.budget}"
             )
             said.append(f"{whose} has {self.symbol} = {figure(self.left, up=False)} left: {enough}")
-        elif not self.study.at_a_desk:
+        elif self.left is None and not self.study.at_a_desk:
             said.append(f"there is no budget {self.budget!r} to pay from yet")
         return ". ".join(part[0].upper() + part[1:] for part in said) + "."
 
