@@ -131,7 +131,7 @@ def test_nothing_to_draw() -> None:
 
 def test_without_altair_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(MissingExtraError, match=r"discreet\[charts\]"):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[charts\]'):
         charts.scores_chart(SCORES)
 
 
