@@ -130,7 +130,7 @@ class StudyPlan:
 
     @property
     def fits(self) -> bool | None:
-        """Whether the remaining budget covers what is not paid yet, including δ; None if no budget is known."""
+        """Whether the remaining budget covers what is not paid yet, with δ; None if no budget is known."""
         return None if self.remaining is None else self.ahead.fits(self.remaining)
 
     @property

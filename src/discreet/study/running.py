@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from discreet.accounting.accountants import ACCOUNTANTS
 from discreet.errors import BudgetExceededError, DiscreetError, LedgerError, ParameterError
