@@ -77,7 +77,7 @@ def argument(
 
 
 def from_standard_input(ctx: click.Context, _parameter: click.Parameter, given: Any) -> Any:
-    """Return the given name; for ``-`` and ``/dev/stdin``, copy standard input to a CSV file and return its name.
+    """Return the given name; for ``-`` or ``/dev/stdin``, copy standard input to a CSV file and name that.
 
     The copy is needed because a question opens its table more than once, and a pipe can be read only once.
     Only its owner can read the copy, which is deleted when the command ends.
