@@ -160,7 +160,8 @@ class TableRelease(Release):
         if neighbours in tuple(Neighbours):
             neighbours = f"{neighbours} ({Neighbours(neighbours).in_words})"
         chosen = f"Chosen by {self.mechanism}.{order} Neighbours: {neighbours}. {counted}."
-        said = "\n".join((visible(chosen), *(f"- {visible(rule)}" for rule in self.rules)))
+        judged = () if self.accuracy is None else (visible(f"Accuracy: {self.accuracy}."),)
+        said = "\n".join((*judged, visible(chosen), *(f"- {visible(rule)}" for rule in self.rules)))
         marked = f"{INVENTED}\n" if self.invented else ""
         return f"{marked}{self._answers()}{self._counted()}\n{self.guarantee.in_words()}\n{said}"
 
