@@ -409,12 +409,6 @@ def test_a_plan_is_shown_and_nothing_is_paid_or_read(folder: Path) -> None:
     assert data["accuracy"]["assumed"].startswith("5,000 people")
     assert data["question"]["kind"] == "mode"
     assert data["fits"] is True
-    answered = _run(
-        "mode", folder / "visits.parquet", "--no-ledger", *asked, "--epsilon", 1, "--json"
-    )
-    judged = json.loads(answered.stdout)["accuracy"]
-    assert judged["judgement"] == "useful"
-    assert judged["words"].startswith("useful: typically ")
     with Ledger.open(folder / "budget.db") as ledger:
         assert ledger.show("clinic") == before
 

@@ -27,7 +27,7 @@ AGES = pl.DataFrame({"person": range(3000), "age": [i % 100 for i in range(3000)
 
 
 @pytest.mark.parametrize("level", [50, 1.0, 0, "x", "0.1234567"])
-def test_a_wrong_level_is_told_what_is_allowed(level: object) -> None:
+def test_a_wrong_level_is_told_what_is_allowed(level: Any) -> None:
     with pytest.raises(
         ParameterError, match=f"at={level!r} is not allowed: it must be strictly between 0"
     ):

@@ -456,10 +456,7 @@ def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None
     In a pipe, the rest of the card goes to stderr.
     """
     if json:
-        data = release.as_data()
-        if release.accuracy is not None:
-            data["accuracy"] = release.accuracy.as_data()
-        deliver(as_json(data, indent=None), file)
+        deliver(as_json(release.as_data(), indent=None), file)
         return
     card = release.card
     if (screen := screen_width()) is not None:
