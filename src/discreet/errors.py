@@ -102,6 +102,6 @@ def missing_extra(what: str, *, extra: str) -> MissingExtraError:
 
     Example:
         >>> print(missing_extra("charts need Altair", extra="charts"))
-        charts need Altair: pip install "discreet[charts]"
+        charts need Altair: in discreet's checkout, run pip install ".[charts]"
     """
-    return MissingExtraError(f'{what}: pip install "discreet[{extra}]"')
+    return MissingExtraError(f'{what}: in discreet\'s checkout, run pip install ".[{extra}]"')

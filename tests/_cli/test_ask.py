@@ -106,7 +106,7 @@ def test_the_examples_of_the_documentation(folder: Path) -> None:
     )  # fmt: skip
     lines = labelled.stdout.splitlines()
     assert [line.split("\t")[0] for line in lines] == ["0.1", "0.9"]
-    assert all(2000 < int(line.split("\t")[2]) < 4000 for line in lines)  # 3000, ε = 0.05
+    assert all(2000 < int(line.split("\t")[4]) < 4000 for line in lines)  # 3000, ε = 0.05
     explained = labelled.stderr
     assert "- A person with several values counts with their mean, rounded to the grid" in explained
     assert "- Values outside 0:120 are left out" in explained
@@ -473,13 +473,14 @@ def test_a_question_as_json(folder: Path) -> None:
 PIPED = shlex.split("--column code --user person --candidates flu,cold --epsilon 5 --no-ledger")
 
 
-def test_a_hyphen_is_csv_on_standard_input() -> None:
+@pytest.mark.parametrize("named", ["-", "/dev/stdin"])
+def test_a_hyphen_is_csv_on_standard_input(named: str) -> None:
     rows = "person,code\n" + "".join(f"{i},{'flu' if i else 'cold'}\n" for i in range(200))
-    asked = CliRunner().invoke(app, ["mode", "-", *PIPED], input=rows)
+    asked = CliRunner().invoke(app, ["mode", named, *PIPED], input=rows)
     assert asked.stdout == "flu\n", asked.stderr
     scores = "candidate,score\nflu,200\ncold,1\n"
     chosen = ["--sensitivity", "1", "--epsilon", "5", "--no-ledger"]
-    assert CliRunner().invoke(app, ["select", "-", *chosen], input=scores).stdout == "flu\n"
+    assert CliRunner().invoke(app, ["select", named, *chosen], input=scores).stdout == "flu\n"
 
 
 def test_the_copy_of_standard_input_is_private_and_short_lived(

@@ -31,6 +31,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return call
 
 
+def test_where_there_is_no_answer_it_is_said(run: Any) -> None:
+    run("create", "visits", "--epsilon", "3")
+    said = run("answers", "visits")
+    assert said.stdout == ""
+    assert "no answer is kept in visits: --keep-answer keeps one" in said.stderr
+    assert run("answers", "visits", "--json") == []
+
+
 def test_a_life(run: Any, tmp_path: Path) -> None:
     assert "ε = 3" in run("create", "visits", "--epsilon", "3").output
     run("allot", "visits/alice", "--epsilon", "1")

@@ -191,8 +191,17 @@ def test_recommend(run: Any, scores_file: str) -> None:
     assert status == 0
     assert out.startswith("Use exponential with ε = 0.0605819 for each release.")
     assert out.count("0.0605") == 2  # in both the sentence and the table
+    said = " ".join(out.split())
+    assert "its average error is at most 86.79, for any data with 100 candidates." in said
+    assert out.count("86.79") == 2  # rounded up from 86.78003
+    assert "permute-and-flip may use ε = 0.0305203; its average error is at most" in said
+    _, out, _ = run("recommend", "--n", "100", "--epsilon", "1", "--gap", "30")
+    assert "with 100 candidates whose best score is 30 or more ahead." in " ".join(out.split())
     status, out, _ = run(
         "recommend", scores_file, "--epsilon", "0.1", "--monotonic", "--public", "--json"
+    )
+    assert re.search(
+        r"its average error is [0-9.]+ on these scores\.$", json.loads(out)["reasons"][0]
     )
     assert json.loads(out)["mechanism"] == "permute-and-flip"
     assert json.loads(out)["crossover"] is None

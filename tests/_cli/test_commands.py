@@ -160,4 +160,4 @@ def test_an_error_names_the_options_of_the_command() -> None:
         raise ParameterError("⟨risk⟩3 goes with ⟨k⟩, not with ⟨gap⟩")
 
     found = CliRunner().invoke(fail, []).exception
-    assert str(found) == "--tolerated 3 goes with --k, not with gap="
+    assert str(found) == "--tolerated 3 goes with -k, not with gap="

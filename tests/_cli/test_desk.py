@@ -120,6 +120,16 @@ def test_a_month_is_reported_by_analyst(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["desk", "report", file, "--month", "x"]).exit_code != 0
 
 
+def test_a_report_before_the_desk_was_served_says_so(tmp_path: Path) -> None:
+    clinic_at(tmp_path)
+    file = str(tmp_path / "clinic.toml")
+    for extra in ((), ("--csv",)):
+        said = CliRunner().invoke(app, ["desk", "report", file, *extra])
+        assert said.stdout == ""
+        assert "no analyst has a part of a budget until the desk is served" in said.stderr
+    assert CliRunner().invoke(app, ["desk", "report", file, "--json"]).stdout == "[]\n"
+
+
 def test_what_an_attacker_would_use_is_a_warning(tmp_path: Path) -> None:
     clinic_at(tmp_path, slot=0.5, desk="failures_allowed = 50")
     said = json.loads(

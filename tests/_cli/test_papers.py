@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from discreet._cli import app
 from discreet.errors import DiscreetError, ParameterError
 from discreet.papers import VERDICTS, Claim, Finding, Scope, all_claims, catalogue
+from discreet.papers.catalogue import PAPERS
 from discreet.papers.histograms import path_of
 from tests.tools.waiting import PATIENCE
 
@@ -77,6 +78,11 @@ def test_list_runs_nothing() -> None:
     assert len(result.stdout.splitlines()) == len(all_claims())
     listed = json.loads(runner.invoke(app, ["claims", "--list", "--json"]).stdout)
     assert {"id", "statement"} == set(listed[0])
+
+
+def test_the_help_lists_every_paper() -> None:
+    shown = " ".join(runner.invoke(app, ["claims", "--help"]).output.split())
+    assert [paper for paper in PAPERS if paper not in shown] == []
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,7 @@ def test_times_that_are_not_in_microseconds_are_read_by_arrow(
     with pytest.raises(ParameterError, match="declares times in another unit"):
         open_table(tmp_path / "*.parquet", needed=["c"])
     monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
-    with pytest.raises(MissingExtraError, match=r"discreet\[arrow\]"):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[arrow\]'):
         open_table(tmp_path / "ms.parquet", needed=["c"])
     for unit, needed in (("us", ["c"]), ("ms", ["d"]), ("*", ["d"])):
         assert "c" in open_table(tmp_path / f"{unit}.parquet", needed=needed).kinds

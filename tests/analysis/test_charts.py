@@ -158,7 +158,7 @@ def test_a_chart_without_a_bound_says_why() -> None:
 
 def test_without_altair_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(MissingExtraError, match=r"discreet\[charts\]"):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[charts\]'):
         charts.scores_chart(SCORES)
 
 

@@ -200,5 +200,5 @@ def test_bad_parameters_are_refused(bad: dict[str, Any]) -> None:
 
 def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(MissingExtraError, match=r"discreet\[optimality\]"):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[optimality\]'):
         optimal_mechanism(epsilon="0.123", n=2, k=2)

@@ -220,6 +220,24 @@ def test_a_table_of_the_callers_is_not_shown(kind: str) -> None:
     assert str(SECRET) in str(shown)
 
 
+def test_a_finding_is_a_sentence_without_numpys_names() -> None:
+    def careless(table: Any) -> Any:
+        return np.clip(table, 0, 10).sum() + generator().laplace(scale=np.float64(10))
+
+    verdict = recording(
+        careless, np.array([1.0]), PureDP(1), sensitivity=10, neighbours="replace", show=True
+    )
+    first, *_, last = (one.in_a_sentence for one in verdict.findings)
+    assert first.startswith(
+        "Step 1, numpy.laplace: the inputs are infinitely far apart (l1), and 10 is stated (values "
+    )
+    assert last.startswith("The pipeline: the steps add up to ∞, and PureDP(1) is claimed (rows [")
+    assert "nan" in first
+    assert first.endswith("]).")
+    assert "array(" not in f"{verdict} {first} {last}"
+    assert "inf " not in f"{verdict}"
+
+
 def test_an_array_of_the_callers() -> None:
     values = np.array([3.0, 90.0, 41.0])
 

@@ -85,7 +85,9 @@ def test_the_command_line_asks_a_desk(
 
 def test_addresses_and_tokens_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISCREET_DESK", raising=False)
-    with pytest.raises(ParameterError, match=r"\$DISCREET_DESK"):
+    with pytest.raises(
+        ParameterError, match=r"^set \$DISCREET_DESK to .* and \$DISCREET_DESK_TOKEN to"
+    ):
         connect()
     with pytest.raises(ParameterError, match="https, unless"):
         connect("http://desk.example.org", token=ANYTHING)

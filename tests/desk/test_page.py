@@ -169,7 +169,7 @@ def test_a_vote_and_a_study_on_a_phone(call: Caller, browser: Browser, slots: Sl
         page.keyboard.press("Enter")
         expect(page.locator("#study-rows tr")).to_have_count(2)
         expect(page.locator("#study-rows .badge").first).to_have_text("useful")
-        expect(page.locator("#study-said")).to_contain_text("2 questions for ε = 2 in all")
+        expect(page.locator("#study-said")).to_contain_text("2 questions cost ε = 2 in all")
         assert _spent(call) == before
         _is_clean(page)
         _tab_to(page, "#study-run")

@@ -52,7 +52,7 @@ def test_a_study_is_planned_for_nothing_and_its_answers_are_kept(
     assert plan["questions"][0]["card"]["accuracy"]["judgement"] == "useful"
     assert (plan["ahead"], plan["fits"]) == ("3", True)
     assert plan["conclusion"].startswith(
-        "2 questions for ε = 3 in all. clinic/epidemiology has ε = "
+        "2 questions cost ε = 3 in all. clinic/epidemiology has ε = "
     )
     assert _spent(call) == before
     first = plan["questions"][0]

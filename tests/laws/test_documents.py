@@ -78,6 +78,18 @@ def test_commands_run_as_pasted(
         assert not missing, f"{line}: the site shows other words; run `make pages`: {missing}"
 
 
+def test_pages_can_be_read_in_any_order_with_the_same_ledger() -> None:
+    """No two pages create the same budget, and a page pays from the budgets that it creates."""
+    made: list[str] = []
+    for page in PAGES:
+        lines = [line for line in _commands(page) if line.startswith("discreet ")]
+        own = [name for line in lines for name in re.findall(r"budget create (\S+)", line)]
+        paying = {name for line in lines for name in re.findall(r"--dataset ([^\s/]+)", line)}
+        assert paying <= {*own}, page
+        made += own
+    assert len(made) == len({*made}) > 5, sorted(made)
+
+
 def test_make_shows_what_it_can_do() -> None:
     help_text = subprocess.run(
         ["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -74,7 +74,7 @@ def test_the_extra_all_installs_every_users_extra() -> None:
 def test_every_hint_to_install_an_extra_comes_from_one_function() -> None:
     """Brackets need quotes in zsh, and cmd.exe accepts only double quotes."""
     for path in _sources():
-        for quote, extra in re.findall(r"pip install (.?)discreet\[(\w+|\{extra\})\]", _text(path)):
+        for quote, extra in re.findall(r"pip install \\?(.?)\.\[(\w+|\{extra\})\]", _text(path)):
             assert quote == '"', path
             assert extra in {*PROJECT["optional-dependencies"], "{extra}"}
         raised = re.search(r"raise MissingExtraError", _text(path))

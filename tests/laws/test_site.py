@@ -190,6 +190,37 @@ def test_the_observatory_shows_each_row_of_its_tables_as_a_card(site: Path) -> N
     assert text.count('class="card-filters"') == 2
 
 
+def test_a_search_for_a_card_that_finds_nothing_says_so(browser: Browser) -> None:
+    page = patient_page(browser, width=800, height=600, scheme="light")
+    buttons = "".join(
+        f'<button data-verdict="{words}" data-words="{words}">{name}</button>'
+        for name, words in (("all (2)", ""), ("refuted (1)", "refuted"))
+    )
+    cards = "".join(
+        f'<div class="card"><span class="verdict">{verdict}</span> {words}</div>'
+        for verdict, words in (("refuted", "a bound"), ("proved", "a theorem"))
+    )
+    page.set_content(
+        f'<div class="card-filters" hidden><input>{buttons}</div><div class="cards">{cards}</div>'
+    )
+    page.add_script_tag(path=ROOT / "docs" / "_static" / "cards.js")
+    said, field = page.get_by_role("status"), page.locator("input")
+    for words, button, wanted in (
+        ("theorem", "all (2)", ""),
+        ("nobody", "all (2)", "Nothing matches."),
+        (
+            "theorem",
+            "refuted (1)",
+            "Nothing matches among “refuted”: choose “all” to search every card.",
+        ),
+        ("bound", "refuted (1)", ""),
+    ):
+        page.get_by_role("button", name=button).click()
+        field.fill(words)
+        assert said.text_content() == wanted
+    page.context.close()
+
+
 QUERIES = {
     "epsilon": "epsilon",
     "GDPR": "officer",

@@ -237,7 +237,9 @@ def test_five_quantiles_fit_what_is_left(address: str) -> None:
 def test_a_budget_is_made_once(address: str) -> None:
     with Ledger.open(address) as ledger:
         ledger.create("visits", PureDP(1))
-        with pytest.raises(ParameterError, match="already"):
+        with pytest.raises(
+            ParameterError, match="already has a budget: use it, or choose another name"
+        ):
             ledger.create("visits", PureDP(5))
         for name in ("", "a/b", " visits", "new\nline", 7):
             with pytest.raises(ParameterError):

@@ -359,7 +359,7 @@ def test_passwords_are_never_shown(caplog: pytest.LogCaptureFixture, postgres_se
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
-    with pytest.raises(MissingExtraError, match=r"discreet\[ledger\]"):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[ledger\]'):
         Ledger.open("postgresql://localhost/x")
 
 

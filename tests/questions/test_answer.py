@@ -91,6 +91,12 @@ def test_a_noisy_number_of_people(ask: Any, options: dict[str, Any], grouped: bo
     assert release.as_data()["people_within"] == 3
 
 
+def test_a_printed_answer_says_how_accurate_it_is() -> None:
+    release = mode(VISITS, epsilon=4, **CODES)
+    assert f"Accuracy: {release.accuracy}." in str(release).split("\n")
+    assert "Accuracy: useful: typically 0 people off" in str(release)
+
+
 def test_one_is_a_person() -> None:
     def said(number: int, assigned: bool | None = None) -> str:
         terms: dict[str, Any] = {

@@ -199,8 +199,36 @@ def test_the_bare_answer_of_nothing_is_said_in_words() -> None:
     assert bare(None) == bare({}) == bare((), ordered=True) == "nothing is safe to say"
     assert bare(None, threshold=Fraction(3)) == "none of them"
     assert bare({"a": None, "b": "flu"}, by="place") == "a\tnothing is safe to say\nb\tflu"
-    assert bare(None, count=None, people=7) == "nothing is safe to say\t7"
+    assert bare(None, count=None, people=7) == "nothing is safe to say\t\t\t7"
+    assert bare("flu", count=5) == "flu\t5"
+    assert bare("flu", count=5, voted=9) == "flu\t5\t\t\t9"
+    levels = bare({"a": (30, 60)}, by="place", labels=("0.1", "0.9"), people={"a": 8})
+    assert levels == "a\t0.1\t30\t\t\t8\na\t0.9\t60\t\t\t8"
     assert bare("None") == "None"
+
+
+def test_each_line_of_a_grouped_answer_names_its_group() -> None:
+    def lines(answer: Any, **more: Any) -> list[str]:
+        return (
+            TableRelease(
+                answer=answer, guarantee=PureDP(1), mechanism="x", neighbours="add-remove", **more
+            )
+            .in_lines()
+            .split("\n")
+        )
+
+    ages = {"a": (30, 60), "b": (40, 70)}
+    assert lines(ages, labels=("0.1", "0.9")) == [
+        "a, 0.1: 30",
+        "a, 0.9: 60",
+        "b, 0.1: 40",
+        "b, 0.9: 70",
+    ]
+    assert lines({"a": ("x", "y"), "b": ()}, ordered=True) == [
+        "a: x", "a: y", "b: nothing is safe to say"
+    ]  # fmt: skip
+    assert lines({"a": None}, labels=("0.5",)) == ["a: nothing is safe to say"]
+    assert lines({}) == ["nothing is safe to say"]
 
 
 # ---- judgements ------------------------------------------------------------------------------------------

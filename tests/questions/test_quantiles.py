@@ -26,6 +26,14 @@ from tests.tools.engines import TableMaker
 AGES = pl.DataFrame({"person": range(3000), "age": [i % 100 for i in range(3000)]})
 
 
+@pytest.mark.parametrize("level", [50, 1.0, 0, "x", "0.1234567"])
+def test_a_wrong_level_is_told_what_is_allowed(level: Any) -> None:
+    with pytest.raises(
+        ParameterError, match=f"at={level!r} is not allowed: it must be strictly between 0"
+    ):
+        quantile(AGES, "age", at=level, bounds="0:100", epsilon=1, user="person")
+
+
 @pytest.mark.parametrize("neighbours", [ADD_REMOVE, REPLACE])
 def test_near_the_truth(table_in: TableMaker, neighbours: str) -> None:
     ages = table_in(AGES.to_dict(as_series=False))

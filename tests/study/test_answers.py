@@ -46,4 +46,4 @@ def test_files_and_report(written: Write, ledger: Ledger, tmp_path: Path) -> Non
     assert "4 questions answered" in answers.conclusion
     assert "<h4>diagnosis</h4>" in answers._repr_html_()
     assert "diagnosis: flu" in repr(answers)
-    assert "ages by clinic:\n  north: " in repr(answers)
+    assert "ages by clinic:\n  north, 0.25: " in repr(answers)

@@ -17,6 +17,7 @@ from discreet.errors import BudgetExceededError, ParameterError, TableError
 from discreet.ledger import Ledger
 from discreet.questions.run import run
 from discreet.study import running
+from discreet.study.past import Past
 from discreet.study.verification import problems
 from tests.tools.studies import AGE, CLINICS, DIAGNOSIS, TOP
 from tests.tools.waiting import PATIENCE
@@ -46,6 +47,32 @@ def test_paid_once_and_the_same_answers_again(
     changed = answers.as_data()
     changed["answers"][0]["release"] = {**changed["answers"][0]["release"], "answer": "cold"}
     assert [name for name, wrong in problems(changed, ledger) if wrong] == ["question 'diagnosis'"]
+
+
+def test_a_plan_knows_what_an_earlier_run_paid(
+    written: Write, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = Study.read(written(AGE.replace("0.25", "1"), TOP, head="epsilon = 2"))
+    assert "cost ε = 2 in all; the study may cost ε = 2 at most" in study.plan().conclusion
+    true, asked = running._ask_one, []
+
+    def stopping(*arguments: Any) -> Any:
+        asked.append(arguments)
+        return true(*arguments) if len(asked) == 1 else _stopped()
+
+    monkeypatch.setattr(running, "_ask_one", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        study.run(ledger=ledger)
+    monkeypatch.undo()
+    half = study.plan(ledger=ledger)
+    assert half.paid == {"age"}
+    assert "Of that, ε = 1 is still to be paid" in half.conclusion
+    assert half.fits
+    study.run(ledger=ledger)
+    whole = study.plan(ledger=ledger)  # ε = 1 is left, and the whole study costs 2
+    assert whole.fits
+    assert whole.hash == half.hash
+    assert whole.conclusion.endswith("All of it is paid: running the study again costs nothing.")
 
 
 def test_another_plan_than_the_signed_one_is_refused(written: Write, ledger: Ledger) -> None:
@@ -122,7 +149,7 @@ def test_only_the_first_of_two_answers_is_kept(
 ) -> None:
     study = Study.read(written(AGE))
     first = study.run(ledger=ledger)
-    plan, past = first.plan, running._Past.of(ledger, first.plan)
+    plan, past = first.plan, Past.of(ledger, first.plan)
     again = running._ask_one(ledger, plan, plan.lines[0], past.paid["age"])
     assert again.kept == first.answered[0].kept
     assert ledger.show("clinic").left == "ε = 2.75"
@@ -151,6 +178,7 @@ from discreet import Study
 from discreet.ledger import Ledger
 from discreet.questions.run import run
 from discreet.study import running
+from discreet.study.past import Past
 
 dies = int(sys.argv[3])
 steps = 0

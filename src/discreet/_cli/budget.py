@@ -133,6 +133,8 @@ def answers(dataset: str, *, ledger: str | None, json: bool) -> None:
     if json:
         say_json([{"entry": str(entry), "time": entry.time, **release} for entry, release in kept])
         return
+    if not kept:
+        say(f"no answer is kept in {dataset}: --keep-answer keeps one", err=True)
     for entry, release in kept:
         read = release_from(release)
         purpose = entry.details["purpose"]

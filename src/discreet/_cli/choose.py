@@ -349,6 +349,7 @@ def recommend(
 
     Example: discreet recommend --n 100 --epsilon 1 --delta 1e-6 --releases 50
     """
+    from discreet._exact.numbers.printing import rounded
     from discreet.accounting.accountants import in_short
     from discreet.analysis import recommend as recommended
 
@@ -392,7 +393,7 @@ def recommend(
         [
             o.mechanism,
             in_short(f"{o.epsilon:.6g}", up=False),
-            o.error,
+            rounded(o.error, up=True),
             in_short(o.composed, up=True),
         ]
         for o in advice.options

@@ -77,12 +77,12 @@ def argument(
 
 
 def from_standard_input(ctx: click.Context, _parameter: click.Parameter, given: Any) -> Any:
-    """Return the given name; for ``-``, copy standard input to a CSV file and return that file's name.
+    """Return the given name; for ``-`` or ``/dev/stdin``, copy standard input to a CSV file and name that.
 
     The copy is needed because a question opens its table more than once, and a pipe can be read only once.
     Only its owner can read the copy, which is deleted when the command ends.
     """
-    if given != "-":
+    if given not in ("-", "/dev/stdin"):
         return given
     # The folder has mode 0700, and is removed when the command ends.
     folder = ctx.with_resource(tempfile.TemporaryDirectory(prefix="discreet-input-"))
@@ -220,9 +220,11 @@ def command(name: str, cls: type[Command] = Command) -> Callable[[Callable[..., 
 
 
 def _names(command: click.Command) -> dict[str, str]:
-    """Map the library's name for each parameter to its name on the command line."""
+    """Map the library's name for each parameter to its name on the command line: the longest, but ``-k``."""
     return {
-        str(part.name): part.shown if isinstance(part, Argument) else max(part.opts, key=len)
+        str(part.name): part.shown
+        if isinstance(part, Argument)
+        else max(part.opts, key=lambda name: len(name.strip("-")))
         for part in command.params
     }
 

@@ -224,6 +224,12 @@ def report(file: str, *, month: str | None, csv: bool, json: bool) -> None:
     owner = owner_file_at(file)
     with _store(owner) as store:
         rows = monthly(owner, store, month)
+    if not rows and not json:
+        say(
+            "nothing to report: no analyst has a part of a budget until the desk is served",
+            err=True,
+        )
+        return
     names = tuple(rows[0]) if rows else ()
     if csv:
         lines = [dict(zip(names, names, strict=True)), *rows]

@@ -90,7 +90,7 @@ def line(adapter: Adapter) -> dict[str, Any]:
         return {**told, "claim": "", "verdict": failed, "witness": ""}
     about = f" ({adapter.about})" if adapter.about else ""
     if isinstance(verdict, Recording):
-        found = "; ".join(" ".join(str(one).split()) for one in verdict.findings)
+        found = " ".join(" ".join(one.in_a_sentence.split()) for one in verdict.findings)
         claim = f"{adapter.claim(Fraction(adapter.epsilon))!r}{about}"
         figures = found or f"nothing found on {verdict.pairs} pairs of tables"
         recorded = {"claim": claim, "verdict": verdict.status, "witness": figures}

@@ -33,7 +33,7 @@ _COMPARED = ("agrees", "close", "differs")
 @option(
     "--paper NAME",
     "Only this paper: permute-and-flip, permute-and-flip-supplement, noisy-max, opendp-proof, "
-    "exponential-randomized-response or discreet. May be repeated.",
+    "exponential-randomized-response, sparse-vector or discreet. May be repeated.",
     multiple=True,
 )
 @option(

@@ -9,7 +9,7 @@ The paper's program requires privacy only towards the *worst neighbour* of each 
 monotonic mechanisms, but the program's solutions need not be monotonic or private. ``neighbours="all"``
 requires privacy towards every neighbour on the lattice. ``docs/proofs/optimality.md`` derives both programs
 and their duals, and states what they do and do not prove. Data-free: this module reads no scores. Solving
-needs SciPy (``pip install "discreet[optimality]"``).
+needs SciPy (``pip install ".[optimality]"``).
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from typing import Any
 
 from discreet._displays import card, counted, paragraph, table
 from discreet._exact.numbers.exact import Exact, refuse, whole
+from discreet._exact.numbers.printing import figure, rounded
 from discreet._exact.numbers.searches import bisected, least_whole
 from discreet.accounting import Event, compose
 from discreet.accounting.accountants import COST_UNIT, DELTA_UNIT
@@ -31,6 +32,7 @@ from discreet.scores import Scores
 
 _ANY = Fraction(1)  # a mechanism built from ε costs the same at every range distance
 _DIGITS = 6
+_AT_WORST = "at worst, "
 # Bounds for lists fixed in advance take up to a second each, so the search uses fewer digits.
 _DIGITS_FOR_LISTS = 3
 _MOST_RELEASES = 1_000_000
@@ -99,7 +101,7 @@ class Recommendation:
 
     def _repr_html_(self) -> str:
         rows = [
-            (option.mechanism, option.epsilon, option.error, option.composed)
+            (option.mechanism, option.epsilon, rounded(option.error, up=True), option.composed)
             for option in self.options
         ]
         return card(
@@ -222,8 +224,10 @@ def recommend(
     ranked.sort(key=lambda pair: pair[0].error)
     crossover = _crossover(replace(setting, adaptive=True))
     basis = (
-        "on these scores" if scores is not None else f"at worst, for any data with {n} candidates"
+        "on these scores" if scores is not None else f"{_AT_WORST}for any data with {n} candidates"
     )
+    if gap is not None:
+        basis += f" whose best score is {gap} or more ahead"
     return Recommendation(
         mechanism=ranked[0][1],
         options=tuple(option for option, _ in ranked),
@@ -319,15 +323,18 @@ def _reasons(
     options: list[Option], releases: int, budget: Guarantee, crossover: int | None, basis: str
 ) -> tuple[str, ...]:
     best = options[0]
+    at_worst, data = basis.startswith(_AT_WORST), basis.removeprefix(_AT_WORST)
+    bound, where = ("at most ", f", {data}") if at_worst else ("", f" {data}")
     many = f"{releases} releases" if releases > 1 else "one release"
     reasons = [
-        f"For {many} under {budget!r} it errs by {best.error:.4g} on average {basis}.",
+        f"For {many} under {budget!r} its average error is {bound}{figure(best.error)}{where}.",
         "A list fixed in advance costs this as a whole; a budget that is spent step by step refuses it."
         if best.accountant is None
         else f"A budget of {budget!r} with the accountant {best.accountant!r} pays for it.",
     ]
     reasons += [
-        f"{other.mechanism} may use ε = {other.epsilon:.{_DIGITS}g} and errs by {other.error:.4g}"
+        f"{other.mechanism} may use ε = {other.epsilon:.{_DIGITS}g}; its average error is "
+        f"{bound}{figure(other.error)}"
         + (f" (×{other.error / best.error:.3g})." if best.error else ".")
         for other in options[1:]
     ]

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet._exact.numbers.printing import jsonable
+from discreet._exact.numbers.printing import jsonable, measured
 from discreet._exact.sampling.seeding import seeded
 from discreet.audit.neighbouring import tables_of
 from discreet.audit.traces import Step, Tap, Trace
@@ -68,6 +68,18 @@ class Difference:
         if self.rows is not None:
             lines.append(f"rows       {_short(self.rows[0])} and {_short(self.rows[1])}")
         return "\n    ".join(lines)
+
+    @property
+    def in_a_sentence(self) -> str:
+        """The finding in one sentence, with the values and the rows in brackets."""
+        named = (("values", self.values), ("rows", self.rows))
+        shown = [
+            f"{name} {_short(pair[0])} and {_short(pair[1])}"
+            for name, pair in named
+            if pair is not None
+        ]
+        evidence = f" ({'; '.join(shown)})" if shown else ""
+        return f"{self.step[0].upper()}{self.step[1:]}: {self.words}{evidence}."
 
     @property
     def excess(self) -> float:
@@ -149,8 +161,17 @@ class Recording:
 
 
 def _short(value: Any) -> str:
-    told = repr(value)
+    told = repr(_plain(value))
     return told if len(told) <= 400 else f"{told[:200]} … {told[-180:]}"
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with NumPy's arrays and numbers as lists and numbers, which are shorter to read."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if type(value) is dict:
+        return {name: _plain(part) for name, part in value.items()}
+    return [_plain(part) for part in value] if type(value) is list else value
 
 
 def recording(
@@ -306,7 +327,8 @@ def _compared(
             by_name = isinstance(sensitivity, Mapping)
             stated = sensitivity.get(one.name) if by_name else sensitivity
         if distance == math.inf or (stated is not None and distance > stated):
-            words = f"the inputs are {distance:.6g} apart ({one.norm})"
+            far = f"{distance:.6g}" if distance < math.inf else "infinitely far"
+            words = f"the inputs are {far} apart ({one.norm})"
             words += "" if stated is None else f", and {float(stated):.6g} is stated"
             told = one.value, two.value
             bound = None if stated is None else float(stated)
@@ -320,7 +342,7 @@ def _compared(
     if claim is not None:
         allowed = float(claim.epsilon if isinstance(claim, PureDP) else claim.rho)  # type: ignore[attr-defined]  # ZCDP
         if total > allowed * (1 + 1e-6):
-            words = f"the steps add up to {total:.6g}, and {claim!r} is claimed"
+            words = f"the steps add up to {measured(total, digits=6)}, and {claim!r} is claimed"
             yield finding("total", "the pipeline", words, stated=allowed, found=total), None
     if not (first.blind or second.blind) and not _alike(first.answer, second.answer):
         words = "the answers differ although all noise is the same: some data bypasses the noise"

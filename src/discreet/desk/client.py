@@ -53,7 +53,8 @@ def connect(url: str | None = None, *, token: str | None = None) -> RemoteDesk:
     shown = token or os.environ.get("DISCREET_DESK_TOKEN")
     if address is None or shown is None:
         raise ParameterError(
-            "⟨url⟩ and ⟨token⟩ must be given, or $DISCREET_DESK and $DISCREET_DESK_TOKEN set"
+            "set $DISCREET_DESK to the desk's address and $DISCREET_DESK_TOKEN to the token that its owner "
+            "gave you"
         )
     if not shown.strip().isascii() or not shown.strip().isprintable():
         raise ParameterError("⟨token⟩ is not a token from a desk: it must be printable ASCII")

@@ -159,7 +159,8 @@ def planned_study(
         )
     left = {part: desk.ledger.show(part).remaining for part in unpaid}
     ahead = sum((exact_cost(amount.cost) for amount in unpaid.values()), start=Fraction(0))
-    said = [f"{counted(len(questions), 'question')} for ε = {figure(plan.total)} in all"]
+    verb = "costs" if len(questions) == 1 else "cost"
+    said = [f"{counted(len(questions), 'question')} {verb} ε = {figure(plan.total)} in all"]
     if not unpaid:
         said.append("All of it is paid: the answers cost nothing more")
     elif ahead != plan.total:

@@ -136,7 +136,7 @@ class Ledger(SharedByAddress):
                 ended = (
                     ", which was revoked; a name cannot be used again: choose another"
                     if revoked
-                    else ""
+                    else ": use it, or choose another name or another ledger"
                 )
                 raise ParameterError(f"the data set {dataset!r} already has a budget{ended}")
             now = self._store.now(connection)

@@ -143,7 +143,7 @@ def draw(
     """Compute and draw the figures into ``out/figures``; return results in the order given.
 
     A figure that fails does not stop the others. Drawing needs Altair and vl-convert
-    (``pip install "discreet[charts]"``).
+    (``pip install ".[charts]"``).
 
     Example:
         >>> from tempfile import TemporaryDirectory

@@ -22,6 +22,7 @@ NOTHING = "nothing is safe to say"
 """The text printed instead of None, if the candidates come from the data."""
 NONE_OF_THEM = "none of them"
 """The text printed instead of None, if no group reaches the threshold."""
+_BESIDES = ("count", "gap", "people", "voted")
 INVENTED = "INVENTED ROWS: this answer says nothing about the data"
 """The mark on a rehearsed answer."""
 
@@ -159,7 +160,8 @@ class TableRelease(Release):
         if neighbours in tuple(Neighbours):
             neighbours = f"{neighbours} ({Neighbours(neighbours).in_words})"
         chosen = f"Chosen by {self.mechanism}.{order} Neighbours: {neighbours}. {counted}."
-        said = "\n".join((visible(chosen), *(f"- {visible(rule)}" for rule in self.rules)))
+        judged = () if self.accuracy is None else (visible(f"Accuracy: {self.accuracy}."),)
+        said = "\n".join((*judged, visible(chosen), *(f"- {visible(rule)}" for rule in self.rules)))
         marked = f"{INVENTED}\n" if self.invented else ""
         return f"{marked}{self._answers()}{self._counted()}\n{self.guarantee.in_words()}\n{said}"
 
@@ -168,7 +170,11 @@ class TableRelease(Release):
         return f"{self._answers()}{self._counted()}"
 
     def in_tabs(self) -> str:
-        """Return the answer and what was released with it, for programs: one tab-separated line per value."""
+        """Return the answer and what was released with it, for programs: one tab-separated line per value.
+
+        After the group, the level and the answer come the count, the gap, the people and the blocks that
+        voted, each in its place: a line ends with the last one that was released.
+        """
         from discreet.questions.frames import columns_of
 
         columns = columns_of(self)
@@ -177,6 +183,9 @@ class TableRelease(Release):
         if not columns.get("answer"):
             return nothing
         columns["answer"] = [nothing if each is None else each for each in columns["answer"]]
+        last = max((place for place, name in enumerate(_BESIDES) if name in columns), default=-1)
+        blank = [None] * len(columns["answer"])
+        columns |= {name: columns.pop(name, blank) for name in _BESIDES[: last + 1]}
         return "\n".join(
             "\t".join("" if part is None else visible(part) for part in row)
             for row in zip(*columns.values(), strict=True)
@@ -184,13 +193,15 @@ class TableRelease(Release):
 
     def _answers(self) -> str:
         if isinstance(self.answer, Mapping):
-            return (
-                "\n".join(
-                    f"{visible(group)}: {self._one(answer, _of(self.count, group), _of(self.gap, group))}"
-                    for group, answer in self.answer.items()
+            mark = ": " if self.labels is None else ", "
+            lines = (
+                f"{visible(group)}{mark if isinstance(answer, tuple) else ': '}{line}"
+                for group, answer in self.answer.items()
+                for line in self._one(answer, _of(self.count, group), _of(self.gap, group)).split(
+                    "\n"
                 )
-                or NOTHING
             )
+            return "\n".join(lines) or NOTHING
         return self._one(self.answer, self.count, self.gap)
 
     def _people(self, number: int) -> str:

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet._exact.gaps import Gaps
-from discreet._exact.numbers.exact import probability
+from discreet._exact.numbers.exact import probability, refuse
 from discreet._exact.sampling import Bits
 from discreet._exact.sampling.discrete_noise import discrete_laplace
 from discreet._exact.sampling.noisy_order import noisy_first_and_gap
@@ -97,12 +97,15 @@ def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
 
 def level_of(at: object, *, name: str = "at") -> Fraction:
     """Check that a quantile's level is strictly between 0 and 1, with a denominator of at most a million."""
-    level = probability(name, at)
+    try:
+        level = probability(name, at)
+    except ParameterError:
+        level = Fraction(0)
     if not 0 < level < 1 or level.denominator > LARGEST_DENOMINATOR:
-        raise ParameterError(
-            f"⟨{name}⟩{at!r} is not allowed: a quantile's level lies strictly between 0 and 1 and has at "
-            "most six decimal places"
+        allowed = (
+            "strictly between 0 and 1, with at most six decimal places, such as 0.5 for the median"
         )
+        raise refuse(name, at, allowed)
     return level
 
 

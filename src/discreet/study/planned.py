@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -90,6 +90,7 @@ class StudyPlan:
         symbol: ε or ρ.
         remaining: the amount left in the budget; None if no budget is known. If a desk charges several
             budgets, the smallest amount.
+        paid: the questions that an earlier run of the same plan has paid for; running them again is free.
         needed: the least cost that would reach every requested accuracy, if the study may not cost that much;
             otherwise None.
         curves: computes the error of each question for a given cost of the whole study.
@@ -120,6 +121,7 @@ class StudyPlan:
     needed: Fraction | None
     curves: Callable[[float], dict[str, float]]
     parts: Mapping[str, Amount] = field(default_factory=dict)
+    paid: frozenset[str] = frozenset()
 
     @property
     def total(self) -> Fraction:
@@ -133,7 +135,7 @@ class StudyPlan:
 
     @property
     def fits(self) -> bool | None:
-        """Whether the budget covers the whole study, including δ; None if no budget is known.
+        """Whether the remaining budget covers what is not paid yet, with δ; None if no budget is known.
 
         If a desk charges several budgets, each must cover its own questions.
         """
@@ -141,12 +143,20 @@ class StudyPlan:
             return None
         if self.parts:
             return all(self._covered(part) for part in self.parts)
-        return sum((line.amount for line in self.lines), NOTHING).fits(self.remaining)
+        return self.ahead.fits(self.remaining)
+
+    @property
+    def ahead(self) -> Amount:
+        """The amount that is not paid yet."""
+        return self._due(self.lines)
+
+    def _due(self, lines: Iterable[PlannedQuestion]) -> Amount:
+        """Return what the unpaid ones of these questions cost."""
+        return sum((line.amount for line in lines if line.asked.name not in self.paid), NOTHING)
 
     def _covered(self, part: str) -> bool:
         """Return whether a part of a budget at a desk covers the questions that it pays for."""
-        due = sum((line.amount for line in self.lines if line.part == part), NOTHING)
-        return due.fits(self.parts[part])
+        return self._due(line for line in self.lines if line.part == part).fits(self.parts[part])
 
     @property
     def ratio(self) -> float | None:
@@ -216,10 +226,13 @@ class StudyPlan:
     @property
     def conclusion(self) -> str:
         """Sum up the plan in sentences."""
-        cost = f"{self.symbol} = {figure(self.total)}"
-        said = [f"{counted(len(self.lines), 'question')} for {cost} in all"]
+        verb = "costs" if len(self.lines) == 1 else "cost"
+        said = [
+            f"{counted(len(self.lines), 'question')} {verb} {self.symbol} = {figure(self.total)} in all"
+        ]
         if self.study.most is not None:
-            said[0] += f", of {figure(self.study.most, up=False)} at most"
+            most = figure(self.study.most, up=False)
+            said[0] += f"; the study may cost {self.symbol} = {most} at most"
         if self.needed is not None:
             short = figure(self.needed - (self.study.most or 0))
             said.append(
@@ -228,7 +241,12 @@ class StudyPlan:
             )
         if self.ratio is not None and self.ratio > 1:
             said.append(f"errors are up to {figure(Fraction(self.ratio))} times what was wanted")
-        if self.left is not None:
+        if len(self.paid) == len(self.lines):
+            said.append("all of it is paid: running the study again costs nothing")
+        elif self.paid:
+            ahead = figure(exact_cost(self.ahead.cost))
+            said.append(f"of that, {self.symbol} = {ahead} is still to be paid")
+        if self.left is not None and len(self.paid) < len(self.lines):
             whose = (
                 "your part of the budget" if self.budget is None else f"the budget {self.budget}"
             )
@@ -243,7 +261,7 @@ class StudyPlan:
                 f"{'it fits' if fits else 'that is not enough'}"
                 for whose, left, fits in budgets
             ]
-        elif not self.study.at_a_desk:
+        elif self.left is None and not self.study.at_a_desk:
             said.append(f"there is no budget {self.budget!r} to pay from yet")
         return ". ".join(part[0].upper() + part[1:] for part in said) + "."
 

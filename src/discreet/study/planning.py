@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet._exact.numbers.exact import shown
 from discreet._exact.numbers.printing import figure
@@ -32,9 +32,13 @@ from discreet.questions.private_table import PrivateTable
 from discreet.questions.private_table import table as private_table
 from discreet.questions.question import fields_of
 from discreet.questions.run import AnyLedger, opened
+from discreet.study.past import Past
 from discreet.study.planned import PlannedQuestion, StudyPlan
 from discreet.study.split import Curve, Point, weakest
 from discreet.study.study import DESK, LEAST, WEAKEST, Asked, Study, StudyError, placed
+
+if TYPE_CHECKING:
+    from discreet.ledger import Budget
 
 
 def plan_study(
@@ -47,14 +51,20 @@ def plan_study(
     """Plan every question of a study and split the total cost; a desk passes its own ``tables``."""
     tables = opened_tables(study) if tables is None else tables
     name = budget_name(study, part)
-    budget = None
-    if not study.at_a_desk:
-        with opened(ledger) as found:
-            if found is not None:
-                try:
-                    budget = found.show(name)
-                except NoBudgetError:
-                    budget = None
+    with opened(None if study.at_a_desk else ledger) as found:
+        try:
+            budget = None if found is None else found.show(name)
+        except NoBudgetError:
+            budget = None
+        plan = _planned(study, tables, name, budget)
+        if budget is None:
+            return plan
+        return replace(plan, paid=frozenset(Past.of(found, plan).paid))
+
+
+def _planned(
+    study: Study, tables: Mapping[str, Any], name: str | None, budget: Budget | None
+) -> StudyPlan:
     accountant = "epsilon" if budget is None else budget.accountant
     planner = _Planner(study, tables, accountant, None if budget is None else budget.neighbours)
     split = planner.split()

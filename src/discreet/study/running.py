@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from discreet.accounting.accountants import ACCOUNTANTS, NOTHING
+from discreet.accounting.accountants import ACCOUNTANTS
 from discreet.errors import BudgetExceededError, DiscreetError, LedgerError, ParameterError
 from discreet.ledger import Entry, Ledger
 from discreet.questions.run import AnyLedger, Resuming, opened, run
 from discreet.study.answers import Answered, StudyAnswers
+from discreet.study.past import Past
 from discreet.study.planned import PlannedQuestion, StudyPlan
 from discreet.study.planning import opened_tables
 from discreet.study.study import Study
@@ -45,8 +46,8 @@ def run_study(
         if study.at_a_desk:
             answered = _ask_desk(plan, told)
         else:
-            past = _Past.of(found, plan)
-            _require_budget(plan, past)
+            past = Past.of(found, plan)
+            _require_budget(plan)
             answered = tuple(_ask(found, plan, past, told))
         told("", len(plan.lines), len(plan.lines))
         return StudyAnswers(plan=plan, answered=answered)
@@ -60,19 +61,17 @@ def _require_signed(plan: StudyPlan, signed: str | None) -> None:
         )
 
 
-def _require_budget(plan: StudyPlan, past: _Past) -> None:
+def _require_budget(plan: StudyPlan) -> None:
     """Check that everything not yet paid for fits the budget, before the first payment."""
     if plan.remaining is None:
         raise ParameterError(
             f"there is no budget {plan.budget!r} in the ledger: discreet budget create makes one"
         )
-    unpaid = [line.amount for line in plan.lines if line.asked.name not in past.paid]
-    ahead = sum(unpaid, NOTHING)
-    if not ahead.fits(plan.remaining):
+    if not plan.fits:
         shown = ACCOUNTANTS[plan.accountant].shown
         raise BudgetExceededError(
-            f"what is not paid yet costs {shown(ahead)}, and {plan.budget} has {shown(plan.remaining)} left. "
-            "Nothing was paid"
+            f"what is not paid yet costs {shown(plan.ahead)}, and {plan.budget} has "
+            f"{shown(plan.remaining)} left. Nothing was paid"
         )
 
 
@@ -94,48 +93,7 @@ def _alone(file: Path | None) -> Iterator[None]:
         yield
 
 
-@dataclass(frozen=True)
-class _Past:
-    """The ledger's record of earlier runs of the same plan, by question name."""
-
-    paid: dict[str, Entry]
-    answers: dict[str, Answered]
-    failed: set[str]
-
-    @staticmethod
-    def of(ledger: Ledger, plan: StudyPlan) -> _Past:
-        """Read from the ledger's history what earlier runs of this plan paid for and answered."""
-        own = str(plan.budget)
-        whole = own.partition("/")[0] if plan.study.shared else own
-        paid: dict[int, tuple[str, Entry]] = {}
-        past = _Past({}, {}, set())
-        for entry in ledger.history(whole):
-            about = entry.details.get("about")
-            if entry.kind == "spend" and _hash(entry) == plan.hash:
-                paid[entry.sequence] = (str(entry.details["parameters"]["question"]), entry)
-            elif entry.kind == "failed" and about in paid:
-                past.failed.add(paid[about][0])
-            elif entry.kind == "answer" and about in paid:
-                name, spend = paid[about]
-                past.answers[name] = Answered(
-                    name=name,
-                    kept=entry.details["release"],
-                    entry=str(spend),
-                    date=entry.time,
-                )
-        past.paid.update(
-            (name, entry)
-            for name, entry in paid.values()
-            if entry.budget == own or name in past.answers
-        )
-        return past
-
-
-def _hash(entry: Entry) -> Any:
-    return (entry.details.get("parameters") or {}).get("study")
-
-
-def _ask(ledger: Ledger, plan: StudyPlan, past: _Past, watch: Watch) -> Iterator[Answered]:
+def _ask(ledger: Ledger, plan: StudyPlan, past: Past, watch: Watch) -> Iterator[Answered]:
     for place, line in enumerate(plan.lines):
         name = line.asked.name
         watch(name, place, len(plan.lines))
@@ -160,14 +118,14 @@ def _ask_one(
     except LedgerError:
         raise
     except DiscreetError:
-        past = _Past.of(ledger, plan)
+        past = Past.of(ledger, plan)
         if name not in past.failed:  # it failed before anything was paid
             raise
         return Answered(name=name, entry=str(past.paid[name]))
     try:
         kept = ledger.keep(release.entry, release.as_data())
     except ParameterError:  # another run has answered it meanwhile: use that answer
-        return _Past.of(ledger, plan).answers[name]
+        return Past.of(ledger, plan).answers[name]
     # Show exactly what is stored.
     return Answered(
         name=name, kept=kept.details["release"], entry=str(release.entry), date=kept.time

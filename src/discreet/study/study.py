@@ -106,7 +106,7 @@ class Study:
         ...     questions=[Asked("age", "people", Median("age", bounds=(0, 120), epsilon=1))],
         ... )
         >>> print(study.plan().conclusion)
-        1 question for ε = 1 in all. There is no budget 'clinic' to pay from yet.
+        1 question costs ε = 1 in all. There is no budget 'clinic' to pay from yet.
     """
 
     title: str

@@ -2,7 +2,7 @@
 
 Every chart is readable without colour: lines differ in dash and marker, bars in shade. vl-convert renders the
 charts without a browser or a network. Charts of scores are **not private**, and have a note that says so.
-Charts need Altair (``pip install "discreet[charts]"``).
+Charts need Altair (``pip install ".[charts]"``).
 """
 
 from __future__ import annotations

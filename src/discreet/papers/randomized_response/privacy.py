@@ -304,4 +304,5 @@ def top_set_is_safe(scores: Scores) -> bool:
         (True, False)
     """
     ranked = np.sort(scores.values)
-    return bool(ranked[-1] - ranked[-2] > float(scores.sensitivity) + float(scores.range_distance))
+    step = scores.range_distance / (1 if scores.monotonic else 2)
+    return bool(ranked[-1] - ranked[-2] > float(scores.range_distance + step))
