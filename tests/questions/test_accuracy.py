@@ -175,7 +175,6 @@ WEEKS = [f"2024-W{week:02}" for week in range(1, 53)]
 
 
 def test_what_nobody_stated_is_said_with_the_typical_error() -> None:
-    by = {"by": "age", "groups": [1, 2]}
     for question in (
         Mode("code", candidates=LISTED, epsilon=1),
         Mode("code", delta="1e-6", epsilon=1),
@@ -186,7 +185,7 @@ def test_what_nobody_stated_is_said_with_the_typical_error() -> None:
     ):
         assert " off (assuming 1,000 people), " in _said(question)
         assert "assuming" not in _said(question, people=1000)
-    grouped = Mode("code", candidates=LISTED, epsilon=1, **by)
+    grouped = Mode("code", candidates=LISTED, epsilon=1, by="age", groups=[1, 2])
     assert " (assuming 1,000 people in 2 groups)" in _said(grouped)
     # How many of the people meet a condition is not public.
     some = Mode("code", candidates=LISTED, epsilon=1, where="age > 3")
@@ -369,3 +368,9 @@ def test_laplace_noise_is_given_no_bound(question: Any) -> None:
     assert plan.accuracy is not None
     assert plan.accuracy.worst is None
     assert not any("19 times out of 20" in str(rule) for rule in plan.rules)
+
+
+def test_a_single_candidate_is_an_answer_that_is_known_without_asking() -> None:
+    said = _said(Mode("code", candidates=["x"], epsilon=1))
+    assert said.startswith("doubtful: ")
+    assert said.endswith("; there is only one candidate, so the answer is known without asking")

@@ -190,6 +190,9 @@ class OfCandidates(Grouped):
             assuming=asking.assuming,
             among=people,
             flat=lambda: errors(nearly_equal_counts(people, size)),
+            caution="there is only one candidate, so the answer is known without asking"
+            if size == 1
+            else "",
         )
 
 
