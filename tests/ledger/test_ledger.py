@@ -320,6 +320,9 @@ def test_a_budget_that_adds_up_rho_says_what_it_still_pays_for_in_epsilon(addres
         ledger.spend("both", PureDP("0.6016"))
         with pytest.raises(BudgetExceededError, match=r"any one question of ε = 0.4\d* or less$"):
             ledger.spend("rho", PureDP(1))
+        ledger.spend("rho", ZCDP("0.1"))
+        with pytest.raises(BudgetExceededError, match=r"ρ = 0 is left$"):
+            ledger.spend("rho", PureDP(1))
         with pytest.raises(BudgetExceededError, match=r"ε = 1 is left$"):
             ledger.spend("pure", PureDP(2))
         with pytest.raises(BudgetExceededError, match=r"δ = 5e-7 is left$"):  # there is enough ρ

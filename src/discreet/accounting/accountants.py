@@ -216,13 +216,15 @@ class Accountant:
         return spent(cost * event.count, delta * event.count)
 
     def affordable(self, left: Amount) -> str | None:
-        """Return an ε such that ``left`` pays for any ε-DP release, rounded down; None if ε is counted.
+        """Return an ε such that ``left`` pays for any ε-DP release, rounded down; None if nothing is left.
+
+        It is also None if the accountant adds up ε itself.
 
         Example:
             >>> ACCOUNTANTS["rho"].affordable(Amount(175_749_908_689))
             '0.6016'
         """
-        if self.symbol == "ε":
+        if self.symbol == "ε" or not left.cost:
             return None
         rho = left.cost / COST_UNIT
         low, _ = bisected(lambda epsilon: epsilon * math.tanh(epsilon / 2) > rho, 0.0, rho + 2)
