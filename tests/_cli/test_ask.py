@@ -497,3 +497,29 @@ def test_the_copy_of_standard_input_is_private_and_short_lived(
     CliRunner().invoke(app, ["mode", "-", *PIPED], input="person,code\n1,flu\n")
     assert seen == [0o700]
     assert not list(tmp_path.iterdir())
+
+
+def test_a_function_that_a_file_does_not_define_is_refused_before_it_is_run(tmp_path: Path) -> None:
+    models, elsewhere = tmp_path / "models.py", tmp_path / "elsewhere.py"
+    models.write_text("import os\nfrom os import path\nasked = os\ndef best(rows): raise OSError\n")
+    elsewhere.write_text("from os.path import *\n")
+    rows = tmp_path / "rows.csv"
+    rows.write_text("person,value\n1,a\n")
+
+    def planned(function: str) -> Any:
+        return _run(
+            "vote", rows, "--no-ledger", "--user", "person", "--function", function,
+            "--candidates", "a,b", "--epsilon", 1, "--plan",
+        )  # fmt: skip
+
+    for wrong, said in (
+        (f"{models}:bst", f"{models} defines no bst"),
+        (f"{models}:rows", f"{models} defines no rows"),
+        (f"{models}s:best", f"there is no file {models}s"),
+        (str(models), "such as models.py:best"),
+    ):
+        with pytest.raises(ParameterError, match=re.escape(said)):
+            planned(wrong)
+    for name in ("best", "asked", "path"):
+        assert planned(f"{models}:{name}").exit_code == 0
+    assert planned(f"{elsewhere}:join").exit_code == 0

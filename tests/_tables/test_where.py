@@ -130,3 +130,20 @@ def test_a_condition_is_no_longer_than_engines_bear(opening: str, closing: str) 
 def test_only_text_is_read() -> None:
     with pytest.raises(ParameterError, match="where=3"):
         parse(3)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ('origin = "JFK"', "texts are in single quotes: 'JFK'"),
+        ("origin in ('LGA', JFK)", "texts are in single quotes: 'JFK'"),
+        ('origin = "O\'Hare"', "texts are in single quotes: 'O''Hare'"),
+        ("age > 5 & age < 9", "cannot be read from '& age < 9' on; write and"),
+        ("age > 5 || age < 9", "cannot be read from '|| age < 9' on; write or"),
+        ("age > 5 ; age < 9", "cannot be read from '; age < 9' on"),
+    ],
+)
+def test_a_slip_of_another_language_is_named(text: str, hint: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        parse(text)
+    assert str(caught.value).endswith(hint)

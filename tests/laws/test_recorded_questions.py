@@ -64,6 +64,7 @@ THEOREMS = (
 
 REMARKS = (
     "is a bound of the grid",
+    "are public, as stated",
     "stands for all values not on the list",
     "the guarantee may not hold",
     "Releasing the order costs accuracy",

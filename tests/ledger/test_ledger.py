@@ -368,3 +368,37 @@ def test_only_an_accepted_clock_is_dated_before_the_entry_before_it(
     assert renewals == sorted(set(renewals))
     assert len(refusals) > 10 < len(renewals)
     assert all("the clock has gone back" in refusal for refusal in refusals)
+
+
+def test_a_budget_that_adds_up_rho_says_what_it_still_pays_for_in_epsilon(address: str) -> None:
+    """An ε = 3 budget that adds up ρ cannot pay for every question of ε = 1."""
+    with Ledger.open(address) as ledger:
+        ledger.create("both", ApproxDP(3, "1e-6"))
+        ledger.create("rho", ZCDP("0.1"))
+        ledger.create("pure", PureDP(1))
+        with pytest.raises(BudgetExceededError) as caught:
+            ledger.spend("both", PureDP(1))
+        said = str(caught.value)
+        assert said.startswith("both: ρ = 0.4622, δ = 0 does not fit: ")
+        assert "ρ = 0.1757, δ = 5e-7 is left. This budget (ε = 3, δ = 1e-06) adds up ρ" in said
+        assert "any one question of ε = 0.6016 or less" in said
+        assert said.endswith("the accountant 'epsilon-delta' adds up ε instead")
+        with pytest.raises(BudgetExceededError):
+            ledger.spend("both", PureDP("0.6018"))
+        ledger.spend("both", PureDP("0.6016"))
+        with pytest.raises(BudgetExceededError, match=r"any one question of ε = 0.4\d* or less$"):
+            ledger.spend("rho", PureDP(1))
+        ledger.spend("rho", ZCDP("0.1"))
+        with pytest.raises(BudgetExceededError, match=r"ρ = 0 is left$"):
+            ledger.spend("rho", PureDP(1))
+        with pytest.raises(BudgetExceededError, match=r"ε = 1 is left$"):
+            ledger.spend("pure", PureDP(2))
+        with pytest.raises(BudgetExceededError, match=r"δ = 5e-7 is left$"):  # there is enough ρ
+            ledger.spend("both", ApproxDP("1e-6", "6e-7"))
+
+
+def test_a_spend_with_a_delta_needs_a_budget_with_one(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("pure", PureDP(3))
+        with pytest.raises(ParameterError, match=r"needs a δ \(1e-6\), and this budget has none"):
+            ledger.spend("pure", ApproxDP(2, "1e-6"))

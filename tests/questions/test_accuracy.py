@@ -35,6 +35,7 @@ from discreet.questions.accuracy import (
     Errors,
     exactly,
     least_epsilon,
+    nearly_equal_counts,
     proved_bound,
 )
 
@@ -184,6 +185,94 @@ def test_the_judgement_compares_means(mean: float, guessing: float, judged: str)
     assert accuracy.judgement == judged
 
 
+def _said(question: Any, people: int | None = None) -> str:
+    rows = pl.DataFrame({"person": [1], "code": ["x"], "age": [1]})
+    return str(table(rows, user="person", people=people).plan(question).accuracy)
+
+
+WEEKS = [f"2024-W{week:02}" for week in range(1, 53)]
+
+
+def test_what_nobody_stated_is_said_with_the_typical_error() -> None:
+    for question in (
+        Mode("code", candidates=LISTED, epsilon=1),
+        Mode("code", delta="1e-6", epsilon=1),
+        Median("age", bounds="0:120", epsilon=1),
+        Bound("age", covers="0.9", epsilon=1),
+        TopK("code", k=2, candidates=LISTED, epsilon=1),
+        Vote(_first, candidates=LISTED, epsilon=1),
+    ):
+        assert " off (assuming 1,000 people), " in _said(question)
+        assert "assuming" not in _said(question, people=1000)
+    grouped = Mode("code", candidates=LISTED, epsilon=1, by="age", groups=[1, 2])
+    assert " (assuming 1,000 people in 2 groups)" in _said(grouped)
+    # How many of the people meet a condition is not public.
+    some = Mode("code", candidates=LISTED, epsilon=1, where="age > 3")
+    assert " (assuming 1,000 people who meet the condition)" in _said(some)
+    assert " (assuming that everybody meets the condition)" in _said(some, people=1000)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "epsilon", "people"),
+    [(3, "0.01", None), (52, "0.1", 2000), (10, "0.1", 400), (100, "0.1", None)],
+)
+def test_a_typical_error_of_zero_is_not_enough_to_be_useful(
+    candidates: int, epsilon: str, people: int | None
+) -> None:
+    """On nearly equal counts these answers are no better than guessing."""
+    question = Mode(
+        "code", candidates=(LISTED + WEEKS + list("abcdefgh"))[:candidates], epsilon=epsilon
+    )
+    said = _said(question, people)
+    assert said.startswith("doubtful: typically 0 people off")
+    assert said.endswith("; no better than guessing if the counts are nearly equal")
+    assert _said(question.changed(epsilon=1), people).startswith("useful: ")
+
+
+def test_nearly_equal_counts_differ_as_much_as_chance_makes_them() -> None:
+    """Compare with 2000 people who each choose one of 52 weeks at random, drawn a thousand times."""
+    found = nearly_equal_counts(2000, 52)
+    drawn = np.random.default_rng(1).multinomial(2000, [1 / 52] * 52, size=1000)
+    assert found.max() - found.mean() == pytest.approx(
+        (drawn.max(axis=1) - 2000 / 52).mean(), rel=0.1
+    )
+    assert found.std() == pytest.approx(drawn.std(axis=1).mean(), rel=0.1)
+    # On a list longer than a tenth of the people, the others have nobody.
+    assert np.count_nonzero(nearly_equal_counts(1000, 10_000)) == 100
+    assert nearly_equal_counts(5, 3).tolist() == [5, 0, 0]
+    assert nearly_equal_counts(10**9, 10**6).min() > 0
+
+
+def test_a_bound_as_large_as_everybody_is_not_useful() -> None:
+    none, unit = Errors(np.array([0.0]), np.array([1.0]), 10.0), ("person", "people")
+
+    def accuracy(worst: float, **more: Any) -> Accuracy:
+        return Accuracy(worst, Fraction(19, 20), unit, "", "", lambda: none, among=1000, **more)
+
+    assert accuracy(999).judgement == USEFUL
+    assert accuracy(999.1).judgement == DOUBTFUL
+    assert str(accuracy(1000)).endswith("out of 20; a bound this large says nothing")
+    assert str(accuracy(1000, most=1000)).endswith("; no bound below 1,000 people is proved")
+    assert accuracy(1, caution="for a reason").judgement == DOUBTFUL
+
+
+def test_an_answer_that_perhaps_no_one_counted_for_is_not_called_useful() -> None:
+    """The released number of people is public, so a remark about it reveals nothing more."""
+    question = Mode("code", candidates=LISTED, epsilon=10, with_people=True)
+    held = {
+        number: table(
+            pl.DataFrame({"code": LISTED[:1] * number}, schema={"code": pl.String}),
+            one_row_per_user=True,
+        )
+        for number in (0, 500)
+    }
+    assert "accuracy: useful: " in held[500].ask(question).card.in_text(None)
+    none = held[0].ask(question).card
+    assert none.accuracy is not None
+    assert none.accuracy.judgement == DOUBTFUL
+    assert "; perhaps no one counted\n" in none.in_text(None)
+
+
 def test_a_figure_is_rounded_up_in_its_unit() -> None:
     accuracy = Accuracy(7.01, Fraction(19, 20), ("person", "people"), "", "")
     assert str(accuracy) == "at worst 8 people off, 19 times out of 20"
@@ -329,3 +418,9 @@ def test_laplace_noise_is_given_no_bound(question: Any) -> None:
     assert plan.accuracy is not None
     assert plan.accuracy.worst is None
     assert not any("19 times out of 20" in str(rule) for rule in plan.rules)
+
+
+def test_a_single_candidate_is_an_answer_that_is_known_without_asking() -> None:
+    said = _said(Mode("code", candidates=["x"], epsilon=1))
+    assert said.startswith("doubtful: ")
+    assert said.endswith("; there is only one candidate, so the answer is known without asking")

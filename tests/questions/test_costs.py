@@ -394,7 +394,7 @@ def test_what_is_said_what_is_paid_and_what_is_true(
                 amount = ACCOUNTANTS[kind].amount(event)
                 assert paid.entry.details["spent"] == amount_as_data(amount)
             else:
-                with pytest.raises(ParameterError, match="promises nothing that the accountant"):
+                with pytest.raises(ParameterError, match="accountant"):
                     ask(visits(3), ledger, kind)
                 assert not walk.taken
                 assert [entry.kind for entry in ledger.history(kind)] == ["create"]

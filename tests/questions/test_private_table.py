@@ -238,3 +238,34 @@ def test_a_wrong_table_can_be_stopped_before_it_is_paid(tmp_path: Path) -> None:
             with pytest.raises(questions.OtherTableWarning):
                 discreet.table(tmp_path / "pay.parquet", **terms).mode("code", **asked)
         assert ledger.show("clinic").left == "ε = 0.9"
+
+
+@pytest.mark.parametrize("given", ["mode", questions.Mode, None])
+def test_what_is_not_a_question_is_refused(given: Any) -> None:
+    held = discreet.table(["flu"], one_row_per_user=True)
+    for take in (held.plan, held.ask, held.rehearse):
+        with pytest.raises(ParameterError, match=r"^a question is needed, and this is .* Mode"):
+            take(given)
+
+
+def test_the_rules_say_what_is_public() -> None:
+    """Nobody can tell from a list or bounds whether they were made from the rows."""
+    frame = pl.DataFrame({"code": ["flu"], "clinic": ["north"], "age": [1]})
+    held = discreet.table(frame, one_row_per_user=True)
+    listed = questions.Mode("code", candidates=["flu"], by="clinic", groups=["north"], epsilon=1)
+    for question, said in (
+        (listed, "The candidates and the groups are public, as stated, and were not made"),
+        (questions.Median("age", bounds=(0, 9), epsilon=1), "The bounds are public, as stated"),
+    ):
+        assert any(rule.startswith(said) for rule in held.plan(question).rules)
+    unknown = questions.Mode("code", delta="1e-6", by="clinic", epsilon=1)
+    assert not any("as stated, and were not made" in rule for rule in held.plan(unknown).rules)
+    assert not any("not made from" in rule for rule in held.ask(unknown).rules)
+
+
+def test_a_question_without_its_column_says_which_is_the_default() -> None:
+    held = discreet.table(pl.DataFrame({"code": ["flu"]}), one_row_per_user=True)
+    with pytest.raises(ParameterError, match=r"^column='value' \(the default\) is not allowed: "):
+        held.mode(candidates=["flu"], epsilon=1)
+    with pytest.raises(ParameterError, match=r"^column='cod' is not allowed: "):
+        held.mode("cod", candidates=["flu"], epsilon=1)

@@ -338,6 +338,8 @@ def test_a_question_costs_an_epsilon_or_has_an_error_never_both() -> None:
     for wrong in [*wrongs, {"error_at_most": -1}]:
         with pytest.raises(DiscreetError):
             Mode("code", candidates=["a"], **wrong)
+    with pytest.raises(ParameterError, match=r"^give epsilon= or error_at_most=, not both$"):
+        Mode("code", candidates=["a"], epsilon=1, error_at_most=3)
 
 
 def test_the_purpose_of_a_question_in_found_groups_stays() -> None:

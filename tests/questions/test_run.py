@@ -182,7 +182,9 @@ def test_every_failure_after_the_spend_says_what_stays_spent(
     assert str(caught.value).endswith("ε = 1 stays spent: clinic, entry 2")
     assert "Zoë" not in str(caught.value)
     assert caught.value.__context__ is None
-    with pytest.raises((TableError, KeyboardInterrupt), match="count ε = 1 as spent"):
+    with pytest.raises(
+        (TableError, KeyboardInterrupt), match="no ledger is in use: treat ε = 1 as spent"
+    ):
         paid(event, "mode", work, ledger=None, dataset=None)
 
 

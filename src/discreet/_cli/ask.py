@@ -358,12 +358,32 @@ def _function(named: str) -> Any:
     from discreet._isolated import FunctionInFile
 
     file, _, name = named.rpartition(":")
-    if not Path(file).is_file() or not name.isidentifier():
+    if not file or not name.isidentifier():
         raise ParameterError(
             f"⟨function⟩{named} is not allowed: it must be a Python file and a function in it, such as "
             "models.py:best"
         )
+    if not Path(file).is_file():
+        raise ParameterError(f"⟨function⟩{named} is not allowed: there is no file {file}")
+    if not _defines(Path(file), name):
+        raise ParameterError(f"⟨function⟩{named} is not allowed: {file} defines no {name}")
     return FunctionInFile(str(Path(file).absolute()), name)
+
+
+def _defines(file: Path, name: str) -> bool:
+    """Whether a file may define this name at its top level; the file is parsed and never run."""
+    import symtable
+
+    try:
+        found = symtable.symtable(file.read_text(encoding="utf-8"), str(file), "exec")
+    except (SyntaxError, ValueError):  # running it says what is wrong, with the line
+        return True
+    names = {
+        each.get_name()
+        for each in found.get_symbols()
+        if each.is_assigned() or each.is_imported() or each.is_namespace()
+    }
+    return name in names or "import *" in file.read_text(encoding="utf-8")
 
 
 def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:

@@ -104,8 +104,10 @@ class Table:
         """Return the declared kind of a column; raise an error if there is no such column."""
         if not isinstance(column, str) or column not in self.kinds:
             known = ", ".join(map(repr, list(self.kinds)[:20]))
+            default = " (the default)" if (name, column) == ("column", "value") else ""
             raise UnknownColumnError(
-                f"⟨{name}⟩{echo(column)} is not allowed: it must be one of the table's columns ({known})"
+                f"⟨{name}⟩{echo(column)}{default} is not allowed: "
+                f"it must be one of the table's columns ({known})"
             )
         return self.kinds[column]
 

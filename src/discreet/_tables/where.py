@@ -100,8 +100,10 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
     while text[position:].strip():
         match = _TOKEN.match(text, position)
         if not match:
+            rest = text[position:].strip()
+            word = {"&": "; write and", "|": "; write or"}.get(rest[0], "")
             raise ParameterError(
-                f"⟨where⟩{text!r} is not allowed: it cannot be read from position {position}"
+                f"⟨where⟩{text!r} is not allowed: it cannot be read from {rest[:20]!r} on{word}"
             )
         position = match.end()
         kind = str(match.lastgroup)
@@ -200,9 +202,19 @@ class _Parser:
         return token[1]
 
     def _refusal(self) -> ParameterError:
+        before = self.tokens[self.position - 1 : self.position]
+        token, hint = self._next(), ""
+        if (
+            before
+            and before[0][1] in (*_COMPARISONS, ",", "(", "in")
+            and token
+            and token[0] == "column"
+        ):
+            quoted = token[1].replace("'", "''")
+            hint = f"; texts are in single quotes: '{quoted}'"
         return ParameterError(
             f'⟨where⟩{self.text!r} is not allowed: it must be comparisons such as "age >= 18", '
-            "\"clinic in ('north', 'south')\", \"left is null\", joined by and, or, not"
+            f"\"clinic in ('north', 'south')\", \"left is null\", joined by and, or, not{hint}"
         )
 
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from discreet._exact.numbers.exact import Exact, probability, refuse, shown
 from discreet._exact.numbers.printing import figure
-from discreet._exact.numbers.searches import least_whole
+from discreet._exact.numbers.searches import bisected, least_whole
 from discreet.accounting.events import Event
 from discreet.errors import ParameterError
 from discreet.guarantees import ZCDP, ApproxDP, ApproxZCDP, Guarantee, PureDP
@@ -203,10 +203,32 @@ class Accountant:
             guarantee = PureDP(epsilon)
         cost = guarantee.exact_in(ZCDP if self.symbol == "ρ" else PureDP)
         if cost == math.inf:
+            failing = event.guarantee.figures.get("delta")
+            if failing and not self.counts_delta:
+                raise ParameterError(
+                    f"this needs a δ ({figure(failing)}), and this budget has none: its accountant "
+                    f"{self.name!r} adds up {self.words} only; ask without a δ, or use a budget that has one"
+                )
             raise ParameterError(
-                f"{event.guarantee!r} promises nothing that the accountant {self.name!r} can count"
+                f"this has no finite {self.symbol}, and the budget's accountant {self.name!r} adds up "
+                f"{self.words}"
             )
         return spent(cost * event.count, delta * event.count)
+
+    def affordable(self, left: Amount) -> str | None:
+        """Return an ε such that ``left`` pays for any ε-DP release, rounded down; None if nothing is left.
+
+        It is also None if the accountant adds up ε itself.
+
+        Example:
+            >>> ACCOUNTANTS["rho"].affordable(Amount(175_749_908_689))
+            '0.6016'
+        """
+        if self.symbol == "ε" or not left.cost:
+            return None
+        rho = left.cost / COST_UNIT
+        low, _ = bisected(lambda epsilon: epsilon * math.tanh(epsilon / 2) > rho, 0.0, rho + 2)
+        return figure(Fraction(low), up=False)
 
     def shown(self, amount: Amount) -> str:
         """Return an amount as text for people.

@@ -22,7 +22,9 @@ from discreet.accounting.accountants import (
     Amount,
     amount_as_data,
     amount_of_data,
+    cap_in_short,
     cap_in_words,
+    in_short,
     limit,
 )
 from discreet.errors import BudgetExceededError, LedgerError, NoBudgetError, ParameterError
@@ -104,12 +106,26 @@ class Account:
         self._set(group, earlier + amount)
         if not self.total().fits(self.limit):
             self._set(group, earlier)
-            show = self.accountant.shown
+            show, left = self.accountant.shown, self.limit - before
             whose = "" if group is None else f" in the group {group!r}"
             raise BudgetExceededError(
-                f"{self.name}: {show(amount)}{whose} does not fit: {show(before)} of "
-                f"{show(self.limit)} is spent, {show(self.limit - before)} is left"
+                f"{self.name}: {in_short(show(amount), up=True)}{whose} does not fit: "
+                f"{in_short(show(before), up=True)} of {in_short(show(self.limit), up=False)} is spent, "
+                f"{in_short(show(left), up=False)} is left{self._in_epsilon(amount, left)}"
             )
+
+    def _in_epsilon(self, amount: Amount, left: Amount) -> str:
+        """Say what a budget that adds up ρ still pays for, because most questions are asked in ε."""
+        affordable = self.accountant.affordable(left)
+        if affordable is None or amount.cost <= left.cost:
+            return ""
+        words = (
+            f". This budget ({cap_in_short(self.cap)}) adds up ρ, which grows with the square of ε: "
+            f"what is left is enough ρ for any one question of ε = {affordable} or less"
+        )
+        if self.accountant.counts_delta:
+            words += ". A budget made with the accountant 'epsilon-delta' adds up ε instead"
+        return words
 
     def require_open(self) -> None:
         """Raise an error if the budget was revoked."""

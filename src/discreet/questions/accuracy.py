@@ -3,7 +3,8 @@
 *At worst* is proved for any data. *Typical* is computed for public data that the plan describes, with about
 as many people as the owner states. The judgement compares the mean error on that data with the mean error of
 a random guess: at most a tenth of it is useful, at most half is doubtful, and more than half is no better
-than guessing.
+than guessing. An answer that is useful on that data is still doubtful if the proved bound is as large as the
+number of people, or if it is no better than guessing on nearly equal counts.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -77,6 +79,12 @@ class Errors:
         """The mean error of an answer."""
         return float(self.sizes @ self.chances)
 
+    @property
+    def judgement(self) -> str:
+        """The mean error compared with that of a random guess."""
+        ratio = self.mean / self.guessing if self.guessing else math.inf if self.mean else 0.0
+        return USEFUL if ratio <= 0.1 else DOUBTFUL if ratio <= 0.5 else GUESSING
+
 
 @dataclass(frozen=True)
 class Accuracy:
@@ -90,6 +98,11 @@ class Accuracy:
         assumed: the data for which ``typical`` is computed, in words.
         errors: computes the distribution of the error on that data; None if that is impossible.
         most: the largest error that any answer can have, if that is public; a bound this large says nothing.
+        assuming: what the typical error assumes that nobody stated, such as ``1,000 people``.
+        among: the number of people for whom ``typical`` is computed; with a bound this large, no answer is
+            useful.
+        flat: computes the distribution of the error on nearly equal counts; None if that is not known.
+        caution: a reason why no answer is useful, in words.
 
     Example:
         >>> print(Accuracy(7.3, Fraction(19, 20), ("person", "people"), "people fewer than the best", ""))
@@ -103,6 +116,10 @@ class Accuracy:
     assumed: str
     errors: Callable[[], Errors] | None = field(default=None, repr=False, compare=False)
     most: int | None = None
+    assuming: str = ""
+    among: int | None = None
+    flat: Callable[[], Errors] | None = field(default=None, repr=False, compare=False)
+    caution: str = ""
 
     @cached_property
     def _law(self) -> Errors | None:
@@ -116,26 +133,44 @@ class Accuracy:
     @property
     def judgement(self) -> str | None:
         """The judgement: useful, doubtful or no better than guessing; None if ``errors`` is None."""
-        law = self._law
-        if law is None:
-            return None
-        ratio = law.mean / law.guessing if law.guessing else math.inf if law.mean else 0.0
-        return USEFUL if ratio <= 0.1 else DOUBTFUL if ratio <= 0.5 else GUESSING
+        return self._judged[0]
+
+    @cached_property
+    def _judged(self) -> tuple[str | None, str]:
+        """The judgement, and why the answer is not useful although its typical error is small."""
+        found = None if self._law is None else self._law.judgement
+        if found != USEFUL:
+            return found, self.caution
+        doubt = self.caution
+        if not doubt and self._beyond(self.among):
+            doubt = "" if self._beyond(self.most) else "a bound this large says nothing"
+            return DOUBTFUL, doubt
+        if not doubt and self.flat is not None and self.flat().judgement == GUESSING:
+            doubt = "no better than guessing if the counts are nearly equal"
+        return (DOUBTFUL if doubt else USEFUL), doubt
+
+    def _beyond(self, size: int | None) -> bool:
+        """Whether a bound is proved, but none below this size."""
+        if self.worst is None or size is None:
+            return False
+        return math.ceil(self.worst - 1e-9) >= size
 
     def __str__(self) -> str:
-        judged = "" if self.judgement is None else f"{self.judgement}: "
+        judgement, doubt = self._judged
+        judged = "" if judgement is None else f"{judgement}: "
         worst, missing = self.worst, "no bound is proved"
-        if worst is not None and self.most is not None and math.ceil(worst - 1e-9) >= self.most:
+        if self.most is not None and self._beyond(self.most):
             worst, missing = None, f"no bound below {self.in_units(self.most)} is proved"
-        said = [
-            f"{kind} {self.in_units(error)} off"
-            for kind, error in (("typically", self.typical), ("at worst", worst))
-            if error is not None
-        ]
+        said = []
+        if self.typical is not None:
+            assuming = f" (assuming {self.assuming})" if self.assuming else ""
+            said.append(f"typically {self.in_units(self.typical)} off{assuming}")
+        if worst is not None:
+            said.append(f"at worst {self.in_units(worst)} off")
         words = f"{', '.join(said)}, {self.how_often}" if said else "it depends on the data"
         if not said or worst != self.worst:
             words += f"; {missing}"
-        return f"{judged}{words}"
+        return f"{judged}{words}{f'; {doubt}' if doubt else ''}"
 
     @property
     def how_often(self) -> str:
@@ -186,6 +221,26 @@ def falling_counts(people: int, size: int) -> Counts:
     """Return counts proportional to 1, 1/2, 1/3, ..., because equal counts would make every answer right."""
     shares = 1 / np.arange(1, size + 1)
     found: Counts = np.floor(people * shares / shares.sum()).astype(np.int64)
+    return found
+
+
+_EACH = 10
+"""Nearly equal counts are of at least this many people: on a long list most candidates have nobody."""
+
+
+def nearly_equal_counts(people: int, size: int) -> Counts:
+    """Return counts that differ only as much as chance makes them: by about the square root of their mean.
+
+    They are the quantiles of a normal law at evenly spaced levels, at most 512 different ones. If there are
+    fewer than ten people for each candidate, the others have nobody.
+    """
+    alike = max(1, min(size, people // _EACH))
+    levels = min(alike, MOST_POINTS)
+    normal = NormalDist(people / alike, math.sqrt(people / alike))
+    spread = [normal.inv_cdf(1 - (place + 0.5) / levels) for place in range(levels)]
+    found: Counts = np.zeros(size, dtype=np.int64)
+    places = np.arange(alike) * levels // alike
+    found[:alike] = np.maximum(np.ceil(np.array(spread)[places]), 0)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -208,6 +208,19 @@ class TableRelease(Release):
         words = of_people(number)
         return words.replace(" ", " assigned ") if self.assigned else words
 
+    def _perhaps_nobody(self, people: int) -> bool:
+        return people <= (self.people_within or 0)
+
+    @property
+    def judged_accuracy(self) -> Accuracy | None:
+        """The accuracy; not useful if the released number of people says that perhaps no one counted."""
+        if self.accuracy is None or self.people is None:
+            return self.accuracy
+        released = self.people.values() if isinstance(self.people, Mapping) else [self.people]
+        if not any(map(self._perhaps_nobody, released)):
+            return self.accuracy
+        return replace(self.accuracy, caution="perhaps no one counted")
+
     def _counted(self) -> str:
         """Describe how many people counted, or how many blocks voted; warn if perhaps no one counted."""
         if self.voted is not None:
@@ -219,7 +232,7 @@ class TableRelease(Release):
         for group, people in by_group.items():
             where = "" if group is None else f" in {visible(group)}"
             line = f"{self._people(people)} counted{where}, {_give_or_take(self.people_within)}"
-            if people <= self.people_within:
+            if self._perhaps_nobody(people):
                 line += ": perhaps no one counted, so the answer may be noise; do the values match?"
             lines.append("\n" + line)
         return "".join(lines)

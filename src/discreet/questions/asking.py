@@ -66,6 +66,15 @@ class Asking:
         return max(1, (self.setting.people or USUAL_PEOPLE) // self.rows.number_of_groups)
 
     @property
+    def assuming(self) -> str:
+        """What a typical error assumes about the number of people that nobody stated, in words."""
+        where, groups = self.question.where, self.rows.number_of_groups
+        if self.setting.people:  # how many of them meet a condition is not public
+            return "" if where is None else "that everybody meets the condition"
+        people = f"{USUAL_PEOPLE:,} people" + ("" if where is None else " who meet the condition")
+        return people if groups == 1 else f"{people} in {groups:,} groups"
+
+    @property
     def listed(self) -> Sequence[Any] | None:
         """The owner's list of the column's values, if there is one."""
         return self.setting.listed.get(self.question.column)

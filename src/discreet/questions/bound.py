@@ -126,6 +126,7 @@ class Bound(Grouped, kind="bound"):
                 "how many people more or fewer are within the bound than intended",
                 f"{of_people(f'{asking.people:,}')} spread evenly over the grid",
                 errors,
+                assuming=asking.assuming,
             ),
         )
 

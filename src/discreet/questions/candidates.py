@@ -37,7 +37,8 @@ from discreet.questions.rules import (
 )
 
 WHY_PUBLIC = (
-    "candidates= must be given: a list, a file, an enum or a declared categorical type. Candidates "
+    "candidates= must be given: a list, a file, an enum or a column's declared categories (its "
+    "dtype). Candidates "
     "read from the data would show that somebody has that value; if they must come from the data, "
     "give delta= as well: then only values with enough people are named, and the answer may be that "
     "nothing is safe to say"
@@ -240,7 +241,7 @@ def _listed(given: object, name: str) -> list[Any]:
         raise ParameterError(
             f"{name} must be a list (in a fixed order), not {type(given).__name__}"
         )
-    raise refuse(name, given, "a list, a file, an enum or a declared categorical type")
+    raise refuse(name, given, "a list, a file, an enum or a dtype with declared categories")
 
 
 def _key(label: Any, kind: str, name: str, described: Callable[[], str]) -> Any:

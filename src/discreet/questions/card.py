@@ -148,7 +148,7 @@ class Card:
             bare=release.in_tabs(),
             title=release.title or "selection",
             price=_price(release.guarantee),
-            accuracy=release.accuracy,
+            accuracy=release.judged_accuracy,
             guarantee=release.guarantee,
             meter=release.meter,
             fits=None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -212,4 +213,5 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
             "threshold",
             "groups whose numbers of people rise evenly from none to twice the threshold",
             (lambda: drawn(rising, name_first, error, 1)) if stated else None,
+            among=math.ceil(highest) if stated else None,
         )

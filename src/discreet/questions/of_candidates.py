@@ -20,6 +20,7 @@ from discreet.questions.accuracy import (
     Errors,
     falling_counts,
     few_places,
+    nearly_equal_counts,
     proved_bound,
 )
 from discreet.questions.asking import Asking
@@ -186,6 +187,12 @@ class OfCandidates(Grouped):
             f"{of_people(f'{people:,}')} whose counts fall off as 1, 1/2, 1/3, ...",
             lambda: errors(falling_counts(people, size)),
             most=asking.setting.people,
+            assuming=asking.assuming,
+            among=people,
+            flat=lambda: errors(nearly_equal_counts(people, size)),
+            caution="there is only one candidate, so the answer is known without asking"
+            if size == 1
+            else "",
         )
 
 

@@ -30,6 +30,7 @@ from discreet.questions.rules import (
     Sentences,
     about_condition,
     about_period,
+    about_public,
     about_rows,
     about_texts,
     about_types,
@@ -41,6 +42,8 @@ NO_MATCH = (
     "for a share of epsilon."
 )
 """Help text for commands that also answer on an empty table."""
+_PUBLIC = ("candidates", "groups", "bounds")
+"""The parameters that would reveal values if they were made from the rows."""
 CHOOSE = "choose"
 """The value of ``groups_per_person`` that requests a privately found bound."""
 _MOST_OF_ONE = UNIT**2
@@ -142,12 +145,18 @@ class OfRows(Question):
             times=times,
             group_labels=group_labels,
             rules=about_rows(rows, where=setting.where, epsilon=total, epsilon_each=each)
+            + about_public([name for name in _PUBLIC if self._states(name)])
             + spelled
             + periods
             + about_undeclared(table, (self.column, setting.user, by), setting.read_as)
             + doubts,
             doubts=doubts,
         )
+
+    def _states(self, name: str) -> bool:
+        """Whether the owner or the analyst stated this parameter; it may also be found in the data."""
+        given = getattr(self, name, None)
+        return given is not None and not isinstance(given, FoundLabels)
 
 
 @value

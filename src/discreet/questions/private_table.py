@@ -14,6 +14,7 @@ from discreet._displays import table as html_table
 from discreet._exact.sampling import SecureBits
 from discreet._tables.databases import is_address, without_password
 from discreet.accounting.events import Event, shortened
+from discreet.errors import ParameterError
 from discreet.neighbours import ADD_REMOVE, Neighbours
 from discreet.questions.answer import TableRelease
 from discreet.questions.kinds import ByName
@@ -99,6 +100,7 @@ class PrivateTable(Setting, ByName):
     def _planned(self, question: Question, ledger: Any) -> tuple[Plan, Any]:
         budget = ledger.show(self.dataset) if hasattr(ledger, "show") else None
         accountant = None if budget is None else budget.accountant
+        _require_question(question)
         return plan_of(question, self._setting(accountant)), budget
 
     def rehearse(self, question: Question) -> TableRelease:
@@ -116,6 +118,7 @@ class PrivateTable(Setting, ByName):
             >>> rehearsed.answer, rehearsed.invented
             ('flu', True)
         """
+        _require_question(question)
         setting = self._setting(None)
         rows = question.public_rows(setting, SecureBits())
         if rows is None:
@@ -201,6 +204,19 @@ class PrivateTable(Setting, ByName):
         if isinstance(self.data, str | Path):
             return visible(self.data)
         return f"{type(self.data).__module__.partition('.')[0]} {type(self.data).__name__}"
+
+
+def _require_question(given: object) -> None:
+    if not isinstance(given, Question):
+        kind = (
+            given.__name__
+            if isinstance(given, type)
+            else f"an object of type {type(given).__name__}"
+        )
+        raise ParameterError(
+            f"a question is needed, and this is {kind}: write one such as "
+            'Mode("diagnosis", candidates=["flu", "cold"], epsilon=1)'
+        )
 
 
 def table(

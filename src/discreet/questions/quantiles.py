@@ -248,6 +248,8 @@ class OnGrid(Grouped):
                 f"{of_people(f'{asking.people:,}')} spread evenly over the grid",
                 errors,
                 most=asking.setting.people,
+                assuming=asking.assuming,
+                among=asking.people,
             ),
         )
 

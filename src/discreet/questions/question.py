@@ -267,7 +267,9 @@ class Question(ABC):
 
     def _require(self) -> None:
         """Raise an error if the fields contradict each other; this needs no table."""
-        if (self.epsilon is None) == (self.error_at_most is None):
+        if self.epsilon is not None and self.error_at_most is not None:
+            raise ParameterError("give ⟨epsilon⟩ or ⟨error_at_most⟩, not both")
+        if self.epsilon is None and self.error_at_most is None:
             raise ParameterError(
                 "give ⟨epsilon⟩, or ⟨error_at_most⟩ to use the smallest ε that achieves it"
             )

@@ -62,6 +62,14 @@ def about_rows(
     return said
 
 
+def about_public(names: Sequence[str]) -> Sentences:
+    """State that these parameters are public, because a list made from the rows would reveal values."""
+    if not names:
+        return ()
+    listed = " and the ".join(names)
+    return (f"The {listed} are public, as stated, and were not made from these rows.",)
+
+
 def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
     most, there = rows.groups_per_person, rows.number_of_groups
     left_out = f"Rows whose {rows.by} is not one of the {there} listed are left out."

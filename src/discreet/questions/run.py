@@ -239,5 +239,5 @@ def _stays_spent(guarantee: Guarantee, entry: Any, dataset: str | None) -> str:
         f"{symbols[name]} = {figure(number)}" for name, number in guarantee.figures.items()
     )
     if entry is None:
-        return f"count {figures} as spent yourself, because no ledger does"
+        return f"no ledger is in use: treat {figures} as spent"
     return f"{figures} stays spent: {dataset}, entry {getattr(entry, 'sequence', entry)}"

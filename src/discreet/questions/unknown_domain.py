@@ -287,6 +287,7 @@ def accuracy_of_named(
         f"{of_people(f'{people:,}')} whose counts fall off as 1, 1/2, 1/3, ... over "
         f"{max(question.considered, places):,} values",
         errors,
+        assuming=asking.assuming,
     )
 
 

@@ -26,7 +26,7 @@ from discreet.guarantees import Guarantee
 from discreet.guarantees.claims import CLAIMS
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.registry import mechanism_at
-from discreet.questions.accuracy import DOUBTFUL, USEFUL, Accuracy, exactly, proved_bound
+from discreet.questions.accuracy import Accuracy, exactly, proved_bound
 from discreet.questions.candidates import WHY_PUBLIC
 from discreet.questions.costs import Part, event_of, guarantee_of, mixed
 from discreet.questions.plan import USUAL_PEOPLE, Found, Plan, Reading, Setting, Watch, unwatched
@@ -366,22 +366,6 @@ def _invented(question: Vote, setting: Setting, dealing: Dealer, bits: Bits) -> 
 # ---- in words ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Agreement(Accuracy):
-    """The accuracy of an answer by votes; ``few`` is a warning if blocks are too small to vote well."""
-
-    few: str = ""
-
-    @property
-    def judgement(self) -> str | None:
-        """The judgement: useful, doubtful or no better than guessing; not useful if blocks are too small."""
-        by_law = super().judgement
-        return DOUBTFUL if self.few and by_law == USEFUL else by_law
-
-    def __str__(self) -> str:
-        return super().__str__() + self.few
-
-
 def _agreeing(number: int, size: int) -> Counts:
     """Return each candidate's votes if seven in ten blocks agree and the others are spread evenly."""
     votes: Counts = np.zeros(size, dtype=np.int64)
@@ -397,7 +381,7 @@ def _accuracy(question: Vote, setting: Setting, number: int, chooser: Mechanism)
     like = _agreeing(number, size)
     each = (setting.people or USUAL_PEOPLE) // number
     level = Fraction(question.with_probability)
-    return _Agreement(
+    return Accuracy(
         proved_bound(chooser, chooser._scale_at(Fraction(RANGE_DISTANCE)), size, level),
         level,
         ("vote", "votes"),
@@ -405,7 +389,9 @@ def _accuracy(question: Vote, setting: Setting, number: int, chooser: Mechanism)
         f"seven of ten of {counted(number, 'block')} agree and the others vote evenly",
         lambda: exactly(chooser, Scores(like, range_distance=RANGE_DISTANCE), like.max() - like),
         most=number,
-        few=f"; a block has about {counted(each, 'person', 'people')}, too few to vote well"
+        assuming="" if setting.people else f"{USUAL_PEOPLE:,} people",
+        among=number,
+        caution=f"a block has about {counted(each, 'person', 'people')}, too few to vote well"
         if each < FEWEST_PEOPLE
         else "",
     )
