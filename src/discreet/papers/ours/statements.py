@@ -193,7 +193,7 @@ def _where_it_holds(scope: Scope) -> Finding:
     """The loss of exponential randomized response at a score vector is at most ε if no neighbour changes
     T. For the chain, T never changes exactly when T = {best} and the next score is more than 3Δ behind (for
     monotonic scores: when all of T ties and the next score is more than 2Δ behind). For the naive variant, T
-    never changes exactly when a single best score leads by more than 2Δ (for monotonic scores: Δ)."""
+    never changes exactly when one best score leads by more than 2Δ (monotonic scores: Δ)."""
     readings: dict[str, Reading] = {"naive": naive, "chain": chain, "interval": interval}
     depth = scope.size(full=12, quick=8)
     broken, vectors, good = None, 0, dict.fromkeys(readings, 0)

@@ -295,9 +295,9 @@ def _log_stairs(count: Floats, x: float) -> Floats:
 def top_set_is_safe(scores: Scores) -> bool:
     """Return whether all neighbours of these scores have the same top set T. **Not private**.
 
-    For the chain reading, T is the same exactly if a single best candidate leads by more than 3Δ (2Δ if the
-    scores are monotonic). The loss between these scores and a neighbour is then at most ε (Proposition 2 of
-    the proof page); other scores may have a larger loss.
+    For the chain reading, T is the same if a single best candidate leads by more than 3Δ (2Δ if the scores are
+    monotonic; then it is the same for certain ties too, which this function does not look at). The loss
+    between these scores and a neighbour is then at most ε (Proposition 2 of the proof page).
 
     Example:
         >>> top_set_is_safe(Scores([9, 5, 5], sensitivity=1)), top_set_is_safe(Scores([9, 6], sensitivity=1))
