@@ -295,8 +295,8 @@ def _log_stairs(count: Floats, x: float) -> Floats:
 def top_set_is_safe(scores: Scores) -> bool:
     """Return whether all neighbours of these scores have the same top set T. **Not private**.
 
-    For the chain reading, T is the same if a single best candidate leads by more than 3Δ (2Δ if the scores are
-    monotonic; then it is the same for certain ties too, which this function does not look at). The loss
+    For the chain reading, T is the same if a single best candidate leads by more than 3Δ (2Δ if the scores
+    are monotonic; then it is the same for certain ties too, which this function does not look at). The loss
     between these scores and a neighbour is then at most ε (Proposition 2 of the proof page).
 
     Example:
