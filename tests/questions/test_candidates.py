@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -191,9 +192,10 @@ def test_periods_on_a_column_without_a_type_are_refused(words: str, tmp_path: Pa
         assert len(ledger.history("d")) == 1
     typed = objects.astype({"day": "datetime64[us]"})
     assert mode(typed, "day", candidates=listed, user="who", epsilon=50).answer
-    said = mode(
-        objects.astype({"day": "string"}), "day", candidates=listed, user="who", epsilon=1
-    ).rules
+    texts = objects.astype({"day": "string"})
+    months = words == "2024-01:2024-03"  # which its user may take to contain dates that are texts
+    with pytest.warns(NeverMatchesWarning, match="convert it first") if months else nullcontext():
+        said = mode(texts, "day", candidates=listed, user="who", epsilon=1).rules
     assert "means that text, not the dates in the" in " ".join(said)
 
 

@@ -114,6 +114,7 @@ def about_types(
     mixed: Sentences = ()
     if public.may_name_periods:
         mixed = _about_mixed_periods(table, column, public.keys, name=name)
+        mixed += _about_months(table, column, public.keys)
     cannot, why = table.cannot_hold(column, public.keys) if public.period is None else [], ""
     if not cannot and listed is not None:
         known = set(map(str, listed))
@@ -160,18 +161,28 @@ def _about_numbers(column: str, public: Candidates) -> Sentences:
 
 
 def _about_named_periods(table: Table, column: str, words: Sequence[Any]) -> Sentences:
-    """Explain what the name of a period, such as a month, means in a column of texts."""
+    """Explain what the name of a period, such as a week, means in a column of texts."""
     period = table.period_named(column, words)
     if period is not None and table.is_text:
         return (
             f"Texts of {column} that spell a date count for the {period} in which it lies; other texts count "
             "as they are.",
         )
-    if period in (None, "year"):
+    if period in (None, "year", "month"):
         return ()
     return (
         f"The column {column} is {table.described(column)}: {words[0]} means that text, not the dates in the "
         f"{period}.",
+    )
+
+
+def _about_months(table: Table, column: str, words: Sequence[Any]) -> Sentences:
+    """Warn that a month such as 2024-01 does not contain the dates of a column that is declared as text."""
+    if table.is_text or table.period_named(column, words) != "month":
+        return ()
+    return (
+        f"The column {column} is {table.described(column)}: {words[0]} means that text, not the dates in the "
+        "month. If the column holds dates, convert it first, for example with pandas.to_datetime.",
     )
 
 
