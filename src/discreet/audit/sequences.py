@@ -52,7 +52,7 @@ class StreamSubject(Protocol):
 
     @property
     def sensitivity(self) -> Fraction:
-        """Δ, the most that one person changes any value."""
+        """Δ, the most by which one person can change any value."""
 
     @property
     def middle(self) -> Fraction:
@@ -68,7 +68,7 @@ class StreamSubject(Protocol):
     def sequence_ball(
         self, values: Any, answers: Sequence[Any], times: Sequence[int] | None = None, *, bits: int
     ) -> Any:
-        """Return an interval that contains the answers' probability; zero only if they are impossible."""
+        """Return an interval that contains the answers' probability; only impossible answers get 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ class StreamWitness(Witness):
 
 
 class _Find(NamedTuple):
-    """A pair of neighbours and a list of answers; ``moves`` lead to the neighbour, in units of Δ."""
+    """A stream and a list of answers; adding Δ times ``moves`` to the values gives the neighbour."""
 
     values: tuple[float, ...]
     moves: tuple[int, ...]
@@ -282,7 +282,7 @@ class Streams(Kind):
         return Batch(np.array(losses), finds.__getitem__, pairs)
 
     def around(self, pair: _Find, step: float) -> Iterator[Batch]:
-        """Yield pairs with values moved by a step, in all combinations; if there are many, one at a time."""
+        """Yield pairs with values moved by a step: up to three in all combinations, more one at a time."""
         values = np.array(pair.values)
         ways = np.concatenate([np.eye(len(values)), -np.eye(len(values))])
         if len(values) <= 3:

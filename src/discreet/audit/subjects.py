@@ -128,7 +128,7 @@ class Subject:
         return known
 
     def in_scores(self, values: Sequence[float] | Floats) -> Floats:
-        """Convert the search's values to scores, in units of each candidate's sensitivity if these differ."""
+        """Convert the search's values to scores; with different sensitivities, multiply each by its own."""
         row = np.asarray(values, dtype=np.float64)
         return row if self._units is None else row * self._units
 
@@ -276,7 +276,7 @@ class Subject:
         return told
 
     def balls(self, given: Any, size: int) -> tuple[list[Any], str]:
-        """Return an interval for the probability of each answer, by column, and the reason to trust them."""
+        """Return intervals for the probabilities of the answers, by column, and the reason to trust them."""
         from flint import arb
 
         own = getattr(self.audited, "ball_probabilities", None)
