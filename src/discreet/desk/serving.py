@@ -192,7 +192,7 @@ def _budget_problems(owner: OwnerFile, ledger: Ledger, dataset: str) -> list[str
 
 
 def allot_parts(owner: OwnerFile) -> list[str]:
-    """Set aside the analysts' parts of budgets that are not yet in the ledger; return their names."""
+    """Set aside each analyst's part of a budget unless the ledger has it; return the new parts' names."""
     made = []
     with Ledger.open(owner.ledger.place, create=False) as ledger:
         for part, epsilon in owner.parts().items():
@@ -275,6 +275,6 @@ def _tls(files: TlsFiles) -> ssl.SSLContext:
 
 
 def _places(listening: Listening) -> Places:
-    """Return the limits on connections; behind a proxy, all share one address, so only the total counts."""
+    """Return the limits on connections: in total, and per address unless a proxy hides the addresses."""
     per_address = STRANGERS if listening.behind_proxy else PER_ADDRESS
     return Places(strangers=STRANGERS, per_address=per_address)

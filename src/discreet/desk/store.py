@@ -288,7 +288,7 @@ class DeskStore:
         return self._questions("analyst = ?", analyst, most=most)
 
     def unfinished(self) -> list[AskedQuestion]:
-        """Return the questions that have no outcome; when a desk starts, a crash left them open."""
+        """Return the questions without an outcome; any found when a desk starts were left open by a crash."""
         return self._questions("state IN (?, ?)", ADMITTED, PAID)
 
     def _questions(self, condition: str, *values: Any, most: int = -1) -> list[AskedQuestion]:
