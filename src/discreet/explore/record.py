@@ -246,7 +246,7 @@ def _choices(choices: Choices) -> dict[str, Any]:
 
 
 def _budget(choices: Choices, row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the cap for the planned releases, by option of ``discreet budget create``."""
+    """Return the options of ``discreet budget create`` that set a cap for the planned releases."""
     pure, approx = row["total_pure"], row["total_approx"]
     if pure == "inf":  # every release has a δ, so both ε and δ add up
         return {

@@ -1,4 +1,4 @@
-"""The formulas that convert privacy costs, rounded up in ball arithmetic, and the type of a proof.
+"""The formulas that convert privacy costs, rounded up in ball arithmetic, and ``Proof``.
 
 Users need only :mod:`discreet.guarantees`, which calls these functions.
 """
