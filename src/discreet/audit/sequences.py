@@ -251,7 +251,7 @@ class Streams(Kind):
             yield answers
 
     def _long_lists(self) -> Iterator[tuple[tuple[Answer, ...], tuple[int, ...]]]:
-        """Yield long lists as answers with counts: one or many "below", then as many "above" as allowed."""
+        """Yield long lists as answers and how often each repeats: "below", then all "above" allowed."""
         most = self.subject.crossings
         for many in self._blocks:
             ends = many if most is None else min(most, many)
@@ -346,7 +346,7 @@ def _said(answer: Answer) -> str:
 
 
 def _least_nearby(logs: Floats, moves: Sequence[int]) -> tuple[Floats, Any]:
-    """Return, for each lattice point, the smallest value at a neighbour, and the moves to that neighbour."""
+    """Return, for each lattice point, the smallest value among its neighbours, and the moves there."""
     least = logs
     taken = np.zeros((logs.ndim, *logs.shape), dtype=np.int64)
     for axis in range(logs.ndim):

@@ -217,7 +217,7 @@ class Desk:
     # ---- asking ----------------------------------------------------------------------------------
 
     async def ask(self, analyst: str, request: Request, *, key: str | None = None) -> AskedQuestion:
-        """Admit a question, pay for it, and answer when its slot ends; a repeated key gets the stored reply."""
+        """Admit a question, pay for it, and answer when its slot ends; a used key gets the stored answer."""
         with self._counting_refusals(analyst, request):
             table, question = permitted(self.owner, analyst, request)
         if key is not None:

@@ -53,7 +53,7 @@ def problems(owner: OwnerFile) -> list[str]:
 
 
 def short_slots(owner: OwnerFile) -> list[str]:
-    """Measure the time before a row is read; return a warning for each slot shorter than twice that time.
+    """Measure how long questions take before they read a row; return a warning for slots under twice that.
 
     A dry run that crashes, or is stopped because it does not end, gives a warning too. Nothing
     is spent and no row of a table is read: statements run on no rows and on a few invented rows.

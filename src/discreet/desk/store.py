@@ -232,7 +232,7 @@ class DeskStore:
     # ---- questions -------------------------------------------------------------------------------
 
     def admit(self, analyst: str, key: str | None, digest: str, asked: dict[str, Any]) -> str:
-        """Record that a question is about to be paid for; return its new name."""
+        """Record that a question is about to be paid for; return the name that it gets in the store."""
         name = f"{SecureBits().integer(96):024x}"
         with self._changing() as connection:
             if key is not None:  # a refused question cost nothing, so its key is free again

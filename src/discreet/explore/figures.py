@@ -186,7 +186,7 @@ def _curve_rows(
 
 
 def _balance(choices: Choices, result: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return the first chart's rows: the chosen mechanism's misses and risk against ε, and both limits."""
+    """Return the first chart's rows: the chosen mechanism's misses and risk against ε, with their limits."""
     named, risk = sentences.series(choices.choice), result["risk"]
     rows = [
         {"series": sentences.MISSES, "epsilon": row["epsilon"], "chance": row["beyond"]}

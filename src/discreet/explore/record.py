@@ -57,7 +57,7 @@ def record_of(
     with_scores: bool,
     date: str = "",
 ) -> dict[str, Any]:
-    """Return the record of one decision; its hash covers the rest of the record."""
+    """Return the record of one decision; its hash covers all other fields."""
     found = figures(choices, study, seconds=(30.0, 30.0))
     rows = {row["mechanism"]: row for row in found["now"]}
     chosen = rows[choices.choice]

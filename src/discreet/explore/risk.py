@@ -17,7 +17,7 @@ _MOST_CANDIDATES = 250
 
 
 def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
-    """Return how sure an attacker can become: the guarantee's bound, and Bayes' rule for one neighbour."""
+    """Return how sure an attacker can become: by the guarantee, and by Bayes' rule for one neighbour."""
     worlds, steps = choices.worlds, choices.steps
     chosen = float(choices.epsilon)
     counts = {"one release": 1}

@@ -188,7 +188,7 @@ class SeenScores:
 
 
 def seen_by(name: str, setting: Terms) -> Terms | None:
-    """Return the setting, for a cache key, if the mechanism depends on more than the gaps; else None."""
+    """Return the setting as part of a cache key if the mechanism depends on more than gaps; else None."""
     return setting if _law(name) is None else None
 
 
