@@ -1,4 +1,4 @@
-"""An invented clinic: realistic but fictitious patients, visits and staff; a seed always gives the same data.
+"""An invented clinic: realistic but fictitious patients, visits and staff; the same seed gives the same data.
 
 Each patient has an age and a home clinic. Older patients come more often, and a few patients come very often.
 Infections follow the season, and some fields are missing or mistyped, as in real data. The documentation's

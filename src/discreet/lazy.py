@@ -163,9 +163,9 @@ class LazyPermuteAndFlip:
     def expected_evaluations(self, scores: Scores) -> float:
         """Return the mean number of calls of the score function on these scores. **Not private**.
 
-        Candidate r is evaluated if no coin before it, the stand-in's included, came up heads. This has
-        the probability that r is chosen, divided by the probability that r's coin comes up heads. The result
-        is the sum of these quotients.
+        Candidate r is evaluated if no coin before it, the stand-in's included, came up heads. The
+        probability of this is the probability that r is chosen, divided by the probability that r's coin
+        comes up heads. The result is the sum of these quotients.
 
         Example:
             >>> lazy = LazyPermuteAndFlip(epsilon=1, bound=0, sensitivity=1, monotonic=True)

@@ -64,7 +64,7 @@ def _rate(text: str) -> float:
 
 
 def _file(text: str) -> Path:
-    """Return the path of the report; check it before any test runs, because it is written at the end."""
+    """Return the path of the report; refuse a folder, or a file in a missing folder, before any test runs."""
     path = Path(text).absolute()
     if path.is_dir() or not path.parent.is_dir():
         raise pytest.UsageError(f"--audit-report {text}: give a file in an existing folder")

@@ -84,7 +84,7 @@ class Sampler:
         return _sum(one, nothing), _sum(two, nothing)
 
     def answers(self, size: int) -> tuple[Any, ...]:
-        """Return the answer for each entry of a tally; empty if all answers are positions."""
+        """Return the answer that each entry of a tally counts; empty if all answers are positions."""
         known = tuple(self._answers.get(size, ()))
         return (*range(size), *known) if known else ()
 
@@ -142,7 +142,7 @@ def _counted(
 
 
 def _coarse(answer: Any, grain: float) -> Any:
-    """Round floats in an answer down to the grain, and make all NaNs equal."""
+    """Round floats in an answer down to multiples of ``grain``, and make all NaNs equal."""
     if isinstance(answer, tuple):
         return tuple(_coarse(part, grain) for part in answer)
     if not isinstance(answer, float):

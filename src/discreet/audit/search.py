@@ -35,14 +35,14 @@ def silent(_stage: str, _share: float) -> None:
 
 
 def checked_effort(effort: object) -> str:
-    """Check and return the effort."""
+    """Return the effort; raise an error if it is not one of ``EFFORTS``."""
     if effort not in EFFORTS:
         raise refuse("effort", effort, " or ".join(f'"{each}"' for each in EFFORTS))
     return str(effort)
 
 
 class Batch(NamedTuple):
-    """Pairs of neighbours with their losses in floats."""
+    """Pairs of neighbours with their losses, computed in floats."""
 
     losses: Floats
     pair: Callable[[int], Any]
@@ -88,7 +88,7 @@ class Certain(Kind, Protocol):
 
 
 class Found(NamedTuple):
-    """A pair of neighbours and its loss in floats."""
+    """A pair of neighbours and its loss, computed in floats."""
 
     value: float
     pair: Any
@@ -148,7 +148,7 @@ class Search:
 
 
 def _worst(kind: Kind, batches: Iterable[Batch]) -> tuple[list[Found], int, float]:
-    """Return the pairs with the largest losses, the number compared, and the largest score among them."""
+    """Return the pairs with the largest losses, the number of pairs compared, and the largest score tried."""
     kept, compared, magnitude = list[Found](), 0, 0.0
     for batch in batches:
         compared, magnitude = compared + batch.compared, max(magnitude, batch.magnitude)
@@ -166,7 +166,7 @@ def _ranked(found: Iterable[Found]) -> list[Found]:
 
 
 def _different(kind: Kind, found: list[Found]) -> list[Found]:
-    """Return the pairs without duplicates: first the worst of each size, then the rest, both worst first."""
+    """Return the pairs without duplicates, worst first: the worst pair of each size, then all others."""
     ranked = list({one.pair: one for one in _ranked(found)}.values())
     first = {kind.size(one.pair): one for one in reversed(ranked)}
     leaders = _ranked(first.values())

@@ -52,7 +52,7 @@ class StreamSubject(Protocol):
 
     @property
     def sensitivity(self) -> Fraction:
-        """Δ, the most that one person changes any value."""
+        """Δ, the most by which one person can change any value."""
 
     @property
     def middle(self) -> Fraction:
@@ -68,7 +68,7 @@ class StreamSubject(Protocol):
     def sequence_ball(
         self, values: Any, answers: Sequence[Any], times: Sequence[int] | None = None, *, bits: int
     ) -> Any:
-        """Return an interval that contains the answers' probability; zero only if they are impossible."""
+        """Return an interval that contains the answers' probability; only impossible answers get 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ class StreamWitness(Witness):
 
 
 class _Find(NamedTuple):
-    """A pair of neighbours and a list of answers; ``moves`` lead to the neighbour, in units of Δ."""
+    """A stream and a list of answers; adding Δ times ``moves`` to the values gives the neighbour."""
 
     values: tuple[float, ...]
     moves: tuple[int, ...]
@@ -251,7 +251,7 @@ class Streams(Kind):
             yield answers
 
     def _long_lists(self) -> Iterator[tuple[tuple[Answer, ...], tuple[int, ...]]]:
-        """Yield long lists as answers with counts: one or many "below", then as many "above" as allowed."""
+        """Yield long lists as answers and how often each repeats: "below", then all "above" allowed."""
         most = self.subject.crossings
         for many in self._blocks:
             ends = many if most is None else min(most, many)
@@ -282,7 +282,7 @@ class Streams(Kind):
         return Batch(np.array(losses), finds.__getitem__, pairs)
 
     def around(self, pair: _Find, step: float) -> Iterator[Batch]:
-        """Yield pairs with values moved by a step, in all combinations; if there are many, one at a time."""
+        """Yield pairs with values moved by a step: up to three in all combinations, more one at a time."""
         values = np.array(pair.values)
         ways = np.concatenate([np.eye(len(values)), -np.eye(len(values))])
         if len(values) <= 3:
@@ -346,7 +346,7 @@ def _said(answer: Answer) -> str:
 
 
 def _least_nearby(logs: Floats, moves: Sequence[int]) -> tuple[Floats, Any]:
-    """Return, for each lattice point, the smallest value at a neighbour, and the moves to that neighbour."""
+    """Return, for each lattice point, the smallest value among its neighbours, and the moves there."""
     least = logs
     taken = np.zeros((logs.ndim, *logs.shape), dtype=np.int64)
     for axis in range(logs.ndim):

@@ -136,7 +136,7 @@ _HUGE = (1e4, 2.0**31, 2.0**53, 1e16, 1e39, 1e100, 8e307, 1.7e308)
 
 
 def offsets(noise_scale: float, delta: float) -> list[float]:
-    """Return ascending offsets to add to all scores: where powers of e overflow, and powers of two."""
+    """Return the offsets to add to all scores, ascending: near the overflow of e^x, and powers of two."""
     far = {round(part * noise_scale / delta) * delta for part in _OVERFLOWS}
     far |= {delta * 2.0**power for power in _POWERS} | {700 * delta, 1000 * delta}
     return [-value for value in sorted(far, reverse=True)] + [0.0, *sorted(far)]
@@ -148,7 +148,7 @@ def far_bases(size: int, grid: ScoreGrid) -> list[Floats]:
 
 
 def far_rows(size: int, grid: ScoreGrid, noise_scale: float) -> Floats:
-    """Return the base vectors shifted by each offset, nearest first, and vectors with enormous scores."""
+    """Return the base vectors shifted by each offset (smallest first), and vectors with enormous scores."""
     far = sorted(offsets(noise_scale, grid.delta), key=abs)
     moved = [base + offset for offset in far for base in far_bases(size, grid)]
     return np.concatenate([moved, _lopsided(size, grid.delta)])

@@ -128,7 +128,7 @@ class Subject:
         return known
 
     def in_scores(self, values: Sequence[float] | Floats) -> Floats:
-        """Convert the search's values to scores, in units of each candidate's sensitivity if these differ."""
+        """Convert the search's values to scores; with different sensitivities, multiply each by its own."""
         row = np.asarray(values, dtype=np.float64)
         return row if self._units is None else row * self._units
 
@@ -151,7 +151,7 @@ class Subject:
         return result
 
     def log_blocks(self, rows: Floats, counts: Sequence[int], *, monotonic: bool) -> Floats:
-        """Return log-probabilities for crowds: of each level as a whole, and of all other answers.
+        """Return log-probabilities for crowds: one for each level as a whole, and one for each other answer.
 
         If members of a level have different probabilities, because the subject is not symmetric, every member
         is listed.
@@ -276,7 +276,7 @@ class Subject:
         return told
 
     def balls(self, given: Any, size: int) -> tuple[list[Any], str]:
-        """Return an interval for the probability of each answer, by column, and the reason to trust them."""
+        """Return intervals for the probabilities of the answers, by column, and the reason to trust them."""
         from flint import arb
 
         own = getattr(self.audited, "ball_probabilities", None)
@@ -358,7 +358,7 @@ def _float(part: Any) -> float:
 
 
 def _checked_law(told: Any, size: int) -> Any:
-    """Check the probabilities that a subject returned; return them, ``NAN``, or a ``ParameterError``."""
+    """Return the probabilities if they are valid; otherwise return ``NAN`` or a ``ParameterError``."""
     usual = isinstance(told, np.ndarray) and told.shape == (size,) and told.dtype == np.float64
     if usual and abs(float(told.sum()) - 1) <= 1e-6 and told.min() >= 0:
         return told  # probabilities that are not finite do not sum to one

@@ -186,7 +186,7 @@ def _failure(summary: str, told: list[str], lines: list[str]) -> str:
 
 
 def _imported(subject: Any, words: str) -> tuple[str, str]:
-    """Return the subject's name and the line that defines it, for the script that reproduces a failure."""
+    """Return the subject's name and a line of code that imports or assigns it, to reproduce a failure."""
     name, module = getattr(subject, "__qualname__", ""), getattr(subject, "__module__", "")
     if isinstance(subject, Mechanism):
         return "subject", f"subject = {subject!r}"

@@ -50,7 +50,7 @@ def _module(name: str) -> ModuleType | None:
 
 
 def _methods(place: str, read: Read, *methods: str) -> Watching | None:
-    """Watch these methods in every class that a module has; return None if it cannot be imported."""
+    """Watch these methods in every class of a module; return None if the module cannot be imported."""
     module = _module(place)
     if module is None:
         return None

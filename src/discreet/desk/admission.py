@@ -145,7 +145,7 @@ class Desk:
         return None
 
     def _datasets(self, question: AskedQuestion) -> set[str]:
-        """Return the data sets whose budgets may have paid; all, if the owner removed the table."""
+        """Return the data sets whose budgets may have paid for a question; all if its table was removed."""
         table = self.owner.table.get(question.asked["table"])
         tables = self.owner.table.values() if table is None else [table]
         return {each.dataset for each in tables}
@@ -191,7 +191,7 @@ class Desk:
     # ---- limits ----------------------------------------------------------------------------------
 
     def require_calm(self, who: str, *, requests: int = 1) -> None:
-        """Refuse a request beyond the owner's limit per minute; it counts ``requests`` times."""
+        """Refuse a sender who has reached the owner's limit per minute; else count ``requests`` requests."""
         now = time.monotonic()
         if len(self._requests) > _STRANGERS:  # forget addresses without recent requests
             recent = {name: times for name, times in self._requests.items() if times[-1] > now - 60}
@@ -217,7 +217,7 @@ class Desk:
     # ---- asking ----------------------------------------------------------------------------------
 
     async def ask(self, analyst: str, request: Request, *, key: str | None = None) -> AskedQuestion:
-        """Admit a question, pay for it, and answer when its slot ends; a known key gets the stored answer."""
+        """Admit a question, pay for it, and answer when its slot ends; a used key gets the stored answer."""
         with self._counting_refusals(analyst, request):
             table, question = permitted(self.owner, analyst, request)
         if key is not None:
@@ -349,8 +349,8 @@ class Desk:
     def _failed(self, name: str, part: str, paid: int | None, reason: str | None) -> DeskError:
         """Return the error for a question without an answer, and record its outcome.
 
-        The error never gives the reason. Its text is the same for all questions known to be paid, apart from
-        their numbers. If the ledger does not respond, the outcome stays open.
+        The error never gives the reason. Its text is the same for all questions known to be paid, except for
+        the question's number. If the ledger does not respond, the outcome stays open.
         """
         try:
             if paid is None:  # its worker ended before it reported a payment
@@ -375,14 +375,14 @@ class Desk:
     async def look(self, read: Callable[[], T], *, analyst: str) -> T:
         """Run a lookup in a thread, at most one at a time for each analyst.
 
-        A plan can take a second. Even if one analyst asks for many, threads stay free for the others.
+        A plan can take a second. Even if one analyst asks for many, threads stay free for other analysts.
         """
         async with self._looking[analyst]:
             return await asyncio.to_thread(read)
 
 
 def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
-    """Return dry jobs for each table, one per kind of question; they only skip paying and reading rows."""
+    """Return the dry runs for each table, one per kind of question; they neither pay nor read any row."""
     return {
         name: [
             Job(
@@ -403,7 +403,8 @@ def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
 async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], float]:
     """Measure the seconds that each kind of question takes on each table, apart from paying and reading.
 
-    The figure is infinite for a dry run that crashes or does not end; the table's next kinds are not tried.
+    The figure is infinite for a dry run that crashes or does not end; the table's other kinds are then
+    skipped.
     """
     found = {}
     for name, jobs in dry_jobs(owner).items():
@@ -434,7 +435,7 @@ async def _dry_run(worker: Worker, job: Job, *, most: float, is_first: bool) -> 
 
 
 def longest_dry_run(owner: OwnerFile, table: str, kind: str) -> float:
-    """Return the seconds after which a dry run is stopped: a minute, or its slot if that is longer."""
+    """Return the seconds after which a dry run is stopped: a minute, or the question's slot if longer."""
     return max(_LONGEST_DRY_RUN, owner.table[table].seconds(kind))
 
 

@@ -1,8 +1,8 @@
 """The desk over HTTP: authentication, requests, and the page.
 
 A program sends its token in a header; a browser sends it in a cookie that no script can read. Every request
-must name a host on the owner's list; a request with a cookie that asks or changes anything must come from the
-desk's own page. Replies contain public facts, released answers, or one of a few fixed texts.
+must name a host on the owner's list; a request that uses a cookie and asks or changes anything must come from
+the desk's own page. Replies contain public facts, released answers, or one of a few fixed texts.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class DeskApplication:
     # ---- authentication --------------------------------------------------------------------------
 
     async def _analyst(self, request: Request) -> str:
-        """Return the analyst who sent a request; except for GET, cookies count only from the page itself."""
+        """Return the analyst who sent a request; except for GET, take a cookie only from the desk's page."""
         given = request.headers.get("authorization", "")
         scheme, _, token = given.partition(" ")
         if given and scheme.lower() != "bearer":
@@ -137,7 +137,7 @@ class DeskApplication:
         )
 
     async def _holder(self, token: str) -> str | None:
-        """Return the analyst whose token this is (the desk's or the provider's); None if it is invalid."""
+        """Return the holder of a token issued by the desk or the provider; None if it is not valid."""
         if self.provider is not None and token.startswith(SESSION):
             # The owner's file may have given the name to somebody else since.
             analyst, person = self.desk.store.session(token)
@@ -296,12 +296,12 @@ class DeskApplication:
         )
 
     async def health(self, request: Request) -> Response:
-        """Reply whether a question could be asked now: whether the ledger and the store respond."""
+        """Report whether a question could be asked now: whether the ledger and the store respond."""
         self._require_calm_stranger(request)
         return await readiness(self.desk)
 
     async def ways_in(self, _request: Request) -> Response:
-        """Reply with the ways to sign in: with a token, or also with single sign-on."""
+        """Reply with the ways to sign in: by token only, or also by single sign-on."""
         return JSONResponse({"sign_on": self.provider is not None})
 
     async def interface(self, _request: Request) -> Response:

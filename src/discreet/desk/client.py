@@ -245,7 +245,7 @@ class RemoteTable(_Methods):
 
     @property
     def left(self) -> str:
-        """What is left of your part of the budget, such as ``"ε = 2"``."""
+        """The amount left in your part of the budget, such as ``"ε = 2"``."""
         return str(self._facts()["left"])
 
     def _facts(self) -> dict[str, Any]:

@@ -175,7 +175,7 @@ class Watched:
 
 
 async def readiness(desk: Desk) -> Response:
-    """Reply whether the ledger and the store respond: with HTTP status 200 if both do, else 503."""
+    """Report whether the ledger and the store respond, with HTTP status 200 if both do, else 503."""
 
     def look() -> None:
         desk.store.failures(OWNER)

@@ -95,7 +95,7 @@ class Column(_Section):
 
 
 class _Registered(_Section):
-    """A function in one of the owner's files, and the public list of candidates."""
+    """A function in one of the owner's files, and its public list of candidates."""
 
     file: str
     function: str

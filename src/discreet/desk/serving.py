@@ -53,7 +53,7 @@ def problems(owner: OwnerFile) -> list[str]:
 
 
 def short_slots(owner: OwnerFile) -> list[str]:
-    """Measure the time before a row is read; return a warning for each slot shorter than twice that time.
+    """Measure how long questions take before they read a row; return a warning for slots under twice that.
 
     A dry run that crashes, or is stopped because it does not end, gives a warning too. Nothing
     is spent and no row of a table is read: statements run on no rows and on a few invented rows.
@@ -192,7 +192,7 @@ def _budget_problems(owner: OwnerFile, ledger: Ledger, dataset: str) -> list[str
 
 
 def allot_parts(owner: OwnerFile) -> list[str]:
-    """Set aside the analysts' parts of budgets that are not yet in the ledger; return their names."""
+    """Set aside each analyst's part of a budget unless the ledger has it; return the new parts' names."""
     made = []
     with Ledger.open(owner.ledger.place, create=False) as ledger:
         for part, epsilon in owner.parts().items():
@@ -275,6 +275,6 @@ def _tls(files: TlsFiles) -> ssl.SSLContext:
 
 
 def _places(listening: Listening) -> Places:
-    """Return the limits on connections; behind a proxy, all share one address, so only the total counts."""
+    """Return the limits on connections: in total, and per address unless a proxy hides the addresses."""
     per_address = STRANGERS if listening.behind_proxy else PER_ADDRESS
     return Places(strangers=STRANGERS, per_address=per_address)

@@ -250,7 +250,7 @@ def examples(table: SharedTable) -> Iterator[Question]:
 
 
 def _typed(takes: str, text: str) -> Any:
-    """Return the value that a form sends for the text of a field."""
+    """Return the value that a form sends if this text is typed into a field."""
     if takes == "COUNT":
         return int(text)
     return text.split(", ") if takes == "NUMBERS" else text

@@ -232,7 +232,7 @@ class DeskStore:
     # ---- questions -------------------------------------------------------------------------------
 
     def admit(self, analyst: str, key: str | None, digest: str, asked: dict[str, Any]) -> str:
-        """Record that a question is about to be paid for; return its new name."""
+        """Record that a question is about to be paid for; return the name that it gets in the store."""
         name = f"{SecureBits().integer(96):024x}"
         with self._changing() as connection:
             if key is not None:  # a refused question cost nothing, so its key is free again
@@ -288,7 +288,7 @@ class DeskStore:
         return self._questions("analyst = ?", analyst, most=most)
 
     def unfinished(self) -> list[AskedQuestion]:
-        """Return the questions that have no outcome; when a desk starts, a crash left them open."""
+        """Return the questions without an outcome; any found when a desk starts were left open by a crash."""
         return self._questions("state IN (?, ?)", ADMITTED, PAID)
 
     def _questions(self, condition: str, *values: Any, most: int = -1) -> list[AskedQuestion]:

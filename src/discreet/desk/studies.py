@@ -116,7 +116,7 @@ class StudyPlanner:
 
 
 def _until(stop: threading.Event) -> Callable[[], None]:
-    """Return a function to call before each question; it ends a plan that is unwanted or takes too long."""
+    """Return a function to call before each question; it raises if the plan was stopped or takes too long."""
     until = time.monotonic() + SECONDS
 
     def go_on() -> None:

@@ -1,9 +1,9 @@
 """The processes that read the data, each for one question at a time; one that misses its slot is killed.
 
 A worker pays through the ledger before it reads, and reports the payment at once; then it reads, chooses, and
-hands over the release. The data stays in the worker: it only ever sends an entry's number, a release, or the
-reason why it failed. The reason is for the owner; the analyst sees it only if it is about the question, not
-about the owner's files, addresses or columns.
+hands over the release. The data stays in the worker, which only ever sends an entry's number, a release, or
+the reason why it failed. The reason is for the owner; the analyst sees it only if it is about the question,
+not about the owner's files, addresses or columns.
 """
 
 from __future__ import annotations
@@ -274,7 +274,7 @@ class Worker:
         theirs.close()
 
     async def ready(self, *, until: float | None = None) -> None:
-        """Wait until the worker has loaded what it needs; at ``until`` this ends in a TimeoutError."""
+        """Wait until the worker has loaded what it needs; raise a TimeoutError if it has not by ``until``."""
         await self._next(until)
 
     async def run(self, job: Job, *, until: float | None, paid: Callable[[int], None]) -> Outcome:

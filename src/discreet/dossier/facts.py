@@ -167,12 +167,12 @@ class Known:
 
     @property
     def where(self) -> str:
-        """The ledger's history, as the source of a fact."""
+        """The ledger and its range of entries, to cite as the source of a fact."""
         return f"ledger, entries 1 to {self.budget.head.sequence}"
 
     @property
     def users(self) -> list[str]:
-        """For each table, how its people are told apart, in words."""
+        """One phrase for each table, which says how its people are told apart."""
         tables: dict[str, Mapping[str, Any]] = {}
         if self.plan is not None:
             tables |= dict(self.plan.study.tables)
@@ -209,7 +209,7 @@ class Known:
 
     @property
     def cap(self) -> str:
-        """The cap in figures."""
+        """The cap as text, such as ``ε = 3``."""
         symbols = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
         figures = {name: value for name, value in self.budget.cap.items() if name != "measure"}
         return ", ".join(f"{symbols.get(name, name)} = {value}" for name, value in figures.items())
@@ -244,7 +244,7 @@ class Known:
 
     @property
     def access(self) -> Fact:
-        """How many analysts have their own parts of the budget, and why they may share answers."""
+        """The number of analysts with their own part of the budget, and why they may share answers."""
         number = len(self.parts)
         if not number:
             return Fact("No part of the budget was set aside for an analyst.", self.where)

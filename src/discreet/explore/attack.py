@@ -55,7 +55,7 @@ def game(given: object) -> dict[str, Any]:
 
 
 def luck(rounds: int, chance: float) -> tuple[int, int]:
-    """Return the range that contains 95 % of final scores, if each guess is right with this probability.
+    """Return the 95 % range of the number of right guesses, if each is right with probability ``chance``.
 
     Example:
         >>> luck(20, 0.5), luck(20, 1.0)

@@ -53,7 +53,7 @@ def bars_of(study: SeenScores, labels: tuple[str, ...]) -> list[Bar]:
 
 
 def summed(bars: list[Bar], mass: Floats) -> list[float]:
-    """Return the probability of each row."""
+    """Return the total probability of the candidates in each row of a chart."""
     return [float(mass[bar.start : bar.stop].sum()) for bar in bars]
 
 

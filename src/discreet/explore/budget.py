@@ -1,4 +1,4 @@
-"""The total cost of many releases, and how many it takes for the exponential mechanism to be cheaper."""
+"""The total cost of many releases, and the number at which the exponential mechanism becomes cheaper."""
 
 from __future__ import annotations
 

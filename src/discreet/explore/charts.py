@@ -94,7 +94,7 @@ def _lines(
 
 
 def _balance() -> dict[str, Any]:
-    """Return a chart of error and risk against ε with a shared axis, and both limits as horizontal lines."""
+    """Return a chart of error and risk against ε on one axis, with a horizontal line for each limit."""
     names = [MISSES, CERTAINTY]
     page = _lines("balance", {"series": names}, ("chance", "chance"), share=True)
     _tell_apart(page)

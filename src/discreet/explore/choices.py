@@ -40,7 +40,7 @@ class Wanted:
         self._given = given
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a part unchecked."""
+        """Return a part without checking it."""
         return self._given.get(name, default)
 
     def number(self, name: str) -> str | int | float:

@@ -45,7 +45,7 @@ _Need = tuple[float | None, str]
 def figures(
     choices: Choices, study: SeenScores, *, seconds: tuple[float, float] = (0.025, 0.12)
 ) -> dict[str, Any]:
-    """Compute the page's numbers; if time runs out, points of curves are missing and ``complete`` is false.
+    """Compute the page's numbers; if time runs out, curves lack some points and ``complete`` is false.
 
     Args:
         choices: the state of the page.
@@ -186,7 +186,7 @@ def _curve_rows(
 
 
 def _balance(choices: Choices, result: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return the first chart's rows: the chosen mechanism's misses and risk against ε, and both limits."""
+    """Return the first chart's rows: the chosen mechanism's misses and risk against ε, with their limits."""
     named, risk = sentences.series(choices.choice), result["risk"]
     rows = [
         {"series": sentences.MISSES, "epsilon": row["epsilon"], "chance": row["beyond"]}
@@ -221,7 +221,7 @@ def _need(
     known: dict[int, Point],
     passed: Callable[[], bool],
 ) -> _Need | None:
-    """Return the least ε that is accurate enough, and a sentence on it; None if time has run out."""
+    """Return the least ε that is accurate enough, and a sentence about it; None if time has run out."""
     if not is_private(name):
         return None, "No ε helps: it is not private at any ε."
     # The cache holds 1/s for the noise scale s. It is valid for every Δ, because ε = d/s.
@@ -247,7 +247,10 @@ def _need(
 
 
 def _least_inverse(excess: Callable[[float], float], start: float) -> float | None:
-    """Search from ``start`` for the least 1/s that is accurate enough; 0 if all are, None if none is."""
+    """Return the least inverse noise scale that is accurate enough; 0 if all are, None if none is.
+
+    The search begins at ``start``.
+    """
     low, high, stride = start, start, 10 ** (1 / PER_DECADE)
     while excess(high) > 0:
         low, high, stride = high, high * stride, stride**2

@@ -57,7 +57,7 @@ def record_of(
     with_scores: bool,
     date: str = "",
 ) -> dict[str, Any]:
-    """Return the record of one decision; its hash covers the rest of the record."""
+    """Return the record of one decision; its hash covers all other fields."""
     found = figures(choices, study, seconds=(30.0, 30.0))
     rows = {row["mechanism"]: row for row in found["now"]}
     chosen = rows[choices.choice]
@@ -246,7 +246,7 @@ def _choices(choices: Choices) -> dict[str, Any]:
 
 
 def _budget(choices: Choices, row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the cap for the planned releases, by option of ``discreet budget create``."""
+    """Return the options of ``discreet budget create`` that set a cap for the planned releases."""
     pure, approx = row["total_pure"], row["total_approx"]
     if pure == "inf":  # every release has a δ, so both ε and δ add up
         return {

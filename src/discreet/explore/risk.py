@@ -17,7 +17,7 @@ _MOST_CANDIDATES = 250
 
 
 def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
-    """Return how sure an attacker can become: the guarantee's bound, and Bayes' rule for one neighbour."""
+    """Return how sure an attacker can become: by the guarantee, and by Bayes' rule for one neighbour."""
     worlds, steps = choices.worlds, choices.steps
     chosen = float(choices.epsilon)
     counts = {"one release": 1}
@@ -51,7 +51,10 @@ def risk_figures(choices: Choices, study: SeenScores) -> dict[str, Any]:
 
 
 def _real(choices: Choices, study: SeenScores) -> dict[str, Any] | None:
-    """Apply Bayes' rule to the scores and a neighbour where the best is Δ lower; None for many candidates."""
+    """Return the risk by Bayes' rule for the scores and one neighbour; None if there are many candidates.
+
+    In the neighbour the best score is Δ lower and, unless scores are monotonic, all others are Δ higher.
+    """
     if len(study) > _MOST_CANDIDATES:
         return None
     name = choices.choice

@@ -135,7 +135,7 @@ class SeenScores:
     def curves(
         self, names: tuple[str, ...], steps: list[int], setting: Terms, passed: Callable[[], bool]
     ) -> dict[str, dict[int, Point]]:
-        """Compute points at these grid steps, coarse grid first, until ``passed``; return all known ones."""
+        """Compute points at these grid steps, coarsest first, until ``passed()``; return all known points."""
         keys = {
             (name, step): (name, step, seen_by(name, setting)) for name in names for step in steps
         }
@@ -152,12 +152,12 @@ class SeenScores:
         return {name: {step: p for (n, step), p in known.items() if n == name} for name in names}
 
     def mean(self, name: str, scale: float, setting: Terms) -> float:
-        """Return a mechanism's expected error at a noise scale, on the grid or not."""
+        """Return a mechanism's expected error at any noise scale, even off the grid."""
         mass = self._mass_at(name, _rational(scale), setting)
         return _dot(mass, self.errors)
 
     def tail_probability(self, name: str, scale: float, setting: Terms, tolerance: float) -> float:
-        """Return the probability of an error above the tolerance at a noise scale, on the grid or not."""
+        """Return the probability of an error above the tolerance, at any noise scale, even off the grid."""
         mass = self._mass_at(name, _rational(scale), setting)
         return float(mass[int(np.searchsorted(self.errors, tolerance, side="right")) :].sum())
 
@@ -188,7 +188,7 @@ class SeenScores:
 
 
 def seen_by(name: str, setting: Terms) -> Terms | None:
-    """Return the setting, for a cache key, if the mechanism depends on more than the gaps; else None."""
+    """Return the setting as part of a cache key if the mechanism depends on more than gaps; else None."""
     return setting if _law(name) is None else None
 
 

@@ -2,8 +2,8 @@
 
 A website can make a browser send requests to 127.0.0.1, and can point its own host name there (DNS
 rebinding). So every request must have the token in its path, name exactly the host and port that the
-server listens on, and have no foreign origin. A request that is too large is refused, before it is read if it
-states its size.
+server listens on, and have no foreign origin. A request that is too large is refused; if it states its
+size, it is refused before it is read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The formulas that convert privacy costs, rounded up in ball arithmetic, and the type of a proof.
+"""The formulas that convert privacy costs, rounded up in ball arithmetic, and ``Proof``.
 
 Users need only :mod:`discreet.guarantees`, which calls these functions.
 """
@@ -170,7 +170,10 @@ def zcdp_of_bounded_range(epsilon: Exact) -> Exact:
 
 
 def zcdp_of_laplace(epsilon: Exact) -> Exact:
-    """Return ε + e^−ε − 1, the ρ of two Laplace distributions ε apart (``docs/proofs/concentrated.md``)."""
+    """Return ε + e^−ε − 1, the ρ of Laplace noise of scale 1 at distance ε.
+
+    Proof: ``docs/proofs/concentrated.md``.
+    """
     return _rho(epsilon, lambda e: e + (-e).expm1())
 
 

@@ -134,13 +134,13 @@ two scores further apart than was stated
         """Return the promise for ``count`` people who act as one (a household)."""
 
     def _together(self, people: int, promise: G) -> G:
-        """Attach to ``promise`` the proof for several people; for one person, the proof of this promise."""
+        """Return ``promise`` with this promise's proof, extended by a step if there are several people."""
         if people == 1:
             return promise.resting_on(self.proof, self.direct)
         return promise.resting_on(self._then("people"))
 
     def _then(self, to: str) -> Proof | None:
-        """Return this promise's proof extended by the step ``to``; None if either is unproved."""
+        """Return this promise's proof followed by that of the step ``to``; None if either is missing."""
         step = CLAIMS.get((type(self).__name__, to))
         return self.proof.then(step) if self.proof is not None and step is not None else None
 
@@ -334,7 +334,7 @@ class ZCDP(_OneNumber):
         return epsilon_of_zcdp(self._exact, delta)
 
     def exact_in(self, measure: type[Guarantee]) -> Exact:
-        """Return ρ for ``ZCDP`` or if ρ is zero, else infinity: no finite ε follows without a δ."""
+        """Return ρ for ``ZCDP``; otherwise 0 if ρ is 0, else infinity: no finite ε follows without a δ."""
         return self._exact if measure is ZCDP or self._exact == 0 else math.inf
 
     def for_people(self, count: int) -> ZCDP:
@@ -398,7 +398,7 @@ class ApproxDP(Guarantee):
         return isinstance(other, ApproxDP) and self.exact == other.exact
 
     def __le__(self, other: object) -> bool:
-        """Return whether this promise states every figure of the other one, and none is larger.
+        """Return whether this promise has every figure of the other one, each at most as large.
 
         If so, it implies the other. A ρ that the other states (``ApproxZCDP``) is never inferred from ε.
         """
@@ -423,11 +423,14 @@ class ApproxDP(Guarantee):
         return make(math.inf)
 
     def exact_in(self, measure: type[Guarantee]) -> Exact:
-        """Return the number of ``measure`` that follows from ε if δ is zero, else infinity."""
+        """Convert to ``measure`` and return the number: infinity unless δ is zero."""
         return PureDP(self._epsilon).exact_in(measure) if self._delta == 0 else math.inf
 
     def _epsilon_at(self, target: Fraction) -> Exact:
-        """Return an ε at δ = ``target`` (``docs/proofs/conversions.md``); infinity below this promise's δ."""
+        """Return an ε for which (ε, ``target``)-DP follows; infinity if ``target`` is below this promise's δ.
+
+        Proved in ``docs/proofs/conversions.md``.
+        """
         if target < self._delta:
             return math.inf
         if target == self._delta:

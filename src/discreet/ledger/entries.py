@@ -101,7 +101,7 @@ class Entry:
 
 
 def write(entry: Entry) -> str:
-    """Return the JSON text of an entry that is stored and hashed: all fields but the hash."""
+    """Return an entry as the JSON text that is stored and hashed: all fields but the hash."""
     told = {each.name: getattr(entry, each.name) for each in fields(entry) if each.name != "hash"}
     return json.dumps(told, sort_keys=True, separators=(",", ":"))
 

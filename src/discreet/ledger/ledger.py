@@ -351,7 +351,7 @@ class Ledger(SharedByAddress):
         )
 
     def await_payments(self, dataset: str) -> None:
-        """Wait for changes of a data set to end; raise an error after the ledger's ``wait`` seconds.
+        """Wait until no one is changing a data set; raise an error after the ledger's ``wait`` seconds.
 
         PostgreSQL may still be committing a change whose process has ended, for example while it waits for a
         standby. In SQLite a change ends with its process, so there is nothing to wait for.

@@ -126,7 +126,7 @@ class Place:
         return found.st_dev, found.st_ino
 
     def _require_no_mount_of_its_own(self) -> None:
-        """Refuse a file mounted by itself (in a container): the link count does not show its second name."""
+        """Refuse a file that is a mount point (as in a container): its link count hides its second name."""
         try:
             lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
         except OSError:
@@ -146,7 +146,7 @@ class Place:
             )
 
     def check_file(self, *, wait: float) -> None:
-        """Refuse a file that is missing, unreadable or mounted by itself, or has a wrong log or journal.
+        """Refuse a file that is missing, unreadable or a mount point, or that has a wrong log or journal.
 
         Only SQLite opens the file itself: closing any other handle on it would release all locks that this
         process has on it.

@@ -196,7 +196,7 @@ def budget_report(state: State, name: str) -> Budget:
 
 
 def quote_for(account: Account, event: Event, count: int, group: str | None) -> Quote:
-    """Return the cost of ``count`` spends of an event, and how many of them an account has room for."""
+    """Return the cost of ``count`` spends of an event, and how many such spends the account has room for."""
     each = account.accountant.amount(event)
     left = NOTHING if account.revoked else account.left_for(group)
     most = min(
@@ -237,7 +237,7 @@ class History(tuple[Entry, ...]):
 
     @property
     def rows(self) -> list[list[str]]:
-        """The table, one row for each entry, shortened; ``Entry.as_data`` has all fields with all digits."""
+        """The table, one shortened row per entry; ``Entry.as_data`` has all fields with all digits."""
         return [_row(entry) for entry in self]
 
     def _repr_html_(self) -> str:

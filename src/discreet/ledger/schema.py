@@ -89,7 +89,7 @@ def _version_1(connection: Connection) -> None:
 
 
 def _version_2(connection: Connection) -> None:
-    """Add a table of disjoint groups of people, and triggers that refuse to rewrite the history."""
+    """Add a table of disjoint groups of people, and triggers that make the history append-only."""
     statements = [
         "ALTER TABLE discreet_budgets ADD COLUMN parent_group TEXT",
         """CREATE TABLE discreet_groups (

@@ -60,8 +60,8 @@ def require_own(path: Path, *, wait: float) -> None:
 def needs_log(file: Path) -> bool:
     """Return whether SQLite reads a ledger's file only together with a write-ahead log.
 
-    The file's header says so, but only SQLite may read it (``Place.check_file``). Asked to read without
-    locks, SQLite refuses to open such a file, and neither locks nor creates any.
+    The file's header says so, but only SQLite may read it (``Place.check_file``). So this asks SQLite to open
+    the file without locks, which SQLite refuses for such a file. This takes no lock and creates no file.
     """
     try:
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&nolock=1", uri=True)) as connection:
@@ -72,7 +72,7 @@ def needs_log(file: Path) -> bool:
 
 
 def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
-    """Return the ledger's tag in a journal, its header and its inode; None if it has nothing to undo."""
+    """Return a journal's copy of the ledger's tag, its header and its inode; None if it can undo nothing."""
     try:
         with journal.open("rb") as opened:
             header = opened.read(_JOURNAL_HEADER)

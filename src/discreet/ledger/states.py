@@ -115,7 +115,7 @@ class Account:
             )
 
     def _in_epsilon(self, amount: Amount, left: Amount) -> str:
-        """Say what a budget that adds up ρ still pays for, because most questions are asked in ε."""
+        """Say how large an ε a budget in ρ can still pay for, because most questions are asked in ε."""
         affordable = self.accountant.affordable(left)
         if affordable is None or amount.cost <= left.cost:
             return ""
@@ -196,7 +196,7 @@ def renew(accounts: Mapping[str, Account]) -> None:
 
 
 def _dearest(amounts: Iterable[Amount], count: int) -> Amount:
-    """Sum the ``count`` largest costs and, separately, the ``count`` largest δ; this cannot be too small."""
+    """Return an upper bound on any ``count`` amounts together: the sums of the largest costs and δ."""
     listed = list(amounts)
     costs = sorted((amount.cost for amount in listed), reverse=True)
     deltas = sorted((amount.delta for amount in listed), reverse=True)

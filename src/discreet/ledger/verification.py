@@ -22,7 +22,7 @@ class Verification:
     Attributes:
         dataset: the data set.
         entries: how many entries its history has.
-        head: the end of its history.
+        head: the head of its history.
         problems: the problems found, in words; empty if there are none.
         compared: whether it was compared with a head kept elsewhere.
 

@@ -256,7 +256,7 @@ class CrossingRule:
         return panels.log_integrals(block_logs(panels, offsets, answers, times))
 
     def _offsets(self, values: Any) -> Floats:
-        """Return each value minus the middle, without losing digits if the two are close."""
+        """Return each value minus ``middle``, without losing digits if the two are close."""
         if values.dtype.kind == "O":
             return np.array([float(Fraction(value) - self.middle) for value in values.tolist()])
         middle = float(self.middle)

@@ -14,7 +14,7 @@ from discreet.mechanisms.mechanism import Indices, Mechanism
 
 
 class Exponential(Mechanism):
-    """The exponential mechanism, the one to choose if many selections are composed.
+    """The exponential mechanism; use it if many selections are composed.
 
     Chooses r with probability proportional to p_r = exp(−γ_r), γ_r = (q* − q_r)/s.
 

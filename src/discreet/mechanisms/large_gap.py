@@ -231,7 +231,7 @@ class LargeGap(Mechanism):
         return mass
 
     def _kept(self, gammas: Floats, best: int, cost: Exact) -> float:
-        """Return 1 − c as a float."""
+        """Return 1 − c, the probability that a draw other than the best is kept, as a float."""
         weight = _weight(gammas, best)
         if weight >= 1:
             return 1.0

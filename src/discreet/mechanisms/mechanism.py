@@ -160,11 +160,11 @@ class Mechanism(ABC):
     # ---- release -------------------------------------------------------------------------------
 
     def select(self, scores: Scores) -> Any:
-        """Draw one candidate, exactly and with secure random bits, and return its label: one release."""
+        """Draw one candidate, exactly and with secure random bits; return its label (this is one release)."""
         return _scores(scores).candidates[self.select_index(scores)]
 
     def select_index(self, scores: Scores) -> int:
-        """Draw one candidate, exactly and with secure random bits and return its position: one release."""
+        """Draw one candidate, exactly and with secure random bits; return its position (one release)."""
         return self._choose(scores, SecureBits())
 
     def release(
@@ -336,7 +336,7 @@ class Mechanism(ABC):
         return promise.resting_on(own.assuming(SCORES), proofs)
 
     def _cost(self, range_distance: Fraction) -> Exact:
-        """Return the noise's ε at range distance d: ε as given, or d/s if the scale s was given."""
+        """Return ε at range distance d: as given, or d/s if the noise scale s was given instead."""
         if self._epsilon is not None:
             return self._epsilon
         if range_distance == 0:
@@ -474,7 +474,10 @@ class Mechanism(ABC):
 
 
 def facts_of(thing: object) -> Facts | None:
-    """Return the facts that a mechanism's own class states, or None: a subclass may behave differently."""
+    """Return the facts that a mechanism's own class states, or None.
+
+    Inherited facts do not count, because a subclass may behave differently.
+    """
     return thing.facts if isinstance(thing, Mechanism) and "facts" in vars(type(thing)) else None
 
 

@@ -133,7 +133,7 @@ def _flattened(values: Any) -> tuple[Values, int, int]:
 
 
 def _of_lists(values: Any) -> tuple[Values, int, int]:
-    """Flatten lists of numbers, even if too large for a machine type; return what ``_flattened`` does."""
+    """Do the same as ``_flattened`` for lists, whose numbers may be too large for a machine type."""
     try:
         lists = [list(row) for row in values]
     except Exception:

@@ -1,6 +1,6 @@
 """Scores with different sensitivities, and the two ways to compare them.
 
-*largest* uses the same range distance for all candidates: the one that the two largest sensitivities allow.
+*largest* uses one range distance for all candidates: the most that the two largest sensitivities allow.
 *ratios* divides each lead by the most that one person can change it (``discreet._exact.gaps.ratios``).
 Neither is always better (``docs/proofs/unequal-sensitivities.md``).
 """
@@ -93,8 +93,9 @@ def reach_of(count: int) -> Fraction:
 def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) -> float:
     """Return how far below the best score a choice by *ratios* can be, whichever candidate is best.
 
-    ``noise`` is how far the ratio of the chosen candidate can be below the largest ratio. Up to a probability
-    of 19/20 it is at most the shift (``docs/proofs/unequal-sensitivities.md``).
+    ``noise`` bounds how far the chosen candidate's ratio is below the largest ratio. The bound holds with a
+    probability that the caller chose, and the result holds with the same probability. If the probability is
+    at most 19/20, ``noise`` is at most the shift (``docs/proofs/unequal-sensitivities.md``).
 
     Example:
         >>> form = Scores([0, 0], sensitivity=[1, 2], unequal=RATIOS)

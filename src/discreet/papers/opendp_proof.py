@@ -42,7 +42,8 @@ claim = claims_of(PAPER)
 def shuffle(choices: Sequence[int]) -> tuple[int, ...]:
     """Return the order that a Fisher–Yates shuffle makes with these choices of positions.
 
-    From the last position down, each item is swapped with the one at the chosen position, at or before it.
+    From the last position down to the second, the item there is swapped with the item at the chosen
+    position, which may be the same position or any before it.
     """
     order = list(range(len(choices) + 1))
     for last, other in zip(range(len(choices), 0, -1), choices, strict=True):

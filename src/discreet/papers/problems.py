@@ -10,10 +10,10 @@ gives the coins in the exact form that a check needs:
 * ``unit_coin`` is the polynomial x, which stands for exp(−ε/2): a check then covers *every* ε at once.
 
 Finite families are chosen so that checking them implies something about all problems. Permute-and-flip's
-probabilities are polynomials of degree one in each coin. Two such polynomials that agree when every coin
-takes two values agree everywhere. So an identity checked on :func:`affine_family` holds for every real score
-and every ε, for that number of candidates. *Lattices* are sets of score vectors in whole multiples of Δ, one
-for each class of vectors that differ only in order and a common shift.
+probabilities are polynomials of degree one in each coin. If two such polynomials agree whenever each coin has
+one of two values, they agree everywhere. So an identity checked on :func:`affine_family` holds for every real
+score and every ε, for that number of candidates. *Lattices* are sets of score vectors in whole multiples of
+Δ, with one vector for each class of vectors that differ only in order and a common shift.
 """
 
 from __future__ import annotations

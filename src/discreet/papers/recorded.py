@@ -1,6 +1,6 @@
 """The verdicts of a full run, stored with the package so they can be shown without being recomputed.
 
-The page of claims shows this record. ``make pages`` writes it. To write it by hand, in a checkout::
+The page of claims shows this record, which ``make pages`` writes. To write only the record, in a checkout::
 
     python -m discreet.papers.recorded
 
@@ -58,7 +58,7 @@ def recorded() -> RecordedRun:
 
 
 def short(result: CheckedClaim) -> RecordedFinding:
-    """Return a result in its recorded form."""
+    """Return a claim's result in the form in which the record stores it."""
     finding = result.finding
     return {
         "verdict": finding.verdict,

@@ -1,7 +1,7 @@
 """Check claims one after the other; draw figures in parallel, skipping those already finished.
 
-A finished figure has a file ``figures/ID.json`` with a hash of everything it depends on: its sources, the
-scope, and the data files it reads. A later run that finds a matching file skips the figure.
+A finished figure has a file ``figures/ID.json`` with a hash of the sources, the scope, and the data files
+that the figure reads. A later run that finds a matching file skips the figure.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class DrawnFigure:
     Attributes:
         id: the figure's id.
         error: the reason why there is no figure, or None.
-        comparisons: values of the paper with ours.
+        comparisons: the paper's values compared with ours.
         seconds: the time it took.
         reused: whether an earlier run had finished it.
 
@@ -293,7 +293,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def fingerprint(figure: Figure, scope: Scope) -> str:
-    """Return a hash of everything the figure depends on; an unreadable data file counts as missing."""
+    """Return a hash of the sources, the scope and the figure's data; an unreadable file counts as missing."""
     parts = [_sources(), figure.id, str(scope.quick)]
     if scope.data is not None:
         for name in figure.needs:

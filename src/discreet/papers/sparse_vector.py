@@ -69,7 +69,7 @@ class Variant:
     def _draws(
         self, asked: Sequence[Said], times: Sequence[int]
     ) -> Iterator[list[tuple[Said, int]]]:
-        """Group queries and their answers by the draw of the threshold's noise."""
+        """Yield the queries and their answers in groups that share one draw of the threshold's noise."""
         part: list[tuple[Said, int]] = []
         for said, often in zip(asked, times, strict=True):
             if self.drawn_anew and said[1] is not False:

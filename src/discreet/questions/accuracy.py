@@ -81,7 +81,7 @@ class Errors:
 
     @property
     def judgement(self) -> str:
-        """The mean error compared with that of a random guess."""
+        """The judgement (such as useful), from the mean error of an answer and that of a random guess."""
         ratio = self.mean / self.guessing if self.guessing else math.inf if self.mean else 0.0
         return USEFUL if ratio <= 0.1 else DOUBTFUL if ratio <= 0.5 else GUESSING
 
@@ -98,7 +98,7 @@ class Accuracy:
         assumed: the data for which ``typical`` is computed, in words.
         errors: computes the distribution of the error on that data; None if that is impossible.
         most: the largest error that any answer can have, if that is public; a bound this large says nothing.
-        assuming: what the typical error assumes that nobody stated, such as ``1,000 people``.
+        assuming: what the typical error assumes because nobody stated it, such as ``1,000 people``.
         among: the number of people for whom ``typical`` is computed; with a bound this large, no answer is
             useful.
         flat: computes the distribution of the error on nearly equal counts; None if that is not known.
@@ -150,7 +150,7 @@ class Accuracy:
         return (DOUBTFUL if doubt else USEFUL), doubt
 
     def _beyond(self, size: int | None) -> bool:
-        """Whether a bound is proved, but none below this size."""
+        """Whether the proved bound, rounded up, is at least ``size``; False if either is None."""
         if self.worst is None or size is None:
             return False
         return math.ceil(self.worst - 1e-9) >= size
@@ -225,14 +225,14 @@ def falling_counts(people: int, size: int) -> Counts:
 
 
 _EACH = 10
-"""Nearly equal counts are of at least this many people: on a long list most candidates have nobody."""
+"""Nearly equal counts average at least this many people; on a long list, most candidates have nobody."""
 
 
 def nearly_equal_counts(people: int, size: int) -> Counts:
     """Return counts that differ only as much as chance makes them: by about the square root of their mean.
 
     They are the quantiles of a normal law at evenly spaced levels, at most 512 different ones. If there are
-    fewer than ten people for each candidate, the others have nobody.
+    fewer than ten people per candidate, only one candidate for every ten people has a count above zero.
     """
     alike = max(1, min(size, people // _EACH))
     levels = min(alike, MOST_POINTS)
@@ -291,7 +291,7 @@ def guess(size: int, places: int, bits: Bits) -> list[int]:
 def least_epsilon(
     at: Callable[[Fraction], Accuracy], *, error: Fraction, typical: bool
 ) -> Fraction:
-    """Find the smallest ε, to within a thousandth, at which the error is at most ``error``.
+    """Find the smallest ε, to within about a thousandth, at which the error is at most ``error``.
 
     ``at`` returns the accuracy at an ε. The search assumes that the error falls as ε grows. An error that is
     estimated from drawn answers does not always fall; then the result still reaches ``error``, but a smaller
@@ -320,7 +320,8 @@ def least_epsilon(
 def _rounded_up(epsilon: Fraction, reached: Callable[[Fraction], bool]) -> Fraction:
     """Round ε, which reaches the error, up to four significant digits.
 
-    If the rounded ε does not reach the error, one unit is added; if that does not help, ε stays as it is.
+    If the rounded ε does not reach the error, one unit in the last digit is added; if that does not help, ε
+    stays as it is.
     """
     unit = Fraction(10) ** (math.floor(math.log10(epsilon)) - 3)
     found = Fraction(math.ceil(epsilon / unit)) * unit

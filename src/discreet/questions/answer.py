@@ -59,7 +59,7 @@ class Meter:
 
     @staticmethod
     def from_data(data: Mapping[str, str]) -> Meter:
-        """Make a meter from the rounded figures of ``as_data``; ``spent`` is their difference."""
+        """Make a meter from the rounded figures of ``as_data``; ``spent`` is computed from the others."""
         this, left, cap = (Fraction(data[name]) for name in ("this", "left", "cap"))
         return Meter(cap - this - left, this, left, data["symbol"])
 
@@ -173,7 +173,8 @@ class TableRelease(Release):
         """Return the answer and what was released with it, for programs: one tab-separated line per value.
 
         After the group, the level and the answer come the count, the gap, the people and the blocks that
-        voted, each in its place: a line ends with the last one that was released.
+        voted, in this order. A line ends with the last of these that was released; a field before it is
+        empty if it was not released.
         """
         from discreet.questions.frames import columns_of
 
@@ -213,7 +214,7 @@ class TableRelease(Release):
 
     @property
     def judged_accuracy(self) -> Accuracy | None:
-        """The accuracy; not useful if the released number of people says that perhaps no one counted."""
+        """The accuracy; at best doubtful if the released number of people may be nothing but noise."""
         if self.accuracy is None or self.people is None:
             return self.accuracy
         released = self.people.values() if isinstance(self.people, Mapping) else [self.people]
@@ -222,7 +223,7 @@ class TableRelease(Release):
         return replace(self.accuracy, caution="perhaps no one counted")
 
     def _counted(self) -> str:
-        """Describe how many people counted, or how many blocks voted; warn if perhaps no one counted."""
+        """Describe how many blocks voted or people were counted; warn if perhaps no one was counted."""
         if self.voted is not None:
             return f"\n{counted(self.voted, 'block')} voted, {_give_or_take(self.voted_within)}"
         if self.people is None:

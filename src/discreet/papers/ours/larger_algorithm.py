@@ -224,7 +224,11 @@ class _Study:
             )
 
     def _once(self, step: Mechanism | None, total: float, seed: str, met: list[Scores]) -> float:
-        """Run MWEM once; return its mean error over all queries. Without a step, select the worst query."""
+        """Run MWEM once; return its mean error over all queries.
+
+        The scores that ``step`` selects from are added to ``met``. Without a step, the worst query is
+        selected.
+        """
         bits = scripted(f"{self.title} {self.budget.symbol} {seed}")
 
         def select(errors: Floats) -> int:
@@ -253,7 +257,7 @@ class _Study:
         return np.asarray(self.shortfalls["EM"] / self.shortfalls["PF"])
 
     def panels(self) -> list[Lines]:
-        """Return two panels: the error; and the EM/PF error ratio, of the algorithm and of one selection."""
+        """Return two panels: the errors, and the EM/PF error ratios of the algorithm and of one selection."""
         x = Axis(f"total {self.budget.symbol}", log=True)
         lines = [
             self._with_interval(

@@ -1,4 +1,4 @@
-"""What discreet claims where the papers are wrong, checked in the same way as the papers' claims."""
+"""Our own claims where the papers are wrong, checked in the same way as the papers' claims."""
 
 from __future__ import annotations
 
@@ -176,9 +176,10 @@ def _gap_and_spread(
 
 
 def _good(name: str, monotonic: bool, size: int, gap: Fraction, spread: Fraction) -> bool:
-    """Return whether T satisfies a proved condition under which no neighbour changes it, with Δ = 1.
+    """Return whether it is proved that no neighbour changes the top set T (for Δ = 1).
 
-    The conditions are in docs/proofs/exponential-randomized-response.md.
+    T has ``size`` members; ``gap`` and ``spread`` come from ``_gap_and_spread``. The conditions are proved in
+    docs/proofs/exponential-randomized-response.md.
     """
     if name == "naive":
         return size == 1 and gap > (1 if monotonic else 2)
@@ -238,7 +239,7 @@ def _where_it_holds(scope: Scope) -> Finding:
 
 
 def _loss_where_kept() -> dict[str, Any] | None:
-    """Search for neighbours with the same T and a loss above ε, for exp(−ε/2) = ½ and ⅘; return the first."""
+    """Return neighbours with the same T and a loss above ε, or None; tried with exp(−ε/2) = ½ and ⅘."""
     for coin in map(rational, ("1/2", "4/5")):
         for scores in lattice(3, 5):
             problem = Problem(scores, unit_coin=coin)

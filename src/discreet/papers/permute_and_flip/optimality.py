@@ -45,7 +45,7 @@ class Certificate:
 
 
 def certificate(count: int, depth: int, beta: Number, *, growth: Number) -> Certificate:
-    """Return the certificate for a lattice on which a vector with b best candidates weighs ``growth``^b."""
+    """Return the certificate for a lattice whose vectors with b best candidates have weight ``growth``^b."""
     least: Number = None
     lowest = primal = dual = rational(0)
     for (levels, level), price in dual_prices(beta, n=count, k=depth, growth=growth).items():

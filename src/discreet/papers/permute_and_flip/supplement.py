@@ -105,8 +105,8 @@ def recurrence(coins: Sequence[Number]) -> list[Number]:
 def dynamic_program(coins: Sequence[Number]) -> list[Number]:
     """Return the probabilities by Appendix E's dynamic program, in O(n²) operations; exact for exact coins.
 
-    ``all_subsets[k]`` sums the products of the coins over all subsets of size k; ``without`` is the sum over
-    those without r.
+    ``all_subsets[k]`` is the sum, over all subsets of size k, of the product of their coins; ``without`` is
+    the same sum over the subsets that do not contain r.
     """
     one = max(_checked(coins))
     all_subsets = [one]
@@ -251,8 +251,8 @@ def _first_moment(coins: list[Number]) -> Number:
 def positive_partial_sum(most: int) -> Witness:
     """Return a non-decreasing sequence with sum zero and a positive partial sum, or None.
 
-    Non-decreasing sequences of length n with sum zero form a cone. Its n − 1 edges are the sequences
-    of k times −(n − k), followed by n − k times k. Partial sums are linear, so checking the edges is enough.
+    Non-decreasing sequences of length n with sum zero form a cone. Each of its n − 1 edges is a sequence of
+    k terms −(n − k) followed by n − k terms k. Partial sums are linear, so checking the edges is enough.
     """
     for length in range(2, most + 1):
         for low in range(1, length):

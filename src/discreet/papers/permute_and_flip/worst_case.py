@@ -71,7 +71,7 @@ def _proposition_4(scope: Scope) -> Finding:
 def _above_family(
     count: int, parts: int, wrong: Callable[[int, Number], Number], law: Law
 ) -> dict[str, Any] | None:
-    """Return unequal coins k/``parts`` whose mean error is not below the maximum for equal coins, or None."""
+    """Return unequal coins k/``parts`` whose mean error may reach the maximum for equal coins, or None."""
     with balls():
         logs = {k: -ball_of(Fraction(k, parts)).log() for k in range(1, parts + 1)}
         fine = [Fraction(k, 400) for k in range(1, 400)]

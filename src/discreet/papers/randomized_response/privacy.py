@@ -151,7 +151,7 @@ def stairs(count: int, first: int) -> tuple[int, ...]:
 
 
 def growing(name: str, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return counts of two neighbours; under reading ``name``, the last candidate is in T for only one."""
+    """Return counts of two neighbours; under reading ``name``, only one has the last candidate in T."""
     if name == "prose":
         return stairs(count, 1), (count, count, *range(count - 2, 0, -1))
     first = 2 if name == "chain" else 3
@@ -293,11 +293,11 @@ def _log_stairs(count: Floats, x: float) -> Floats:
 
 
 def top_set_is_safe(scores: Scores) -> bool:
-    """Return whether all neighbours of these scores have the same top set T. **Not private**.
+    """Return whether all neighbours certainly have the same top set T as these scores. **Not private**.
 
     For the chain reading, T is the same if a single best candidate leads by more than 3Δ (2Δ if the scores
-    are monotonic; then it is the same for certain ties too, which this function does not look at). The loss
-    between these scores and a neighbour is then at most ε (Proposition 2 of the proof page).
+    are monotonic). The loss between these scores and a neighbour is then at most ε (Proposition 2 of the
+    proof page). For monotonic scores, T is the same for some ties too, but then the result is False.
 
     Example:
         >>> top_set_is_safe(Scores([9, 5, 5], sensitivity=1)), top_set_is_safe(Scores([9, 6], sensitivity=1))
