@@ -84,7 +84,7 @@ def people_per_candidate(
     other: bool = False,
     period: str | None = None,
 ) -> Counts:
-    """Count, for each key, the people with this value in ``column``; a person counts once for each key.
+    """Count, for each key, the people who have it in ``column``; a person counts at most once for each key.
 
     With ``other``, one more column counts people with a value that is not a key. With ``period``, the keys
     are numbers of periods of this kind, and a value counts for the period that contains it.
@@ -222,7 +222,7 @@ def people_per_group_and_share(
 
 
 def _drawn_groups(table: Table, query: Query, rows: Rows) -> Query:
-    """Return each group of each person once, with a hash that decides which of them are drawn."""
+    """Return each person's groups without duplicates, with a hash that decides which groups are drawn."""
     query = query.grouped("person", "value", number="count(*)")
     digest = table.engine.hashed(f"'{_key(rows):x}'", "value", bits=_DIGEST_BITS)
     query = query.set({"digest": f"CAST({digest} AS BIGINT)"})
@@ -287,7 +287,7 @@ def _selected(
     period: str | None = None,
     indexing: bool = True,
 ) -> Query:
-    """Select value, person and group of the rows that count; ``indexing`` replaces groups by positions."""
+    """Select value, person and group of each row that counts; ``indexing`` turns groups into positions."""
     engine = table.engine
     given = {"value": column} | _kept(rows)
     ways: dict[str, Sequence[str]] = {name: (table.identity(each),) for name, each in given.items()}
@@ -369,7 +369,7 @@ def _few_groups(table: Table, query: Query, rows: Rows) -> Query:
 def _one_each(
     table: Table, query: Query, rows: Rows, per_person: str, grid: Grid | GrowingGrid
 ) -> Query:
-    """Return one grid index for each person and group; it is an integer, so row order is irrelevant."""
+    """Return one grid index for each person and group; indices are integers, so row order does not matter."""
     kept = ("person", *_groups_of(rows))
     if per_person == "random":
         query = query.set({"draw": table.engine.drawn(_key(rows), "value", len(grid))})
@@ -383,7 +383,7 @@ def _one_each(
 
 
 def _kept(rows: Rows) -> dict[str, str]:
-    """Return the table's columns that a query keeps beside ``value``, by their names in the query."""
+    """Return the columns that a query keeps beside ``value``: their names in the query and in the table."""
     there = {"person": rows.user, _GROUP: rows.by, "counted": rows.counted}
     return {name: column for name, column in there.items() if column is not None}
 
@@ -420,7 +420,7 @@ def _used(rows: Rows, column: str) -> list[str]:
 def _people_at(
     table: Table, rows: Rows, query: Query, column: str, *, width: int, doing: str
 ) -> Counts:
-    """Count the people at each index ``value``, by group."""
+    """Count the people at each index in the column ``value``, by group."""
     query = _people_in(table, query, rows, *_groups_of(rows), "value")
     return _counted(table, rows, query, column, width=width, doing=doing)
 
@@ -428,7 +428,7 @@ def _people_at(
 def _counted(
     table: Table, rows: Rows, query: Query, column: str, *, width: int, doing: str
 ) -> Counts:
-    """Run a query and return its number of people for each group and candidate, or zero if it has none."""
+    """Run a query and return the number of people per group and candidate; missing rows count as zero."""
     counts = np.zeros((rows.number_of_groups, width), dtype=np.int64)
 
     def run() -> None:

@@ -21,7 +21,7 @@ _FAR = 10**10  # so that every choice has the same number of digits
 
 
 class Database(Engine):
-    """What PostgreSQL and SQLite share: both compare texts by the hex digits of their bytes."""
+    """The base class for PostgreSQL and SQLite, which compares texts by the hex digits of their bytes."""
 
     keeps_time = True
     counts_distinct = True
@@ -32,7 +32,7 @@ class Database(Engine):
         self._connection = connection
 
     def of_word(self, word: str, kind: str, declared: str) -> str:
-        """Return a text's word, which is in hex digits, unchanged; cast any other word to ``declared``."""
+        """Return SQL for a key's word: a text's hex digits unchanged, any other word cast to ``declared``."""
         return word if kind == "text" else f"CAST({word} AS {declared})"
 
     def md5(self, text: str) -> str:
@@ -85,14 +85,14 @@ def without_password(address: str) -> str:
 
 
 def with_password(address: str, password: str) -> str:
-    """Return the address with a password, for this process only."""
+    """Insert a password into the address; the result must not leave this process."""
     scheme, _, rest = address.partition("://")
     user, _, host = rest.rpartition("@")
     return f"{scheme}://{user}:{quote(password, safe='')}@{host}"
 
 
 def _file_of(address: str) -> str:
-    """Return the path of an address's file; as for a ledger, three slashes begin a relative path."""
+    """Return the absolute path of an address's file; after three slashes, a relative path is tried first."""
     name = address.partition("://")[2].partition("?")[0]
     for path in (Path(name.removeprefix("/")), Path(name)):
         if path.is_file():
@@ -250,7 +250,7 @@ def of_ibis(native: Any) -> Engine:
 def _written(native: Any, source: Any) -> str:
     """Return the query of an Ibis table, with the columns unchanged.
 
-    This uses Ibis' base compiler, because its compilers for single databases convert geographic columns with
+    This uses Ibis' base compiler, because its database-specific compilers convert geographic columns with
     functions that not every server has.
     """
     from ibis.backends.sql.compilers.base import SQLGlotCompiler

@@ -55,7 +55,7 @@ class Dealer:
     columns: tuple[str, ...]
 
     def try_out(self) -> None:
-        """Have the engine check the statement that reads the rows; no row is read."""
+        """Have the engine check the statement that will read the rows, without reading any."""
         if not _in_hand(self.data):
             query = _read(self.table, self.rows, self.columns)
             quietly(
@@ -97,7 +97,7 @@ class Dealer:
         return np.arange(len(whose)) if self.rows.user is None else whose, held.sent
 
     def _kept(self, data: Any, used: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the positions of the rows that count in a frame, and their people."""
+        """Return the positions of a frame's rows that count, and the person of each of these rows."""
         table = open_table(_numbered(data, used), needed=[*used, _PLACE])
         query = _chosen(table, self.rows, {"place": (table.engine.column(_PLACE),)})
         engine = table.engine.loaded([*used, _PLACE])
@@ -186,7 +186,7 @@ def _pyarrow() -> Any:
 
 
 def _in_hand(data: Any) -> bool:
-    """Return whether the table is in memory, so that its rows are sent in their own format."""
+    """Return whether rows are sent in the data's own format: a list, array, frame or Arrow table."""
     library, name = type(data).__module__.partition(".")[0], type(data).__name__
     return (
         isinstance(data, list | np.ndarray)
@@ -208,7 +208,7 @@ def _shuffled(count: int, bits: Bits) -> NDArray[np.int64]:
 
 
 class _Held:
-    """Some columns of a frame; selected rows are sent without anything that reveals the other rows."""
+    """Rows in memory; a selection of them is sent without anything that reveals the other rows."""
 
     def __init__(self, data: Any, columns: Iterable[str], *, lazy: bool = False) -> None:
         library = type(data).__module__.partition(".")[0]
@@ -332,7 +332,7 @@ def _read(table: Table, rows: Rows, columns: Sequence[str]) -> Query:
 
 
 def _value(table: Table, column: str, name: str) -> tuple[str, str]:
-    """Return SQL steps to a column's identity, or to a moment's seconds since 1970; null if missing."""
+    """Return two SQL steps for a column's identity, or for a moment's seconds since 1970; null if missing."""
     if table.kinds[column] == "moment":
         held, there = table.engine.position(column), table.engine.finite(name)
     else:

@@ -239,7 +239,7 @@ class Engine(ABC):
         return f"{key:f}" if hasattr(key, "quantize") else str(key)  # a decimal without an exponent
 
     def words(self, keys: Iterable[Any]) -> list[str | None]:
-        """Return ``word`` for each key, quickly for ASCII texts, because a public list may be very long."""
+        """Return the ``word`` of each key; ASCII texts take a fast path, for very long public lists."""
         return [
             key.encode(self.encoding).hex().upper()
             if type(key) is str and key.isascii()
@@ -374,7 +374,7 @@ class Engine(ABC):
         """Run a statement and return a small result as rows of Python values."""
 
     def reading(self, _seconds: float | None) -> AbstractContextManager[None]:
-        """Return a context that, in a database, reads from one snapshot, read-only and with a time limit."""
+        """Return a context in which a database is read from one snapshot, read-only and with a time limit."""
         return nullcontext()
 
     def plain_text(self, value: Any) -> str:

@@ -130,7 +130,10 @@ def open_files(
 def _in_another_encoding(
     paths: list[str], columns: Sequence[str], delimiter: str, encoding: str
 ) -> Engine:
-    """Open files that are converted to UTF-8 after the payment; DuckDB's decoders stop at an invalid byte."""
+    """Open CSV files that are not in UTF-8; their rows are copied into UTF-8 only when they are loaded.
+
+    DuckDB would stop at an invalid byte if it decoded the files itself.
+    """
 
     def load(_columns: Iterable[str]) -> Any:
         copies = in_utf_8(paths, encoding=encoding, folder=spill_folder())
@@ -266,7 +269,7 @@ def _with_all_times(opened: Engine, paths: list[str], columns: Sequence[str]) ->
 
 
 def _in_arrow(paths: list[str], columns: Sequence[str]) -> Engine:
-    """Read Parquet files with Arrow, which accepts every value of these columns."""
+    """Open Parquet files with Arrow, which accepts every value of these columns."""
     try:
         import pyarrow.dataset as ds
     except ImportError:

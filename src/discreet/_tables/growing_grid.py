@@ -113,7 +113,7 @@ class GrowingGrid:
         return self._placed(query, engine, f"ceil({{}} - {engine.real(_ABOUT)})")
 
     def _placed(self, query: Query, engine: Engine, rounded: str) -> Query:
-        """Add the column ``place``: the index of a magnitude of ``size`` units with the sign of ``value``.
+        """Add ``place``: the index of the point at ``size`` units, rounded, with the sign of ``value``.
 
         ``rounded`` is the SQL that rounds a number of steps, with a gap ({}) for the number.
         """

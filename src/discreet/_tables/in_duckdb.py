@@ -142,7 +142,7 @@ class DuckDB(Engine):
         return f"encode(CAST({self.column(name)} AS VARCHAR))"
 
     def finite(self, number: str) -> str:
-        """Return SQL with ``isfinite``; a comparison lets NaN pass if a Parquet file states its maximum."""
+        """Return SQL with ``isfinite``; a comparison could let NaN pass if a Parquet file gives a maximum."""
         return f"isfinite({number})"
 
     def trimmed(self, text: str) -> str:
@@ -184,7 +184,7 @@ class DuckDB(Engine):
         return f"epoch(timezone('{zone}', to_timestamp({near})))"
 
     def _seconds(self, ticks: str, parts: int) -> str:
-        """Return SQL that turns ticks into seconds: the nearest float64, or beyond 285 years a close one."""
+        """Return SQL that turns ticks into seconds: the nearest float64, or a close one beyond 285 years."""
         if parts == 1:
             return f"CAST({ticks} AS DOUBLE)"
         near = f"{ticks} BETWEEN {-(2**53)} AND {2**53}"

@@ -98,7 +98,7 @@ class Postgres(Database):
         return f"CASE WHEN CAST({held} AS {self.double}) < {10.0**MOST_DIGITS!r} THEN {held} END"
 
     def text(self, name: str) -> str:
-        """Return SQL for a text's hex digits in the database's own encoding; converting it might fail."""
+        """Return SQL for a text's hex digits in the database's own encoding, since a conversion can fail."""
         in_bytes = f"convert_to(CAST({self.column(name)} AS TEXT), '{self._encoding}')"
         return f"upper(encode({in_bytes}, 'hex')) COLLATE \"C\""
 
@@ -123,7 +123,7 @@ class Postgres(Database):
         )
 
     def columns(self, statement: str, names: Sequence[str]) -> Columns:
-        """Run a statement and fetch each group as one byte string; a message for each row would take long."""
+        """Run a statement and fetch each group's rows as one byte string; a message per row would be slow."""
         if "group_place" not in names:
             return super().columns(statement, names)
         sent = " || ".join(f"int8send(CAST({name} AS BIGINT))" for name in names)

@@ -64,7 +64,7 @@ class SQLite(Database):
         return f"CAST({word} AS {kinds[kind]})" if kind in kinds else word
 
     def real(self, number: float) -> str:
-        """Return a float64 as a quotient of integers if they fit; SQLite may misparse the last digit."""
+        """Return a float64 as a quotient of integers if they fit; SQLite may misparse a decimal number."""
         if math.isinf(number):
             return "9e999" if number > 0 else "-9e999"
         above, below = float(number).as_integer_ratio()
@@ -77,7 +77,7 @@ class SQLite(Database):
         return f"'{text}'"
 
     def position(self, name: str) -> str:
-        """Return SQL for ``position``, by a Python function of hex digits: it cannot take invalid UTF-8."""
+        """Return SQL that computes ``position`` in Python from hex digits; a text may be invalid UTF-8."""
         seconds = f"discreet_seconds(hex({self.quoted(name)}))"
         # A column of dates may also hold a time in SQLite; its day counts.
         return f"floor({seconds} / 86400.0)" if self.kinds[name] == "date" else seconds

@@ -64,7 +64,7 @@ def micros_of(moment: datetime.datetime) -> int:
 
 
 def as_moment(given: object) -> datetime.datetime | None:
-    """Convert a date, or a date with a time, to a datetime, also from text; return None for anything else."""
+    """Convert a date or a moment (an object or its text) to a datetime; return None for anything else."""
     if isinstance(given, str):  # without hyphens it might be a number
         return moment_in(given.strip()) if "-" in given else None
     if isinstance(given, datetime.date) and not isinstance(given, datetime.datetime):
@@ -117,7 +117,8 @@ _QUARTER = re.compile(r"(\d{4})-Q([1-4])")
 class Period:
     """A kind of period, as three functions: text to number, number to text, and number to first day.
 
-    Days are counted from 1970, weeks from the week of 1 January 1970, the others from the year 0.
+    Days are counted from 1970, weeks from the week of 1 January 1970; months, quarters and years are counted
+    from the year 0.
     """
 
     read: Callable[[str], int | None]

@@ -127,7 +127,7 @@ def scored_in_cluster(table: Table, rows: Rows, *, column: str, candidates: Any)
 
 
 def public_frame(given: Any, *, column: str, kind: str, k: int) -> Any:
-    """Check that a public table lists ``k`` candidates or more, none twice; return them as ``candidate``."""
+    """Check that a public table lists ``k`` or more candidates, none twice; return this one column."""
     from pyspark.sql import functions as f
 
     names = given.columns

@@ -148,7 +148,7 @@ def _with_hyphens(text: str) -> str:
 
 
 def _whole_text(pattern: str) -> str:
-    """Return a pattern for the whole text, without $, because in Spark a final line break may follow $."""
+    """Return a pattern for the whole text, without $, which matches before a final line break in Spark."""
     return f"^{pattern}\\z"
 
 

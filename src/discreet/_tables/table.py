@@ -97,7 +97,7 @@ class Table:
         return kind_named(words) if named else None
 
     def periods_mixed(self, column: str, words: Sequence[Any]) -> tuple[str, ...]:
-        """Return the kinds of periods that these words name, if several, and if the column holds texts."""
+        """Return the kinds of periods that these words mix, if any are mixed and the column holds texts."""
         return kinds_mixed(words) if self.ordered_kind(column) in TEXTS else ()
 
     def kind(self, column: object, *, name: str = "column") -> str:
@@ -321,7 +321,7 @@ def open_table(
 
 
 def _opened(data: Any) -> tuple[Engine, str]:
-    """Open a frame, relation or table in memory; try Arrow last, because others export it as well."""
+    """Open a frame, relation or table in memory; try Arrow last, because other libraries export it too."""
     library, name = _module(data), type(data).__name__
     if library == "narwhals":
         return _opened(data.to_native())

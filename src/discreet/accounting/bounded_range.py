@@ -63,7 +63,7 @@ def homogeneous_epsilon(epsilon: Fraction, count: int, delta: Fraction) -> Exact
 
 
 class _Pair:
-    """Upper bounds on the divergence of k releases of range ε, by their worst two-point pairs."""
+    """Upper bounds on the divergence of k releases of range ε, computed from the worst two-point pairs."""
 
     def __init__(self, epsilon: float, count: int, allowed: float) -> None:
         self._epsilon = epsilon

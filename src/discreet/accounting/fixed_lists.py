@@ -140,10 +140,10 @@ def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
 def _worst_offset(
     ranged: Sequence[tuple[Fraction, int]], others: Sequence[LossCurve], delta: Fraction
 ) -> Exact:
-    """Return an upper bound on ε over all offsets, by repeatedly splitting the box with the largest ε.
+    """Return an upper bound on ε over all offsets, by repeatedly splitting the box with the largest bound.
 
-    Releases of equal range have equal offsets in the worst case, so a box has one side per range. The
-    figure of a box is an upper bound for all offsets in it, so the search may stop at any time.
+    A box is a set of offsets, with one interval for each range, because releases of equal range have equal
+    offsets in the worst case. Its bound holds for all offsets in the box, so the search may stop at any time.
     """
     everything = [LossCurve(lambda _, ratio: ratio, epsilon, count) for epsilon, count in ranged]
     releases = sum(release.count for release in [*everything, *others])

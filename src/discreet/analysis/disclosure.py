@@ -217,7 +217,11 @@ def _warning(mechanism: Mechanism, scores: Scores) -> str | None:
 def _bound(
     mechanism: Mechanism, scores: Scores, beliefs: Floats, distances: list[list[Fraction]]
 ) -> float:
-    """Return the proved bound, the largest π_w / Σ_v π_v e^(−D(w, v)/s) over worlds w; 1 without a proof."""
+    """Return the proved bound on any posterior belief; 1 without a proof.
+
+    The bound is the largest π_w / Σ_v π_v e^(−D(w, v)/s) over all worlds w, with prior beliefs π, distances D
+    and the noise scale s.
+    """
     if _warning(mechanism, scores) is not None:
         return 1.0
     scale = noise_scale(mechanism, scores.range_distance)

@@ -43,7 +43,7 @@ class CandidateErrors:
         return self.in_scores(float(mass @ self.values))
 
     def in_scores(self, value: float) -> float:
-        """Convert a value in these units to a score difference; ``inf`` if float64 overflows."""
+        """Convert a value in units of 2^power to a score difference; ``inf`` if float64 overflows."""
         try:
             return math.ldexp(value, self.power)
         except OverflowError:

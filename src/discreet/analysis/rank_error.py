@@ -122,7 +122,7 @@ def epsilon_for_rank_error(
 def _factor(
     at: Sequence[object], points: int, with_probability: object, neighbours: str, sharing: object
 ) -> tuple[Fraction, Fraction]:
-    """Return a and b for which the bound on the rank error is a/ε + b, after checking the arguments."""
+    """Check the arguments and return the numbers a and b such that the bound on the rank error is a/ε + b."""
     if isinstance(at, str) or not isinstance(at, Sequence) or not at:
         raise refuse("at", at, "a list of levels, such as [0.1, 0.5, 0.9]")
     levels = [probability("at", level) for level in at]
@@ -154,10 +154,10 @@ _NONE = (Fraction(0), Fraction(0))
 def _summed(
     levels: Sequence[Fraction], low: Fraction, high: Fraction, before: _Sum, after: _Sum
 ) -> _Sum:
-    """Return the largest coefficients of the noise and of ``sharing`` in the error bounds of some levels.
+    """Return the largest coefficients of the noise and of ``sharing`` in the error bounds of ``levels``.
 
-    The levels lie between ``low`` and ``high``. ``before`` and ``after`` are the coefficients at these two
-    cuts; a level between them inherits their weighted average.
+    The levels lie between the cuts ``low`` and ``high``, whose coefficients are ``before`` and ``after``. A
+    level between them inherits the weighted average of the two.
     """
     if not levels:
         return _NONE

@@ -297,10 +297,10 @@ def _cut(epsilon: Fraction, digits: int) -> Fraction:
 
 
 def _crossover(setting: _Setting) -> int | None:
-    """Return the least number of releases at which exponential beats permute-and-flip, or None."""
+    """Return the least number of releases at which ``Exponential`` beats ``PermuteAndFlip``, or None."""
 
     def exponential_wins(releases: int) -> bool | None:
-        """Return None if the budget is too small for this number of releases."""
+        """Return whether ``Exponential`` has the smaller error; None if the budget is too small."""
         try:
             members = [
                 largest_member(family, setting, releases)

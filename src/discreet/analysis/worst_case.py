@@ -132,8 +132,8 @@ def worst_case_tail(
     """Return the largest Pr[error ≥ t] that any data can cause, for t above zero.
 
     For noisy max with any noise, which includes permute-and-flip and the exponential mechanism, the maximum
-    occurs when all others lie exactly t (or the gap, if larger) below the best. For any other mechanism, the
-    result is the largest value found among tied scores.
+    occurs when all other candidates lie exactly t (or the gap, if larger) below the best one. For any other
+    mechanism, the result is the largest value found among tied scores.
 
     Example:
         >>> from discreet import PermuteAndFlip
@@ -238,9 +238,10 @@ _FAR = Fraction(10) ** 300
 
 
 def missed_chance(mechanism: Mechanism, n: int, *, step: Exact, distance: Exact) -> Chance:
-    """Return the probability of missing the best, as a function of the gap γ at which all others tie.
+    """Return the probability of missing the best candidate, as a function of the gap γ.
 
-    γ is in units of s. Most mechanisms need only γ; a few also need Δ/s (``step``) or d/s (``distance``).
+    All other candidates are tied at γ below the best one, in units of the noise scale s. Most mechanisms need
+    only γ; a few also need Δ/s (``step``) or d/s (``distance``).
 
     Example:
         >>> from discreet import PermuteAndFlip

@@ -46,7 +46,7 @@ class Suspect(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Drawn(ScoreVectors):
-    """Score vectors for a sampler; losses are measured in standard deviations above the claim.
+    """Score vectors to try on a sampler; losses are measured in standard deviations above the claim.
 
     ``draws`` is the number of draws for each vector. ``until`` holds the times at which the two stages end:
     small vectors and crowds, then very large scores.

@@ -72,7 +72,7 @@ _GROUPS = {"A0": "A", "A1": "A", "B0": "B", "B1": "B", "B2": "B"}
     about="one person's value is replaced by any other",
 )
 def _diffprivlib_categorical(table: tuple[str, ...], cost: Fraction) -> dict[str, float]:
-    """Return the answer's distribution, for utilities that pass the library's balance check at half of ε."""
+    """Return the answer's distribution; the utilities are chosen to pass the library's balance check."""
     epsilon = float(cost)
     near, apart = 0.999999, math.exp(-epsilon / 2)
     # Every row has the same total: 1 + w(A,A) + 3·w(A,B) = 1 + 2·w(B,B) + 2·w(A,B).
@@ -354,7 +354,7 @@ ADAPTERS: dict[str, Adapter] = {
 
 
 def adapter_named(name: str) -> Adapter:
-    """Return the adapter with this name; raise if its library is not installed."""
+    """Return the adapter with this name; raise an error if its library is not installed."""
     adapter = ADAPTERS[name]
     if adapter.version is None:
         raise ParameterError(

@@ -52,7 +52,7 @@ class Loss(ABC):
 
     @abstractmethod
     def values(self, first: Floats, second: Floats) -> Floats:
-        """Return the loss of each pair of rows, the larger of the two directions."""
+        """Return the loss of each pair of rows, in the direction in which it is larger."""
 
     @abstractmethod
     def detail(self, first: Floats, second: Floats) -> Detail:
@@ -71,7 +71,7 @@ class _TwoWayLoss(Loss):
     """A loss that depends on the order of the two distributions; the larger of the two values counts."""
 
     def values(self, first: Floats, second: Floats) -> Floats:
-        """Return the loss of each pair of rows, the larger of the two directions."""
+        """Return the loss of each pair of rows, in the direction in which it is larger."""
         return np.maximum(self._one_way(first, second), self._one_way(second, first))
 
     def detail(self, first: Floats, second: Floats) -> Detail:

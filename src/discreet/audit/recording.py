@@ -166,7 +166,7 @@ def _short(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value with NumPy's arrays and numbers as lists and numbers, which are shorter to read."""
+    """Convert NumPy's arrays and numbers in a value to Python's, which are shorter to read."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if type(value) is dict:
@@ -291,7 +291,7 @@ def _told(finding: Difference, couple: tuple[Any, Any] | None, values: Any) -> D
 def _compared(
     first: Trace, second: Trace, sensitivity: Any, claim: Guarantee | None
 ) -> Iterator[tuple[Difference, Any]]:
-    """Yield all findings for one pair, each with the two values that differ."""
+    """Compare two runs; yield each finding with the two values that differ, or with None."""
 
     def finding(what: str, step: str, words: str, **told: Any) -> Difference:
         return Difference(

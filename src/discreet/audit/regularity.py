@@ -54,7 +54,7 @@ class Regular:
 class _Change:
     """A change of scores, after which answer ``images[i]`` must be as likely as answer i was before.
 
-    A sign is 0 if the probability must not change, 1 if it may also rise, and −1 if it may also fall.
+    If ``signs[i]`` is 1, that answer may also be more likely; if −1, less likely; if 0, neither.
     """
 
     rule: str
@@ -99,7 +99,7 @@ class Changes(Kind):
         return len(pair.scores)
 
     def certified(self, pair: _Change) -> tuple[Witness, bool]:
-        """Return the certified change, and whether it breaks the rule."""
+        """Return the change as a witness with a certified loss, and whether it breaks the rule."""
         outcome = int(self._breaches([pair])[0].argmax())
         image, sign = int(pair.images[outcome]), pair.signs[outcome]
         with precision(BITS):

@@ -71,7 +71,7 @@ class Relation:
         return "monotonic" if self.monotonic else "general"
 
     def lattice_moves(self, size: int, reach: int) -> Iterator[tuple[int, ...]]:
-        """Yield moves of up to ``reach`` lattice steps per score; of a move and its reverse, only one."""
+        """Yield moves of up to ``reach`` lattice steps per score, but never both a move and its reverse."""
         low = 0 if self.monotonic else -reach
         for move in product(range(low, reach + 1), repeat=size):
             first = next((part for part in move if part), 0)
@@ -79,7 +79,10 @@ class Relation:
                 yield move
 
     def clip(self, scores: Floats, neighbours: Floats, delta: float) -> Floats:
-        """Return, row by row, the neighbour of ``scores`` that is nearest to ``neighbours``."""
+        """Return, row by row, the neighbour of ``scores`` that is nearest to ``neighbours``.
+
+        If monotonic, only neighbours with no lower score are considered.
+        """
         low = scores if self.monotonic else scores - delta
         return np.clip(neighbours, low, scores + delta)
 
@@ -108,9 +111,9 @@ class Relation:
     def structured(self, scores: Floats, delta: float) -> Floats:
         """Return neighbours in which a set of candidates moves relative to the rest, one per row.
 
-        The set S is a single candidate or the top of the ranking. The neighbours move S up and the rest down,
-        S down and the rest up, or S alone up or down, as far as the relation allows. A custom relation
-        supplies its own neighbours instead.
+        The set S is a single candidate or the top of the ranking. S moves up and the rest down, S down and
+        the rest up, or S alone up or down; if monotonic, S alone or the rest alone moves up. Each move is as
+        large as the relation allows. A custom relation supplies its own neighbours instead.
         """
         if self.custom is not None:
             found = [list(row) for row in self.custom(tuple(scores.tolist()))]
@@ -130,7 +133,7 @@ class Relation:
         return rows
 
     def ways(self, delta: float) -> list[tuple[float, float]]:
-        """Return the largest allowed moves, as pairs: of a set of candidates, and of the rest."""
+        """Return the largest allowed moves, as pairs (move of a set of candidates, move of the rest)."""
         if self.monotonic:
             return [(delta, 0.0), (0.0, delta)]
         return [(delta, -delta), (-delta, delta), (delta, 0.0), (-delta, 0.0)]

@@ -368,7 +368,7 @@ def posterior_chart(risk: DisclosureRisk) -> Any:
 
 
 def _first(scores: Scores, most: int, *, optimize: str = "max") -> list[int]:
-    """Return the places of the candidates with the best scores, the best first."""
+    """Return the positions of the ``most`` candidates with the best scores, best first."""
     count = min(whole("most", most), len(scores))
     order = np.argsort(scores.values, kind="stable")
     if optimize == "max":
