@@ -1,4 +1,4 @@
-"""Gauss–Legendre rules correct to the last digit, how many nodes are enough, and products of many factors.
+"""Gauss–Legendre rules correct to the last digit, the numbers of nodes needed, and products of many factors.
 
 NumPy's own nodes and weights are off by up to 10⁻¹². The rules here are computed in interval arithmetic.
 """

@@ -122,8 +122,8 @@ class Shares:
 def proportionals(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
     """Make ``size`` independent draws from the exponential mechanism.
 
-    A level is proposed in proportion to its number of candidates times 2^−level, and then one of these
-    candidates uniformly. It is accepted with the remaining chance 2^level·exp(−γ).
+    A level is proposed in proportion to its number of candidates times 2^−level, and then one of its
+    candidates uniformly. The candidate is accepted with the remaining chance 2^level·exp(−γ).
     """
     levels = Levels.prepared(gaps, tuning)
     last = levels.last
