@@ -70,7 +70,7 @@ def _nodes_for_mean(mean: int) -> int:
 
 
 def _log_error(mean: int, count: int) -> float:
-    """Return the logarithm of Theorem 2's error bound, at an ellipse ρ that nearly minimises it."""
+    """Return the logarithm of Theorem 2's error bound, for an ellipse ρ that nearly minimises it."""
     ratio = 4 * count / mean
     rho = ratio + math.sqrt(ratio * ratio + 1)
     return (

@@ -125,7 +125,7 @@ class Uniform:
         self.width += self._step
 
     def is_below(self, target: Callable[[], Ball]) -> bool:
-        """Return whether this number is below the one in the ball ``target()``; draw more bits if needed."""
+        """Return whether this number is below the one enclosed by ``target()``; draw more bits if needed."""
         while True:
             with precision(self.width + GUARD_BITS):
                 threshold = scaled(target(), self.width)

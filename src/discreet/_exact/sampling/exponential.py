@@ -77,7 +77,7 @@ def _by_inversion(gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tun
 
 
 class Shares:
-    """A draw of one near candidate, weighted by exp(−γ), or of none, with the weight size·2^−level.
+    """A weighted draw of a near candidate (weight exp(−γ)) or of "none" (weight size·2^−level).
 
     The weight of "none" counts *every* candidate, because any of them may be proposed next.
     """

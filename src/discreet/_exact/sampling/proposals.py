@@ -52,7 +52,7 @@ class Noise(Protocol):
 
     @property
     def ends(self) -> bool:
-        """Whether time ends at one; otherwise it has no end."""
+        """Whether time ends at 1; if not, time has no end."""
         ...
 
     def odds(self, gamma: float, time: float) -> float:
