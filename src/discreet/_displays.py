@@ -141,7 +141,7 @@ def paragraph(text: str) -> str:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return an HTML table, with text escaped and numbers right-aligned; floats have four digits at most."""
+    """Return an HTML table: escaped text, right-aligned numbers, floats with four significant digits."""
     head = "".join(
         f'<th scope="col" style="{_CELL.format("left")}">{escape(name)}</th>' for name in headers
     )

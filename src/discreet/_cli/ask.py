@@ -162,7 +162,7 @@ def _in_options(words: str) -> str:
 
 
 def options_of(kind: type[Question]) -> Iterator[Decorator[Any]]:
-    """Yield a Click option for each field that is marked as one; its group names the help section."""
+    """Yield a Click option for each field marked as an option; the field's group is its help section."""
     types = typing.get_type_hints(kind)
     for each in fields_of(kind):
         facts = each.metadata
@@ -398,7 +398,7 @@ def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
 
 
 def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
-    """Return the path or the database's address, with the password that ``ask_password`` prompts for.
+    """Return a path unchanged, or a database's address with the password that ``ask_password`` prompts for.
 
     A password in the address itself is refused, because the shell's history would keep it.
     """
@@ -471,9 +471,9 @@ def answer(
 
 
 def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None:
-    """Deliver a release as JSON, as a card on a terminal, or in a pipe as the bare answer.
+    """Deliver a release: as JSON, as a card on a terminal, or as the bare answer in a pipe.
 
-    In a pipe, the rest of the card goes to stderr.
+    In a pipe, the card without the answer goes to stderr.
     """
     if json:
         deliver(as_json(release.as_data(), indent=None), file)
@@ -494,7 +494,7 @@ def show(release: TableRelease, *, json: bool, explain: bool, file: Any) -> None
 
 
 def for_terminal(text: str, answer: str) -> str:
-    """Spell out the symbols in a card that the terminal lacks, unless that would alter the answer."""
+    """Spell out symbols that the terminal lacks; return ``text`` unchanged if this would alter the answer."""
     encoding = sys.stdout.encoding
     return text if transcribed(answer, encoding) != answer else transcribed(text, encoding)
 

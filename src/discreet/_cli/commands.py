@@ -77,10 +77,10 @@ def argument(
 
 
 def from_standard_input(ctx: click.Context, _parameter: click.Parameter, given: Any) -> Any:
-    """Return the given name; for ``-`` or ``/dev/stdin``, copy standard input to a CSV file and name that.
+    """Return the given file name; for ``-`` or ``/dev/stdin``, the name of a CSV copy of standard input.
 
     The copy is needed because a question opens its table more than once, and a pipe can be read only once.
-    Only its owner can read the copy, which is deleted when the command ends.
+    Only the user can read the copy, which is deleted when the command ends.
     """
     if given not in ("-", "/dev/stdin"):
         return given
@@ -220,7 +220,7 @@ def command(name: str, cls: type[Command] = Command) -> Callable[[Callable[..., 
 
 
 def _names(command: click.Command) -> dict[str, str]:
-    """Map the library's name for each parameter to its name on the command line: the longest, but ``-k``."""
+    """Map each parameter's name in the library to its longest command-line name; ``k`` becomes ``-k``."""
     return {
         str(part.name): part.shown
         if isinstance(part, Argument)

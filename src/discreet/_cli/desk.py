@@ -36,7 +36,7 @@ def check(file: str, *, json: bool) -> None:
     """Check an owner's file: show what each analyst could ask, and what could go wrong.
 
     Reads no row and spends nothing. It warns about settings that an attacker could use, and about time slots
-    of which more than half passes before a row is read.
+    that are more than half over before a row is read.
 
     Example: discreet desk check clinic.toml
     """

@@ -13,7 +13,7 @@ def plan_quantiles(
 ) -> None:
     """Print an ε at which, with this probability, every quantile is off by at most ``at_most`` people.
 
-    For one quantile this holds on any data; for several, if no two people share a place on the grid
+    For one quantile this holds on any data; for several, it holds if no two people share a place on the grid
     (docs/proofs/quantiles.md).
     """
     from discreet._exact.numbers.printing import rounded

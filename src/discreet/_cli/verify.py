@@ -90,7 +90,7 @@ def _scores(path: str) -> ScoreFile:
 
 
 def _against(record: dict[str, Any], address: str, dataset: str) -> list[tuple[str, str]]:
-    """Compare the ledger's budget and releases with the decision; return each check and its problem."""
+    """Compare the ledger with the decision; return each check with its problem, or an empty text if none."""
     from discreet.ledger import Ledger
 
     if not dataset:

@@ -30,7 +30,7 @@ from discreet.errors import ParameterError, TableError
 _GIGABYTE = 1 << 30
 _MOST_SAID = 1 << 18
 _PATIENCE = 600
-"""Seconds after which a rehearsal or an import is abandoned, in addition to the block's own limit."""
+"""How many seconds the clean process may take to load the function, or to import what the function needs."""
 _START = "import sys; sys.path[:] = {path!r}; from discreet._isolated import server; server.{call}"
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"), "1"
@@ -74,7 +74,7 @@ def require_fork() -> None:
 
 
 def _started(call: str, *, passing: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
-    """Start a new interpreter that runs ``call`` of the server, with no descriptors except ``passing``."""
+    """Start a new interpreter that runs ``call`` in the server module; it inherits only ``passing``."""
     path = [each or os.getcwd() for each in sys.path]
     return subprocess.Popen(  # noqa: S603 - this very interpreter, and code of ours
         [sys.executable, "-c", _START.format(path=path, call=call)],

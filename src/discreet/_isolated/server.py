@@ -76,9 +76,9 @@ def _kernel() -> ctypes.CDLL:
 
 
 def _own_users(further: int = 0) -> None:
-    """Enter a new user namespace, where this process has all rights, and those of the flags ``further``.
+    """Enter a new user namespace, where this process has all rights, and the namespaces named in ``further``.
 
-    It has no rights outside, and can neither inspect nor signal processes of other namespaces.
+    This process has no rights outside, and can neither inspect nor signal processes of other namespaces.
     """
     user, group = os.getuid(), os.getgid()
     _called(_kernel().unshare(_NEW_USER | further))
@@ -127,7 +127,10 @@ def _enclose(folder: str, *, network: bool, memory: int) -> str:
 
 
 def _write_only_to(kernel: ctypes.CDLL, *places: str) -> None:
-    """Allow writing only to ``places``, by Landlock: read-only mounts leave pipes and terminals writable."""
+    """Allow writing only to ``places``.
+
+    Read-only mounts leave pipes and terminals writable, so this uses Landlock.
+    """
     size = ctypes.c_size_t(8)
     rules = kernel.syscall(_CREATE_RULESET, struct.pack("<Q", _WRITE_FILE), size, 0)
     if rules < 0:
@@ -347,7 +350,7 @@ def _load(line: socket.socket, names: list[str]) -> None:
 
     A process with threads cannot be copied safely, shared memory would connect the blocks, and an import
     cannot be undone. So a copy of this process does the import and serves from then on. This process waits,
-    and goes on serving itself if the copy turns out to be unsafe. If the client leaves, both end.
+    and serves again only if the copy turns out to be unsafe. If the client leaves, both end.
     """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     copy = os.fork()

@@ -67,7 +67,7 @@ def literals_nobody_has(table: Table, comparison: ColumnComparison) -> list[Any]
 
 
 def not_listed(comparison: ColumnComparison, listed: Sequence[Any]) -> list[Any]:
-    """Return the literals that match no value of a public list; two periods match if they overlap."""
+    """Return the literals that match no value of a public list; in a list of periods, overlap is a match."""
     texts, periods = set(map(str, listed)), [days_of(str(value)) for value in listed]
     spelled = [period for period in periods if period is not None]
 
@@ -108,7 +108,7 @@ def steps_to(table: Table, comparison: ColumnComparison, *, name: str) -> tuple[
 def _operands(
     table: Table, comparison: ColumnComparison, name: str
 ) -> tuple[tuple[str, ...], str, list[str]]:
-    """Return the steps to the compared value, the test that it is not missing, and the literals."""
+    """Return, in SQL, the steps to the compared value, a test that it is not missing, and the literals."""
     column, values = comparison.column, comparison.literals
     kind, engine = table.ordered_kind(column), table.engine
     there = f"{name} IS NOT NULL"
@@ -148,7 +148,7 @@ def period_words(comparison: ColumnComparison) -> list[str]:
 
 
 def _in_range(text: str, operator: str) -> list[str]:
-    """Return the periods of a range as texts, the same as for a list of groups; any other text unchanged."""
+    """Return the periods of a range, each written as in a list of groups; return any other text unchanged."""
     first, between, last = text.partition(":")
     start, end = period_in(first), period_in(last)
     if operator != "in" or not between or start is None or end is None or days_of(text) is None:

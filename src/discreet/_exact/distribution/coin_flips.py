@@ -56,7 +56,7 @@ def permute_and_flip(
 
 
 def unbeaten(heads: Floats, tails: Callable[[Any], Floats]) -> Floats:
-    """Return ∫₀¹ Π_{t≠r} (1 − u·c_t) du for every r: the chance that all who flip before r get tails.
+    """Return ∫₀¹ Π_{t≠r} (1 − u·c_t) du for every r: the chance that all candidates before r get tails.
 
     Args:
         heads: the coins c, at least one of them 1/2 or more; in a matrix, this holds for each row.

@@ -1,4 +1,4 @@
-"""Gauss–Legendre rules correct to the last digit, how many nodes are enough, and products of many factors.
+"""Gauss–Legendre rules correct to the last digit, the numbers of nodes needed, and products of many factors.
 
 NumPy's own nodes and weights are off by up to 10⁻¹². The rules here are computed in interval arithmetic.
 """
@@ -70,7 +70,7 @@ def _nodes_for_mean(mean: int) -> int:
 
 
 def _log_error(mean: int, count: int) -> float:
-    """Return the logarithm of Theorem 2's error bound, at an ellipse ρ that nearly minimises it."""
+    """Return the logarithm of Theorem 2's error bound, for an ellipse ρ that nearly minimises it."""
     ratio = 4 * count / mean
     rho = ratio + math.sqrt(ratio * ratio + 1)
     return (

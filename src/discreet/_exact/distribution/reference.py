@@ -185,10 +185,10 @@ def _below(crowd: _Crowd, bits: int) -> list[Any]:
 
 
 def _flat_part(crowd: _Crowd, bits: int) -> tuple[Fraction, list[Any]]:
-    """Return a length below the best score where others are negligible, and each level's integral on it.
+    """Return how far below the best score other candidates stay negligible, and each level's integral there.
 
-    On this length, the product Π (1 − x_t) over any candidates except the best is in [1 − Σx_t, 1], and Σx_t
-    is below 2^−bits.
+    Within this distance, the product Π (1 − x_t) over any candidates except the best is in [1 − Σx_t, 1], and
+    Σx_t is below 2^−bits.
     """
     from flint import arb
 

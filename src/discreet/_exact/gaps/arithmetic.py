@@ -68,7 +68,7 @@ class Arithmetic(Protocol):
         ...
 
     def pairs(self, values: Values, best: Scalar) -> tuple[Floats, Floats]:
-        """Return γ as the sum of two float64 arrays, the high and the low parts."""
+        """Return two float64 arrays, a high and a low part, that add up to γ."""
         ...
 
     def threshold(self, best: Scalar, level: int) -> Scalar:
@@ -210,11 +210,11 @@ class FloatArithmetic:
         return self._reach is not None
 
     def cannot_overflow(self, best: float) -> bool:
-        """Return whether the difference of this best score from any float64 is finite."""
+        """Return whether the difference between this best score and any float64 is finite."""
         return abs(best) <= _NO_OVERFLOW
 
     def from_differences(self, differences: Floats) -> Floats:
-        """Return γ from differences to the best score, at an ordinary scale; overwrites its argument."""
+        """Convert differences from the best score to γ, at an ordinary scale; overwrite ``differences``."""
         # Clip before multiplying, so nothing can overflow.
         np.minimum(differences, self._limit, out=differences)
         differences *= self._factor
@@ -267,7 +267,7 @@ class FloatArithmetic:
             return gaps
 
     def pairs(self, values: Values, best: float) -> tuple[Floats, Floats]:
-        """Return γ as the sum of two float64 arrays, the high and the low parts."""
+        """Return two float64 arrays, a high and a low part, that add up to γ."""
         # Knuth's sum: high + low equals one − other exactly, unless high overflows.
         one = best * self._signed
         other = values.astype(np.float64, copy=False) * self._signed
@@ -355,7 +355,7 @@ class IntegerArithmetic:
         return gaps
 
     def steady_gammas(self, values: Values, best: int) -> Floats:
-        """Return ``gammas`` clipped to the steady limits; its operations do not depend on the scores."""
+        """Return γ clipped to [2⁻¹⁰⁰, ``STEADY_LIMIT``], by operations that do not depend on the scores."""
         gaps = self.gammas(values, best)
         np.minimum(gaps, STEADY_LIMIT, out=gaps)
         return np.maximum(gaps, _STEADY_LEAST, out=gaps)
@@ -387,7 +387,7 @@ class IntegerArithmetic:
         return top - unsigned if self._largest_is_best else unsigned - top
 
     def pairs(self, values: Values, best: int) -> tuple[Floats, Floats]:
-        """Return γ as the sum of two float64 arrays, the high and the low parts."""
+        """Return two float64 arrays, a high and a low part, that add up to γ."""
         wide = values if self._wide else values.astype(np.int64)
         differences = self._differences(wide, best)
         upper = (differences & np.uint64(0xFFFFFFFF00000000)).astype(np.float64)
@@ -441,7 +441,7 @@ class ExactArithmetic:
         return self.gammas(values, best) <= bounds.take(places)
 
     def pairs(self, values: Values, best: int | Fraction) -> tuple[Floats, Floats]:
-        """Return γ as the sum of two float64 arrays, the high and the low parts."""
+        """Return two float64 arrays, a high and a low part, that add up to γ."""
         exact = [min(gap, Fraction(PAIR_LIMIT)) for gap in self._exact(values, best)]
         high = [float(gap) for gap in exact]
         low = [float(gap - Fraction(lead)) for gap, lead in zip(exact, high, strict=True)]

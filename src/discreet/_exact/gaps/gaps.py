@@ -206,7 +206,7 @@ class Gaps:
         return self._arithmetic.gammas(self._values[start:stop], self.best)
 
     def steady_stretch(self, start: int, stop: int) -> Floats:
-        """Return γ like ``stretch``, clipped to [2⁻¹⁰⁰, 150]; the operations do not depend on the scores."""
+        """Return γ as in ``stretch``, clipped to [2⁻¹⁰⁰, 150]; no operation depends on the scores."""
         return self._arithmetic.steady_gammas(self._values[start:stop], self.best)
 
     def within(self, bounds: Floats, places: NDArray[Any]) -> Flags:
@@ -221,7 +221,7 @@ class Gaps:
         """Return two arrays whose sum is γ of every candidate, to within about 2⁻¹⁰⁰·γ + 2⁻⁵⁰⁰.
 
         The term 2⁻⁵⁰⁰ matters only if scores differ by a subnormal number. Gaps are clipped to 2⁹⁰⁰. This
-        reads every score, so use it for probabilities, not for a release.
+        computes the gap of every candidate; most samplers need far fewer.
         """
         with np.errstate(all="ignore"):
             best = self.best
@@ -246,7 +246,7 @@ class Gaps:
         return worse(self._values[indices], self.threshold(level))
 
     def blocks(self, *, narrow: bool = False) -> tuple[int, Indices, Floats]:
-        """Return the width of the blocks, their starts and the smallest γ in each; the last may be shorter.
+        """Return the blocks' width, their starts and the smallest γ in each; the last block may be shorter.
 
         Narrow blocks need another pass over the scores. With few scores, blocks are always narrow.
         """

@@ -1,4 +1,4 @@
-"""Convert scores with different sensitivities Δ_i to ratios; one person changes each by at most one.
+"""Convert scores with different sensitivities Δ_i to ratios; one person changes each ratio by at most one.
 
 With a public shift t and a_i = q_i − tΔ_i, the ratio of candidate i is min_{j≠i} (a_i − a_j)/(Δ_i + Δ_j).
 This is its smallest lead over another candidate, where each lead is divided by the most that one person can

@@ -76,7 +76,7 @@ def written(value: object) -> str:
 
 
 def percent(value: float, *, up: bool | None = None) -> str:
-    """Return a probability in per cent, rounded up, down or to nearest; 0% and 100% are always exact.
+    """Return a probability in per cent, rounded up, down or to nearest; only 0 and 1 become 0% and 100%.
 
     Example:
         >>> percent(0.12341), percent(0.12341, up=True), percent(0.9999)

@@ -20,7 +20,7 @@ def bisected(
     relative: float = 0.0,
     geometric: bool = False,
 ) -> tuple[float, float]:
-    """Narrow a bracket by bisection; return its two ends, the first too low and the second enough.
+    """Narrow a bracket by bisection; return its low end (``enough`` false) and high end (``enough`` true).
 
     ``enough`` must be false at ``low`` and true at ``high``; it is not called at either. The search ends when
     the bracket is at most ``relative`` times its lower end, or when no float lies between the ends.

@@ -125,7 +125,7 @@ class Uniform:
         self.width += self._step
 
     def is_below(self, target: Callable[[], Ball]) -> bool:
-        """Return whether this number is below the one in the ball ``target()``; draw more bits if needed."""
+        """Return whether this number is below the one enclosed by ``target()``; draw more bits if needed."""
         while True:
             with precision(self.width + GUARD_BITS):
                 threshold = scaled(target(), self.width)
@@ -173,7 +173,7 @@ class Coins(Protocol):
         ...
 
     def exponent(self, level: int) -> int:
-        """Return the largest known a ≥ 0 such that exp(−γ) < 2^−level implies c(γ) ≤ 2^−a."""
+        """Return the largest known exponent a ≥ 0 such that exp(−γ) < 2^−level implies c(γ) ≤ 2^−a."""
         ...
 
 
@@ -204,7 +204,7 @@ class Heads:
         return chance.min(ball_of(1)) if self.halvings < 0 else chance
 
     def exponent(self, level: int) -> int:
-        """Return an a ≥ 0 such that exp(−γ) < 2^−level implies c(γ) ≤ 2^−a."""
+        """Return an exponent a ≥ 0 such that exp(−γ) < 2^−level implies c(γ) ≤ 2^−a."""
         return max(0, level + self.halvings)
 
 

@@ -77,7 +77,7 @@ def _by_inversion(gaps: Gaps, near: Indices, level: int, bits: Bits, tuning: Tun
 
 
 class Shares:
-    """A draw of one near candidate, weighted by exp(−γ), or of none, with the weight size·2^−level.
+    """A weighted draw of a near candidate (weight exp(−γ)) or of "none" (weight size·2^−level).
 
     The weight of "none" counts *every* candidate, because any of them may be proposed next.
     """
@@ -122,8 +122,8 @@ class Shares:
 def proportionals(gaps: Gaps, size: int, bits: Bits, *, tuning: Tuning = STANDARD) -> Indices:
     """Make ``size`` independent draws from the exponential mechanism.
 
-    A level is proposed in proportion to its number of candidates times 2^−level, and then one of these
-    candidates uniformly. It is accepted with the remaining chance 2^level·exp(−γ).
+    A level is proposed in proportion to its number of candidates times 2^−level, and then one of its
+    candidates uniformly. The candidate is accepted with the remaining chance 2^level·exp(−γ).
     """
     levels = Levels.prepared(gaps, tuning)
     last = levels.last

@@ -2,7 +2,7 @@
 
 The loss of a set is max_i (c_(i) − c(S)_(i)): the i-th largest of all counts minus the i-th largest in the
 set. A set is drawn in proportion to e^{−loss/scale}. The sets up to a given loss are counted in one pass over
-the k places. Their number is a logarithm when a level is proposed, and an integer when it is accepted
+the k places: as a logarithm in floats to propose a level of loss, and as an exact integer to accept it
 (docs/proofs/top-k.md).
 """
 
@@ -116,9 +116,9 @@ class Sets(Ranked):
         return (math.floor(math.ldexp(2.0**part, _PARTS)) + 1) << int(whole)
 
     def ways(self, loss: int) -> list[list[int]]:
-        """Return, for each block, how many allowed ways there are to take ranks from the blocks up to it.
+        """Return, for i from 0 to k, how many allowed ways there are to take ranks from the first i blocks.
 
-        Each list has an entry for 0, ..., k ranks. The very last entry is the number of sets.
+        List i has an entry for each number of ranks from 0 to k. The last list ends with the number of sets.
         """
         k = self.k
         ways = [[1] + [0] * k]

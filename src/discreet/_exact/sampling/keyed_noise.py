@@ -112,7 +112,7 @@ def keyed_shortlist(
     scale: Fraction,
     count: int,
 ) -> Indices:
-    """Return the positions of the ``count`` largest noisy scores, and perhaps others, using only floats."""
+    """Return positions that include those of the ``count`` largest noisy scores, using only floats."""
     if len(scores) <= count:
         return np.arange(len(scores))
     return may_be_first(

@@ -89,7 +89,7 @@ class LaplaceNoise:
     """Laplace noise as a level that comes down; at σ = e^−x the level is x scales above the best score.
 
     At time t, σ is t in stage 0 and 2^(k−1)·(1 + t) in stage k. Stage k is used if no candidate was reached
-    before.
+    in an earlier stage.
     """
 
     __slots__ = ("_start", "_step", "coins")
@@ -148,7 +148,7 @@ class Layer:
         self.number = number
 
     def exponent(self, level: int) -> int:
-        """Return an a such that chances at this level are at most 2^−a; a chance is at most e^k·exp(−γ)."""
+        """Return an exponent a: chances at this level are at most 2^−a, since none exceeds e^k·exp(−γ)."""
         return max(0, level - math.ceil(self.number * _LOG2_E))
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:

@@ -223,7 +223,7 @@ class Window:
         return share / (1 - (self.number - 1) * share)
 
     def exponent(self, level: int) -> int:
-        """Return an a such that chances at this level are at most 1/(2^(level+shift) − (w−1)) ≤ 2^−a."""
+        """Return an exponent a: chances at this level are at most 1/(2^(level+shift) − (w−1)) ≤ 2^−a."""
         return ((1 << (level + self._shift)) - (self.number - 1)).bit_length() - 1
 
 

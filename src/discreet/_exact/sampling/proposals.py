@@ -52,7 +52,7 @@ class Noise(Protocol):
 
     @property
     def ends(self) -> bool:
-        """Whether time ends at one; otherwise it has no end."""
+        """Whether time ends at 1; if not, time has no end."""
         ...
 
     def odds(self, gamma: float, time: float) -> float:
@@ -70,7 +70,8 @@ class Noise(Protocol):
 class BoundedBlocks:
     """Blocks of candidates; the level of a block's best candidate bounds the coins of all its candidates.
 
-    If a few blocks are much better than the others, they are cut into parts, which come before all blocks.
+    If a few blocks are much better than the others, they are cut into parts, which are listed before the
+    blocks.
 
     Args:
         gaps: the gaps of all candidates.

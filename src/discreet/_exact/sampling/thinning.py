@@ -175,7 +175,7 @@ class Levels:
 
     @property
     def mass(self) -> float:
-        """The approximate sum of 2^−level over all candidates: from Σ exp(−γ) to a little over twice that."""
+        """The sum of 2^−level over all candidates; it lies between Σ exp(−γ) and a little over twice that."""
         return float((self.sizes * 0.5 ** np.arange(len(self.sizes))).sum())
 
     def arrivals(

@@ -135,7 +135,10 @@ class Weighing:
         return self._brackets[key]
 
     def people(self, groups: int, *, deviations: Fraction = Fraction(0)) -> int:
-        """Return how many people, each in ``groups`` groups, give a group the weight T + ``deviations``·σ."""
+        """Return how many people a group needs to reach the weight T + ``deviations``·σ.
+
+        Each of these people is in ``groups`` groups.
+        """
         deviation = Fraction(math.isqrt(math.ceil(self.variance * UNIT**2)) + 1, UNIT)
         return math.ceil((self.threshold + deviations * deviation) * UNIT / weight_in(groups))
 
