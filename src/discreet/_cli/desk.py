@@ -242,8 +242,8 @@ def report(file: str, *, month: str | None, csv: bool, json: bool) -> None:
 def _cell(value: object) -> str:
     """Return a CSV cell that a spreadsheet reads as text, even if it looks like a formula."""
     text = str(value)
-    safe = f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
-    return '"' + safe.replace('"', '""') + '"' if any(sign in safe for sign in ',"\n') else safe
+    safe = f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    return '"' + safe.replace('"', '""') + '"' if any(sign in safe for sign in ',"\r\n') else safe
 
 
 @command("serve")
