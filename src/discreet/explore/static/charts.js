@@ -2,7 +2,7 @@
 import { save } from "./copying.js";
 import { $, make, tableOf } from "./dom.js";
 import { notify } from "./notices.js";
-import { chartConfig } from "./theme.js";
+import { chartConfig, isDark } from "./theme.js";
 
 let library = null;
 const drawn = new Map();
@@ -62,6 +62,7 @@ export async function drawChart(name, { specification, key, data, rows, text, co
     });
     chart.view?.finalize();
     Object.assign(chart, { view: result.view, key });
+    chart.canvas.classList.toggle("dark", isDark());  // print.css makes it light
     if (chart.latest.key === key) {
       for (const [set, values] of Object.entries(chart.data)) chart.view.data(set, values);
       await chart.view.runAsync();

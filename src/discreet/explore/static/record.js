@@ -16,15 +16,9 @@ export function startRecord(redraw) {
   });
   $("#print").addEventListener("click", async () => {
     if (!(await fetchRecord())) return;
-    // Draw the charts in the light theme for printing, and restore the theme afterwards.
-    const told = document.documentElement.dataset.theme;
-    document.documentElement.dataset.theme = "light";
     $("#more").open = true;
     await redraw();
     print();
-    if (told) document.documentElement.dataset.theme = told;
-    else delete document.documentElement.dataset.theme;
-    await redraw();
   });
 }
 
