@@ -44,8 +44,9 @@ export async function drawChart(name, { specification, key, data, rows, text, co
   Object.assign(chart, { rows, data, latest: { specification, key, colours } });
   chart.text.textContent = text;
   showTable(name);
-  // A hidden chart has no width. It is drawn when it becomes visible.
-  if (!specification || !chart.canvas.checkVisibility()) return;
+  // A hidden chart has no width. It is drawn when it becomes visible. (checkVisibility would lay the page out
+  // again for each chart.)
+  if (!specification || !chart.canvas.isConnected || chart.canvas.closest("[hidden], details:not([open])")) return;
   if (chart.view && chart.key === key) {
     for (const [set, values] of Object.entries(data)) chart.view.data(set, values);
     await chart.view.runAsync();
