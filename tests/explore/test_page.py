@@ -590,6 +590,25 @@ def test_every_move_is_drawn_and_its_time_told(visit: Go) -> None:
         )
 
 
+def test_charts_out_of_view_are_drawn_when_the_page_rests(visit: Go) -> None:
+    """A move waits only for the charts in view; the others follow, and are complete before printing."""
+    here = visit(height=600).open()
+    page = here.page
+    page.evaluate("scrollTo(0, 0)")
+    drawn = "document.querySelector('#chart-tail canvas').toDataURL()"
+    expect(page.locator("#chart-tail")).not_to_be_in_viewport()
+    before = page.evaluate(drawn)
+    page.locator("#epsilon").fill("0.5")
+    page.wait_for_function(f"before => {drawn} !== before", arg=before)
+    page.evaluate(f"print = () => {{ window.printed = {drawn}; }}")
+    page.locator("#epsilon").fill("2")
+    here.settled()
+    page.locator("#print").evaluate("button => button.click()")
+    page.wait_for_function("window.printed")
+    page.wait_for_timeout(1000)
+    assert page.evaluate("printed") == page.evaluate(drawn)
+
+
 def test_figures_survive_a_missing_chart_library(visit: Go) -> None:
     here = visit()
     here.page.route("**/vega.js", lambda route: route.abort())

@@ -1,4 +1,5 @@
 // The decision record. The server creates it with a hash; it can be saved, or printed with its charts.
+import { drawLate } from "./charts.js";
 import { save } from "./copying.js";
 import { $, make } from "./dom.js";
 import { clear, notify } from "./notices.js";
@@ -18,6 +19,7 @@ export function startRecord(redraw) {
     if (!(await fetchRecord())) return;
     $("#more").open = true;
     await redraw();
+    await drawLate();
     print();
   });
 }
