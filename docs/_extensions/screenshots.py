@@ -197,7 +197,11 @@ def _take_what_goes_wrong(page: Page) -> None:
     page.unroute("**/api/plan")
     page.locator("#epsilon").fill("0.3")
     held: list[Route] = []
-    page.route("**/api/ask", held.append, times=1)
+
+    def hold(route: Route) -> None:  # Playwright takes no method of a list
+        held.append(route)
+
+    page.route("**/api/ask", hold, times=1)
     ready.click()
     page.locator("#slot").wait_for()
     _keep(page, "desk-waiting")
