@@ -1,7 +1,8 @@
 """The explorer's response time in real Chromium, from moving a slider to the last chart drawn.
 
 Times are measured by the page's own clock, for moves that the server has not seen before. *First* is the
-time until words, table and charts show the new figures; *all* is the time until nothing is left to compute.
+time until words, table and the charts in view show the new figures; *all* is the time until nothing is left
+to compute. Charts out of view are drawn when the page rests, and are not counted.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def take_desk(opened: Callable[[str], Page]) -> None:
         _keep(page, "desk-door")
         page.locator("#token").fill(re.findall(r"epidemiology\s+(\S+)", said)[0])
         page.keyboard.press("Enter")
-        ready = page.locator("#pay:not([disabled])")
+        ready = page.locator("#pay[aria-disabled=false]")
         ready.wait_for()
         _keep(page, "desk-plan")
         page.locator("#field-by").select_option("clinic")
@@ -159,7 +159,7 @@ def take_desk(opened: Callable[[str], Page]) -> None:
         page.locator("[data-view=study]").click()
         page.locator("#study-add").click()
         page.locator("#study [type=submit]").click()
-        page.locator("#study-run:not([disabled])").click()
+        page.locator("#study-run[aria-disabled=false]").click()
         page.get_by_text("All of it is paid").wait_for()
         page.locator("#study-rows button").first.click()
         page.evaluate("scrollTo(0, 0)")
@@ -170,7 +170,9 @@ def take_desk(opened: Callable[[str], Page]) -> None:
 
 def _take_what_goes_wrong(page: Page) -> None:
     """An analyst's page when the desk refuses, fails, is not reached or does not know the session."""
-    ready = page.locator("#pay:not([disabled])")
+    page.locator("#epsilon").fill("0.3")  # not answered yet
+    page.get_by_text("ε 0.3 to pay").wait_for()
+    ready = page.locator("#pay[aria-disabled=false]")
     for name, reply in WRONG.items():
         page.route("**/api/ask", lambda route, *, reply=reply: route.fulfill(**reply), times=1)
         ready.click()
@@ -193,9 +195,13 @@ def _take_what_goes_wrong(page: Page) -> None:
     page.get_by_text("over budget").wait_for()
     _keep(page, "desk-over-budget")
     page.unroute("**/api/plan")
-    page.locator("#epsilon").fill("0.5")
+    page.locator("#epsilon").fill("0.3")
     held: list[Route] = []
-    page.route("**/api/ask", held.append, times=1)
+
+    def hold(route: Route) -> None:  # Playwright takes no method of a list
+        held.append(route)
+
+    page.route("**/api/ask", hold, times=1)
     ready.click()
     page.locator("#slot").wait_for()
     _keep(page, "desk-waiting")

@@ -517,3 +517,29 @@ def test_a_desk_that_speaks_tls_is_known_with_its_port_too(tmp_path: Path) -> No
     assert {"desk.example.org", "desk.example.org:0"} < door._hosts
     desk.ledger.close()
     desk.store.close()
+
+
+def test_a_plan_shows_the_answer_that_the_analyst_already_has(
+    desk_in: Callable[..., DeskServer],
+) -> None:
+    """However ε is written; another ε, condition or analyst is another question. Studies say so, too."""
+    with desk_in().in_background() as server:
+        call = Caller.of(server, "epidemiology")
+        asked = {**MODE, "epsilon": 0.5}
+        assert call("/api/plan", asked).content["answered"] is None
+        first = call("/api/ask", asked).content
+        assert call("/api/plan", {**MODE, "epsilon": "0.50"}).content["answered"] == first
+        second = call("/api/ask", asked).content
+        assert second["id"] != first["id"]
+        assert call("/api/plan", asked).content["answered"] == second
+        for other in ({"epsilon": 0.25}, {"where": "clinic = 'north'"}, {"by": "clinic"}):
+            assert call("/api/plan", {**asked, **other}).content["answered"] is None
+        planning = Caller.of(server, "planning")
+        assert planning("/api/plan", asked).content["answered"] is None
+        study = (
+            '[study]\ntitle = "s"\n[table.visits]\nsource = "desk:visits"\n[[question]]\nname = "a"\n'
+            'ask = "mode"\ntable = "visits"\ncolumn = "diagnosis"\nepsilon = 0.5\n'
+        )
+        (planned,) = call("/api/study", {"study": study}).content["questions"]
+        assert planned["state"] is None
+        assert planned["card"]["answered"] == second

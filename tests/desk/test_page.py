@@ -96,7 +96,7 @@ def test_an_analyst_comes_in_plans_asks_and_reads(call: Caller, browser: Browser
         page.locator("#field-where").fill("clinic = 'nowhere'")
         expect(plan).to_contain_text("no row would count")
         expect(plan).to_contain_text("“Only rows for which this holds” asks for")
-        expect(page.locator("#answer")).to_contain_text("Not asked yet")
+        expect(page.locator("#answer")).to_contain_text("The answer will be here")
         expect(pay).to_be_disabled()
         page.locator("#field-where").fill("")
         epsilon.fill("50")
@@ -107,11 +107,40 @@ def test_an_analyst_comes_in_plans_asks_and_reads(call: Caller, browser: Browser
         page.locator("#table").focus()
         _tab_to(page, "#epsilon")
         epsilon.fill("1")
+        page.keyboard.press("Tab")
+        expect(pay).to_be_focused()  # while it is disabled, until the plan is there
         expect(plan).to_contain_text("ε 1 to pay, ")
         expect(plan).to_contain_text("19 times out of 20")
         expect(plan).to_contain_text("Typical: ")
         expect(pay).to_be_enabled()
         page.keyboard.press("Enter")
+        expect(page.locator("#answer .big")).to_have_text("flu")
+        # The same question again shows the same answer. Paying for a new one takes another button.
+        expect(pay).to_have_text("Show the answer")
+        expect(pay).to_be_focused()
+        expect(plan).to_contain_text("Showing it is free; a new answer costs ε again.")
+        expect(page.locator("#history li")).to_have_count(1)
+        once = _spent(call)
+        assert once != before
+        epsilon.fill("1.0")
+        expect(page.locator("#answer")).to_contain_text("The answer will be here")
+        expect(pay).to_be_enabled()
+        page.keyboard.press("Enter")
+        expect(page.locator("#answer .big")).to_have_text("flu")
+        assert _spent(call) == once
+        _tab_to(page, "#again")
+        expect(page.locator("#again")).to_have_text("Ask again, and pay ε 1")
+        page.keyboard.press("Enter")
+        expect(page.locator("#history li")).to_have_count(2)
+        expect(page.locator("#again")).to_be_focused()
+        assert _spent(call) != once
+        # A changed condition is another question.
+        page.locator("#field-where").fill("clinic = 'north'")
+        expect(pay).to_have_text("Ask, and pay ε 1")
+        expect(page.locator("#again")).to_be_hidden()
+        page.locator("#field-where").fill("")
+        expect(page.locator("#again")).to_be_visible()
+        pay.click()
         expect(page.locator("#answer .big")).to_have_text("flu")
         expect(page.locator("#answer")).to_contain_text("off with probability 0.95")
         expect(page.locator("#answer")).to_contain_text("One person's data changes")
@@ -221,8 +250,8 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         expect(plan).to_contain_text("Enter how much ε it may cost.")
         expect(pay).to_be_disabled()
         # A lost reply: the same question, asked again, is charged once.
-        epsilon.fill("1")
-        expect(plan).to_contain_text("ε 1 to pay, ")
+        epsilon.fill("1.5")
+        expect(plan).to_contain_text("ε 1.5 to pay, ")
         expect(pay).to_be_enabled()
         asked = len(call("/api/answers").content)
 
@@ -246,27 +275,28 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         page.on("request", lambda sent: keys.append(sent.headers.get("idempotency-key")))
         unknown: dict[str, Any] = {"status": 503, "json": {"error": UNKNOWN}}
         page.route("**/api/ask", lambda route: route.fulfill(**unknown), times=1)
-        pay.click()
+        again = page.locator("#again")
+        again.click()
         expect(notices).to_contain_text("takes nothing more")
-        expect(pay).to_be_enabled()
-        pay.click()
+        expect(again).to_be_enabled()
+        again.click()
         expect(page.locator("#answer .big")).to_have_text("flu")
         first, second = filter(None, keys)
         assert first == second
         # A blocked analyst.
-        expect(pay).to_be_enabled()
+        expect(again).to_be_enabled()
         refused: dict[str, Any] = {
             "status": 403,
             "json": {"error": "the owner of the desk must act"},
         }
         page.route("**/api/ask", lambda route: route.fulfill(**refused), times=1)
-        pay.click()
+        again.click()
         expect(notices).to_contain_text("The owner of the desk must act. Nothing was paid.")
         expect(page.locator("#answer")).to_contain_text("No answer arrived.")
         # Another question is not shown with what was said about the one before.
         page.locator("#field-where").fill("clinic = 'north'")
         expect(notices).to_be_empty()
-        expect(page.locator("#answer")).to_contain_text("Not asked yet")
+        expect(page.locator("#answer")).to_contain_text("The answer will be here")
         # After a question that ran out of time, asking again is a new question with a new key.
         expect(pay).to_be_enabled()
         keys.clear()
@@ -285,6 +315,8 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         page.locator("#study [type=submit]").click()
         expect(page.locator("#study-rows tr")).to_have_count(1)
         page.locator("[data-view=form]").click()
+        epsilon.fill("1.25")
+        expect(plan).to_contain_text("ε 1.25 to pay, ")
         expect(pay).to_be_enabled()
         store = call.server.desk.store
         store.revoke("epidemiology")
@@ -299,7 +331,7 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         expect(page.locator("#who")).to_have_text("planning")
         expect(page.locator("#study-text")).to_have_value("")
         expect(page.locator("#study-plan")).to_be_hidden()
-        expect(page.locator("#answer")).to_contain_text("Nothing asked yet")
+        expect(page.locator("#answer")).to_contain_text("The answer will be here")
         expect(page.locator("#history")).not_to_contain_text("flu")
         expect(plan).to_contain_text("No ε that you may still spend")
         expect(epsilon).to_have_value("")

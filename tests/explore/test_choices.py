@@ -61,7 +61,7 @@ def test_edits_change_the_scores_and_nothing_else(state: dict[str, Any]) -> None
         ({"source": "made:1,5,2,even"}, "2 to 100,000 candidates"),
         ({"source": "made:5,5,9,even"}, "a lead of at most the best"),
         ({"source": "made:5,5,2,round"}, "steep, even, close"),
-        ({"source": "made:-5,5,2,even"}, "steep, even, close"),
+        ({"source": "made:-5,5,2,even"}, "Candidates must be a whole number"),
     ],
 )
 def test_wrong_choices_are_named(state: dict[str, Any], part: dict[str, Any], words: str) -> None:

@@ -123,6 +123,15 @@ def test_every_example_and_all_mechanisms(visit: Go) -> None:
     expect(page.locator("#needs")).to_contain_text("not private at any")
     page.locator("#source").select_option("example:pages")
     expect(page.locator("#editor-title")).to_contain_text("the best of 1,000 candidates")
+    # An ε that the user has not touched is the example's own; one that the user chose stays.
+    expect(page.locator("#epsilon")).to_have_value("0.05")
+    expect(page.locator("#about")).to_contain_text(
+        "Suggested: ε\u00a0=\u00a00.05, errors of at most 50."
+    )
+    page.locator("#epsilon").fill("0.4")
+    page.locator("#source").select_option("example:clinic")
+    expect(page.locator("#epsilon")).to_have_value("0.4")
+    expect(page.locator("#tolerance")).to_have_value("10")
     assert page.locator("#editor .bar").count() <= 40
 
 
@@ -208,12 +217,16 @@ DROP = """(text) => {
 
 
 def test_a_dropped_file_waits_for_the_tick_and_is_called_not_private(visit: Go) -> None:
-    here = visit().open()
+    here = visit(width=1280, height=800).open()
     page = here.page
     page.evaluate(DROP, "red,5\nblue,3")
-    expect(page.locator("#notices")).to_contain_text("dropped.csv is not read yet")
+    note = page.locator("#undeclared")
+    expect(note).to_contain_text("dropped.csv is not read yet")
+    expect(note).to_be_in_viewport(ratio=1)
+    expect(page.locator("#declared")).to_be_focused()
     expect(page.locator("#source option:checked")).to_have_text("Clinic diagnoses")
     page.locator("#declared").check()
+    expect(note).to_be_hidden()
     expect(page.locator("#source option:checked")).to_have_text("dropped.csv")
     expect(page.locator("#not-private")).to_be_visible()
     page.evaluate(DROP, "one,5\ntwo,3\nthree,1")
@@ -363,6 +376,7 @@ def test_an_upload_takes_nothing_over_from_the_example_and_asks(visit: Go) -> No
     expect(page.locator("#verdict-accuracy")).to_contain_text(
         "If one person moves each score by at most 1"
     )
+    expect(page.locator("#verdict-privacy")).to_contain_text("in any direction: after ten releases")
     page.locator("#ask-done").click()
     expect(page.locator("#ask-wrong")).to_have_text("Choose one of the two.")
     page.get_by_label("They are counts of people").check()
@@ -382,6 +396,12 @@ def test_a_look_alike_is_made_from_public_facts(visit: Go) -> None:
     page.locator("#make-look-alike").click()
     expect(page.locator("#made-wrong")).to_contain_text("a lead of at most the best score")
     page.locator("#made-lead").fill("25")
+    page.locator("#made-count").fill("1,000")
+    page.locator("#make-look-alike").click()
+    expect(page.locator("#made-wrong")).to_have_text(
+        "Candidates must be a whole number, not '1 000'"
+    )
+    page.locator("#made-count").fill("50")
     page.locator("#make-look-alike").click()
     expect(page.locator("#source option:checked")).to_have_text("Look-alike of 50 candidates")
     expect(page.locator("#made-wrong")).to_be_hidden()
@@ -455,7 +475,7 @@ def test_every_chart_has_a_text_and_a_table(visit: Go) -> None:
 
 
 def test_the_record_is_what_is_printed(visit: Go) -> None:
-    here = visit().open()
+    here = visit(scheme="dark").open()
     page = here.page
     page.get_by_label("Purpose").fill("Most common diagnosis, 2026")
     page.get_by_label("Decided by").fill("A. Officer")
@@ -465,6 +485,16 @@ def test_the_record_is_what_is_printed(visit: Go) -> None:
         expect(page.locator(hidden).first).to_be_hidden()
     expect(page.locator("#charts canvas").first).to_be_visible()
     expect(page.locator("#record-list")).to_contain_text("A. Officer")
+    # On A4 with its margins, the record and its signatures take one page. Dark charts become light.
+    page.set_viewport_size({"width": 673, "height": 1001})
+    box = page.locator("#record").bounding_box()
+    assert box is not None
+    assert box["height"] <= 1001
+    filters = page.locator("#charts canvas").evaluate_all(
+        "all => all.map(each => getComputedStyle(each).filter)"
+    )
+    assert filters
+    assert all("invert(1)" in each for each in filters)
     pages = page.pdf(format="A4")
     assert 2 <= len(re.findall(rb"/Type\s*/Page[^s]", pages)) <= 4  # the record, then its charts
     text = page.locator("#record-list").inner_text()
@@ -474,6 +504,8 @@ def test_the_record_is_what_is_printed(visit: Go) -> None:
         "A. Officer",
         "One person's data",
         "household",
+        "at most 92.5% sure. That is more than the 90% tolerated.",
+        "of releases",
         "10 releases",
         "Δ = 1",
         "Date",
@@ -556,6 +588,31 @@ def test_every_move_is_drawn_and_its_time_told(visit: Go) -> None:
         expect(here.page.locator("#results")).to_have_attribute(
             "data-milliseconds", re.compile("^[0-9]+$")
         )
+
+
+def test_charts_out_of_view_are_drawn_when_the_page_rests(visit: Go) -> None:
+    """A move waits only for the charts in view; the others follow, and are complete before printing."""
+    here = visit(height=600).open()
+    page = here.page
+    page.evaluate("scrollTo(0, 0)")
+    drawn = "document.querySelector('#chart-tail canvas').toDataURL()"
+    expect(page.locator("#chart-tail")).not_to_be_in_viewport()
+    before = page.evaluate(drawn)
+    page.locator("#epsilon").fill("0.5")
+    page.wait_for_function(f"(before) => {drawn} !== before", arg=before)
+    # Without the rest, printing draws them.
+    page.evaluate(
+        "() => { const later = setTimeout;"
+        " window.setTimeout = (work, time) => (time === 150 ? 0 : later(work, time)); }"
+    )
+    page.evaluate(f"() => {{ window.print = () => {{ window.printed = {drawn}; }}; }}")
+    before = page.evaluate(drawn)
+    page.locator("#epsilon").fill("2")
+    here.settled()
+    assert page.evaluate(drawn) == before
+    page.locator("#print").evaluate("button => button.click()")
+    page.wait_for_function("() => window.printed")
+    assert page.evaluate("printed") != before
 
 
 def test_figures_survive_a_missing_chart_library(visit: Go) -> None:

@@ -64,6 +64,19 @@ def test_a_record_survives_json_and_agrees_with_itself(
     assert sum(term.startswith("Rejected") for term in listed) >= 2
 
 
+def test_the_decision_says_whether_the_risk_is_tolerated(state: dict[str, Any]) -> None:
+    def decision(**parts: Any) -> str:
+        return dict(entries(_record(state, **parts)))["Decision"]
+
+    assert decision().endswith("at most 92.5% sure. That is more than the 90% tolerated.")
+    assert decision(risk="0.95").endswith("92.5% sure. That is within the 95% tolerated.")
+    assert decision(choice="large-gap").endswith("That is more than the 90% tolerated.")
+    assert "tolerated" not in decision(choice="exponential-randomized-response-naive")
+    older = _record(state)
+    del older["choices"]["risk"]
+    assert dict(entries(older))["Decision"] == older["verdict"]
+
+
 def test_any_change_shows(state: dict[str, Any]) -> None:
     record = _record(state)
     changed = copy.deepcopy(record)

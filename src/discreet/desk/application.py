@@ -42,7 +42,7 @@ from discreet.desk.owner_file import in_url
 from discreet.desk.shapes import Request as Asked
 from discreet.desk.shapes import RequestError, question_from
 from discreet.desk.sign_on import Provider, SignOnError
-from discreet.desk.store import SESSION, TOKEN, AskedQuestion
+from discreet.desk.store import SESSION, TOKEN, as_reply
 from discreet.desk.studies import StudyPlanner
 from discreet.errors import DiscreetError, LedgerError, ParameterError
 from discreet.guarantees.conversions import installed_page
@@ -379,18 +379,6 @@ class DeskApplication:
             figures=self.figures,
             journal=self.journal,
         )
-
-
-def as_reply(question: AskedQuestion) -> dict[str, Any]:
-    """Return a question and its outcome, as its own analyst sees it."""
-    return {
-        "id": question.id,
-        "state": question.state,
-        "asked": question.asked,
-        "began": question.began,
-        "entry": question.number,
-        "release": question.answer,
-    }
 
 
 @lru_cache(maxsize=100)

@@ -30,6 +30,7 @@ from discreet.desk.shapes import (
     permitted,
     require_own,
 )
+from discreet.desk.store import as_reply
 from discreet.desk.workers import is_of_the_question
 from discreet.errors import DiscreetError, ParameterError
 from discreet.neighbours import Neighbours
@@ -164,16 +165,18 @@ def form_names(kind: type[Question] | None) -> dict[str, str]:
 
 
 def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
-    """Return a question's cost, whether enough is left, and how good its answer will be."""
+    """Return a question's cost, whether enough is left, how good its answer will be, and an older answer."""
     shared, question = permitted(desk.owner, analyst, request)
     part = part_of(shared.dataset, analyst)
     with _of_the_question():
         plan = _opened(shared, question, ledger=desk.ledger, dataset=part).plan(question)
+    answered = desk.store.answered(analyst, request.as_data())
     return plan.card.as_data() | {
         "left": plan.left,
         "budget": part,
         "most": desk.ledger.plan(part, plan.event).most,
         "seconds": shared.seconds(question.kind),
+        "answered": None if answered is None else as_reply(answered),
     }
 
 

@@ -111,7 +111,14 @@ _REPLIES: dict[str, Schema] = {
         questions=_by_name(_object(label=TEXT, words=TEXT, fields=_list(_FIELD))),
         tables=_by_name(_TABLE),
     ),
-    "Plan": _object(**_CARD, left=TEXT, budget=TEXT, most=COUNT, seconds=NUMBER),
+    "Plan": _object(
+        **_CARD,
+        left=TEXT,
+        budget=TEXT,
+        most=COUNT,
+        seconds=NUMBER,
+        answered=_or_null(_named("Asked")),
+    ),
     "Suggestion": _object(epsilon=_or_null(TEXT), judgement=JUDGEMENT),
     "Release": {
         **_object(
@@ -192,7 +199,9 @@ def openapi() -> Schema:
                 "What you may ask, and how much of the budget is left.", _named("Desk")
             ),
             "/api/plan": _post(
-                "What a question will cost; spends nothing.", question, _named("Plan")
+                "What a question will cost, and the answer if you have it already; spends nothing.",
+                question,
+                _named("Plan"),
             ),
             "/api/ask": _post(
                 "Ask a question and pay for it; the answer is sent at the end of the slot.",

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from discreet._exact.numbers.exact import positive
 from discreet._exact.sampling import SecureBits
 from discreet.errors import DiscreetError
 
@@ -52,6 +53,8 @@ ADMITTED, PAID, ANSWERED, FAILED, REFUSED, LOST = (
     "lost",
 )
 _DAY = 86_400
+_LISTED = 1000
+"""The most questions that an analyst's list has."""
 TOKEN = "discreet_"  # noqa: S105  # how every token of a desk begins
 SESSION = f"{TOKEN}session_"
 OWNER = "@owner"
@@ -93,6 +96,18 @@ class AskedQuestion:
 
 
 _COLUMNS = ", ".join(AskedQuestion.__slots__)
+
+
+def as_reply(question: AskedQuestion) -> dict[str, Any]:
+    """Return a question and its outcome, as its own analyst sees it."""
+    return {
+        "id": question.id,
+        "state": question.state,
+        "asked": question.asked,
+        "began": question.began,
+        "entry": question.number,
+        "release": question.answer,
+    }
 
 
 class DeskStore:
@@ -281,11 +296,23 @@ class DeskStore:
         """Return the question with this name in the store."""
         return self._questions("id = ?", name)[0]
 
-    def asked(self, analyst: str | None = None, *, most: int = 1000) -> list[AskedQuestion]:
+    def asked(self, analyst: str | None = None, *, most: int = _LISTED) -> list[AskedQuestion]:
         """Return the latest questions of one analyst or of all analysts, newest first."""
         if analyst is None:
             return self._questions("1", most=most)
         return self._questions("analyst = ?", analyst, most=most)
+
+    def answered(self, analyst: str, asked: dict[str, Any]) -> AskedQuestion | None:
+        """Return the latest answer that an analyst has to a request, however its ε is written."""
+        for name, text in self._rows(
+            "SELECT id, asked FROM questions WHERE analyst = ? AND state = ? ORDER BY began DESC LIMIT ?",
+            analyst,
+            ANSWERED,
+            _LISTED,
+        ):
+            if _same_request(json.loads(text), asked):
+                return self.one(name)
+        return None
 
     def unfinished(self) -> list[AskedQuestion]:
         """Return the questions without an outcome; any found when a desk starts were left open by a crash."""
@@ -322,6 +349,12 @@ class DeskStore:
         """Unblock an analyst: failures so far no longer count."""
         with self._changing() as connection:
             connection.execute("INSERT INTO forgiven VALUES (?, ?)", (analyst, time.time()))
+
+
+def _same_request(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return {**one, "epsilon": None} == {**other, "epsilon": None} and (
+        positive("epsilon", one["epsilon"]) == positive("epsilon", other["epsilon"])
+    )
 
 
 def _hashed(token: str) -> bytes:

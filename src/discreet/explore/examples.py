@@ -9,9 +9,10 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from discreet._exact.numbers.exact import refuse
+from discreet._exact.numbers.exact import echo, refuse
 from discreet.analysis import worst_case
 from discreet.demo import CLINIC
+from discreet.errors import ParameterError
 from discreet.mechanisms import Exponential
 
 _WORST_CASE_SIZE = 24
@@ -123,8 +124,11 @@ def look_alike(facts: str) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
         (('candidate 1', 'candidate 2', 'candidate 3', 'candidate 4'), array([100,  90,  45,   0]))
     """
     told = facts.split(",")
-    if len(told) != 4 or told[3] not in SHAPES or not all(map(str.isdecimal, told[:3])):
+    if len(told) != 4 or told[3] not in SHAPES:
         raise refuse("made", facts[:80], "count, best score, lead and one of " + ", ".join(SHAPES))
+    for field, text in zip(("Candidates", "Best score", "Its lead"), told, strict=False):
+        if not text.isdecimal():
+            raise ParameterError(f"made: {field} must be a whole number, not {echo(text[:40])}")
     count, best, lead = (int(part[:12]) for part in told[:3])
     if not 2 <= count <= MOST_MADE or not lead <= best <= _LARGEST_MADE:
         raise refuse(

@@ -43,7 +43,7 @@ _Need = tuple[float | None, str]
 
 
 def figures(
-    choices: Choices, study: SeenScores, *, seconds: tuple[float, float] = (0.025, 0.12)
+    choices: Choices, study: SeenScores, *, seconds: tuple[float, float] = (0.04, 0.12)
 ) -> dict[str, Any]:
     """Compute the page's numbers; if time runs out, curves lack some points and ``complete`` is false.
 
@@ -51,7 +51,8 @@ def figures(
         choices: the state of the page.
         study: the scores, and the results cached for them.
         seconds: the approximate time limits for the curves: first for new scores (short, because the user
-            may be dragging a bar), then for known ones.
+            may be dragging a bar, but enough for a thousand candidates, because a second request costs
+            more than the time it saves), then for known ones.
     """
     bars = bars_of(study, choices.labels)
     now = {name: _now(choices, study, name) for name in choices.mechanisms}

@@ -129,7 +129,7 @@ def entries(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         name += ": NOT PRIVATE, it has no guarantee and refuses to release"
     direction = "all in the same direction" if chosen["monotonic"] else "in any direction"
     listed = [
-        ("Decision", record["verdict"]),
+        ("Decision", record["verdict"] + _tolerated(record)),
         ("Date (UTC)", record["date"]),
         ("Mechanism", name),
         ("ε of one release", chosen["epsilon"]),
@@ -165,7 +165,7 @@ def entries(record: Mapping[str, Any]) -> list[tuple[str, str]]:
             "Accuracy",
             f"expected error {figure(numbers['expected_error'])}; {percent(float(chosen['level']))} of "
             f"answers within {figure(numbers['error_quantile'])} of the best score; the best candidate in "
-            f"{percent(numbers['best_probability'])}",
+            f"{percent(numbers['best_probability'], up=False)} of releases",
         ),
         ("Surest attacker", _surest(record["risk"], chosen["releases"])),
     ]
@@ -285,6 +285,15 @@ def _surest(risk: Mapping[str, Any], releases: int) -> str:
     one, after = (percent(risk[name], up=True) for name in ("one", "all"))
     most = "all but certain" if risk["all"] > 0.999 else f"at most {after} sure"
     return f"at most {one} sure after one release, {most} after {releases:,}"
+
+
+def _tolerated(record: Mapping[str, Any]) -> str:
+    """Return whether an attacker can become surer than tolerated; records of older versions do not say."""
+    if not record["guarantee"]["private"] or "risk" not in record["choices"]:
+        return ""
+    limit = Fraction(record["choices"]["risk"])
+    place = "within" if record["risk"]["all"] <= limit else "more than"
+    return f" That is {place} the {percent(float(limit))} tolerated."
 
 
 def _seen(value: float | str) -> str:

@@ -232,6 +232,7 @@ _NEGLIGIBLE = 57 * _LOG_TWO
 # _HEAVIEST.
 _LONGEST = 1.0
 _HEAVIEST = 12.0
+_EIGHTHS = np.arange(9) / 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +250,8 @@ class Field:
 
     def of(self, rows: Indices) -> Field:
         """Return a field with these rows, in this order; a row may occur more than once."""
+        if len(self.distances) == 1:  # it broadcasts
+            return self
         return Field(self.distances[rows], self.beyond, self.origin[rows], self.size)
 
     def weight(self, heights: Floats) -> Floats:
@@ -317,7 +320,8 @@ def _deepest(field: Field, depth: Floats) -> Floats:
     deep = depth
     every = np.arange(len(depth))
     for _ in range(3):
-        grid = np.linspace(shallow, deep, 9, axis=-1)
+        grid = shallow[:, None] + (deep - shallow)[:, None] * _EIGHTHS
+        grid[:, -1] = deep
         place = np.argmax(field.decay(grid[:, 1:]) >= depth[:, None], axis=1)
         shallow, deep = grid[every, place], grid[every, place + 1]
     return deep
@@ -340,9 +344,10 @@ def _nodes_between(
     parts = (lower - upper) / _LONGEST
     rows = np.repeat(rows, _whole(parts))
     upper, lower = _split(upper, lower, parts)
-    ahead = np.count_nonzero(field.distances[rows] <= upper[:, None], axis=1) + 1.0
+    field = field.of(rows)
+    ahead = np.count_nonzero(field.distances <= upper[:, None], axis=1) + 1.0
     # W is largest at the lower end of a panel, so its value there bounds W on the whole panel.
-    weight = field.of(rows).weight(lower[:, None])[:, 0]
+    weight = field.weight(lower[:, None])[:, 0]
     parts = (1.0 + ahead + weight) * (lower - upper) / _HEAVIEST
     repeats = _whole(parts)
     upper, lower = _split(upper, lower, parts)

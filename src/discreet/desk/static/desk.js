@@ -1,11 +1,13 @@
 // The analyst's page: public facts, what a question will cost, the answer, and one's own history.
 
-import { STATES, accuracy, at, badge, call, complain, element, explained, judged, shared } from "./parts.js";
-import { again, described, present, reveal } from "./answers.js";
+import { STATES, accuracy, at, badge, call, complain, element, enable, enabled, explained, judged, shared } from "./parts.js";
+import { again, described, inShort, present, reveal } from "./answers.js";
 import * as study from "./study.js";
 
+const unanswered = at("answer").firstElementChild;
 let planned = 0;
 let typed = false;  // whether this person has chosen an ε; until then the least useful one is suggested
+let known = null;  // the answer that this person already has to exactly this question: shown again for nothing
 let lost = null;  // a question without an answer, and its key: asked again with it, it is not paid twice
 
 // Says what happened; who is not signed in any more is shown the door.
@@ -87,9 +89,9 @@ function read(field) {
   return field.takes === "NUMBERS" ? text.split(",").map((part) => part.trim()).filter(Boolean) : text;
 }
 
-// A number where that is exactly what was typed, else the text, which the desk reads or refuses.
+// A number where that is exactly what was typed (up to zeros), else the text, which the desk reads or refuses.
 function number(typed) {
-  const text = typed.trim();
+  const text = typed.trim().replace(/^\./, "0.").replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");  // .50 is 0.5
   return String(Number(text)) === text ? Number(text) : text;
 }
 
@@ -151,9 +153,24 @@ async function suggested() {
   return found.epsilon ?? "";
 }
 
+// What the buttons offer: nothing without a price, and an answer that is already there before a second one.
+function offer(price = "", { fits = false, answered = null } = {}) {
+  known = answered;
+  if (lost && answered && lost.words === JSON.stringify(question()) && lost.before !== answered.id) lost = null;  // found again
+  at("pay").textContent = answered ? "Show the answer" : price ? `Ask, and pay ${price}` : "Ask";
+  enable(at("pay"), fits || answered);
+  at("again").textContent = `Ask again, and pay ${price}`;
+  at("again").hidden = !answered;
+  enable(at("again"), fits);
+}
+
+function hold() {
+  for (const id of ["pay", "again"]) enable(at(id), false);
+}
+
 async function plan() {
   const turn = ++planned;
-  at("pay").disabled = true;  // until the plan is of what is asked
+  hold();  // until the plan is of what is asked
   await new Promise((resolve) => setTimeout(resolve, 250));
   if (turn !== planned) return;
   let worthless = false;
@@ -167,8 +184,7 @@ async function plan() {
   if (!at("epsilon").value.trim()) {
     box.dataset.state = "bad";
     box.replaceChildren(element("p", worthless ? "No ε that you may still spend on one question makes this answer useful. You can still type one; the plan then says what to expect." : "Enter how much ε it may cost."));
-    at("pay").textContent = "Ask";
-    at("pay").disabled = true;
+    offer();
     return;
   }
   try {
@@ -179,6 +195,7 @@ async function plan() {
     const price = element("p", found.cost, { class: "price" });
     price.prepend(badge(verdict), " ");
     box.replaceChildren(
+      ...(found.answered ? [element("p", `Answered on ${new Date(found.answered.began * 1000).toLocaleString()}: ${inShort(found.answered.release)}. Showing it is free; a new answer costs ε again.`, { class: "notice" })] : []),
       price, meter(found.meter),
       element("p", `Accuracy: ${accuracy(found)}.`),
       ...(found.accuracy?.assumed ? [element("p", `Typical: ${found.accuracy.assumed}`, { class: "hint" })] : []),
@@ -186,15 +203,13 @@ async function plan() {
       ...(found.fits ? [] : [element("p", "Lower ε, or ask the owner of the desk for a larger part of the budget.")]),
       ...found.doubts.map((doubt) => element("p", doubt, { class: "notice" })),
     );
-    at("pay").textContent = `Ask, and pay ${found.cost.split(" to pay")[0]}`;
-    at("pay").disabled = !found.fits;
+    offer(found.cost.split(" to pay")[0], found);
   } catch (error) {
     if (turn !== planned) return;
     box.dataset.state = "bad";
     const words = error.status === undefined ? "The desk does not answer. Planning costs nothing; the desk is asked again when you change the question." : explained(error);
     box.replaceChildren(element("p", words));
-    at("pay").textContent = "Ask";
-    at("pay").disabled = true;
+    offer();
     if (error.status === 401) trouble(error);
   }
 }
@@ -215,16 +230,16 @@ async function list() {
   if (!asked.length) at("history").replaceChildren(element("li", "None yet."));
 }
 
-async function ask(event) {
-  event.preventDefault();
+async function ask() {
   complain();
   const asked = question();
   const words = JSON.stringify(asked);
+  const before = known?.id;
   const key = lost?.words === words ? lost.key : crypto.randomUUID();
   const seconds = parseFloat(subject().facts.questions[asked.kind]);
   const began = performance.now();
   const ticking = setInterval(() => { at("slot").value = Math.min(1, (performance.now() - began) / (1000 * seconds)); }, 100);
-  at("pay").disabled = true;
+  hold();
   at("slot-said").textContent = `Running. The answer arrives ${seconds} s after the question is admitted, whatever the answer is.`;
   at("waiting").hidden = false;
   at("answer").replaceChildren();
@@ -234,14 +249,14 @@ async function ask(event) {
     lost = null;
     present(reply.asked, reply.release);
   } catch (error) {
-    lost = error.status === 410 ? null : { words, key };  // 410: it failed, and asking again is a new question
+    lost = error.status === 410 ? null : { words, key, before };  // 410: it failed, and asking again is a new question
     at("answer").replaceChildren(element("p", "No answer arrived.", { class: "hint" }));
     trouble(error, { asking: true });
   }
   clearInterval(ticking);
   at("waiting").hidden = true;
   await refresh().catch((error) => {
-    at("pay").disabled = false;
+    for (const id of ["pay", "again"]) enable(at(id), true);
     if (error.status === 401) door();
     else if (!at("notices").hasChildNodes()) trouble(error);
   });
@@ -316,12 +331,21 @@ for (const button of at("views").children) {
   });
 }
 study.start({ trouble, refresh, question });
-at("form").addEventListener("submit", ask);
+at("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (!enabled(at("pay"))) return;
+  if (!known) ask();
+  else {
+    complain();
+    present(known.asked, known.release);
+  }
+});
+at("again").addEventListener("click", () => { if (enabled(at("again"))) ask(); });
 at("epsilon").addEventListener("input", () => { typed = true; });
 at("epsilon").addEventListener("blur", () => { if (!typed) plan(); });
 at("form").addEventListener("input", () => {
   complain();  // like the answer, what was said is about the question before
-  at("answer").replaceChildren(element("p", "Not asked yet. Planning and rehearsing are free; asking spends.", { class: "hint" }));
+  at("answer").replaceChildren(unanswered);
   show();
   plan();
 });

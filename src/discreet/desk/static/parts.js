@@ -47,6 +47,10 @@ export function complain(words) {
   if (words) at("notices").scrollIntoView({ block: "nearest" });
 }
 
+// A disabled button would lose the focus, and with it the place of whoever uses the keyboard.
+export const enable = (button, whether) => button.setAttribute("aria-disabled", String(!whether));
+export const enabled = (button) => button.getAttribute("aria-disabled") !== "true";
+
 // How good an answer will be, in one or two words and in colour.
 export function judged(card) {
   const judgement = card.accuracy?.judgement ?? "not judged";

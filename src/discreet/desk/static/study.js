@@ -1,7 +1,7 @@
 // A study on the page: its file is planned for nothing, then its questions are asked one after another, each
 // under the study's own key. What was answered once is kept, so that a run that was cut off goes on.
 
-import { STATES, accuracy, at, badge, call, complain, element, judged } from "./parts.js";
+import { STATES, accuracy, at, badge, call, complain, element, enable, enabled, judged } from "./parts.js";
 import { again } from "./answers.js";
 
 let plan = null;
@@ -45,7 +45,10 @@ function show(plan) {
     good.append(badge(judged(each.card)), element("span", accuracy(each.card), { class: "hint" }), ...each.card.doubts.map((doubt) => element("span", doubt, { class: "hint" })));
     const answer = element("td", undefined, { "data-label": "Answer" });
     if (each.release) answer.append(again(each.asked, each.release));
-    else answer.append(element("span", each.said ?? STATES[each.state] ?? "not asked yet", { class: "hint" }));
+    else {
+      answer.append(element("span", each.said ?? STATES[each.state] ?? "not asked yet", { class: "hint" }));
+      if (each.card.answered && each.state === null) answer.append(element("span", "You have an answer to this already. Running the study pays for a new one.", { class: "hint" }));
+    }
     row.append(what, element("td", each.cost, { "data-label": "ε" }), good, answer);
     return row;
   }));
@@ -54,7 +57,7 @@ function show(plan) {
   at("study-said").textContent = plan.conclusion;
   at("study-said").dataset.state = plan.fits ? "good" : "bad";
   at("study-run").textContent = open.length ? `Run it, and pay ε ${plan.ahead}` : "Nothing left to run";
-  at("study-run").disabled = running || !open.length || !plan.fits;
+  enable(at("study-run"), !running && open.length && plan.fits);
   at("study-plan").hidden = false;
 }
 
@@ -109,6 +112,7 @@ export function start({ trouble, refresh, question }) {
     at("study").requestSubmit();
   });
   at("study-run").addEventListener("click", async () => {
+    if (!enabled(at("study-run"))) return;
     complain();
     const current = plan;
     run(true);

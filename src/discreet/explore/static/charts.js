@@ -2,10 +2,21 @@
 import { save } from "./copying.js";
 import { $, make, tableOf } from "./dom.js";
 import { notify } from "./notices.js";
-import { chartConfig } from "./theme.js";
+import { chartConfig, isDark } from "./theme.js";
 
+const REST = 150; // milliseconds without new figures after which charts out of view are drawn again
 let library = null;
+let resting = null;
 const drawn = new Map();
+const late = new Set(); // charts out of view, with data that they do not show yet
+const watched = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    const chart = [...drawn.values()].find(({ element }) => element === target);
+    if (!chart) continue;
+    chart.far = !isIntersecting;
+    if (isIntersecting && late.has(chart)) fill(chart);
+  }
+}, { rootMargin: "100px" });
 
 // The library is large, so numbers and text are shown before it has loaded.
 function loadLibrary() {
@@ -31,6 +42,7 @@ export function chartFigure(name, title, columns) {
   const element = make("figure", { class: "chart", id: `chart-${name}` },
     make("figcaption", {}, make("h3", {}, title), make("span", { class: "saves" }, save("png"), save("svg"))),
     picture, text, extra, details);
+  watched.observe(element);
   drawn.set(name, { element, canvas, why, text, details, table, columns, view: null, key: null, rows: [], data: {} });
   return element;
 }
@@ -44,11 +56,14 @@ export async function drawChart(name, { specification, key, data, rows, text, co
   Object.assign(chart, { rows, data, latest: { specification, key, colours } });
   chart.text.textContent = text;
   showTable(name);
-  // A hidden chart has no width. It is drawn when it becomes visible.
-  if (!specification || !chart.canvas.checkVisibility()) return;
+  // A hidden chart has no width. It is drawn when it becomes visible. (checkVisibility would lay the page out
+  // again for each chart.)
+  if (!specification || !chart.canvas.isConnected || chart.canvas.closest("[hidden], details:not([open])")) return;
   if (chart.view && chart.key === key) {
-    for (const [set, values] of Object.entries(data)) chart.view.data(set, values);
-    await chart.view.runAsync();
+    if (!chart.far) return fill(chart);
+    late.add(chart);
+    clearTimeout(resting);
+    resting = setTimeout(drawLate, REST);
     return;
   }
   if (chart.pending === key) return;
@@ -62,10 +77,8 @@ export async function drawChart(name, { specification, key, data, rows, text, co
     });
     chart.view?.finalize();
     Object.assign(chart, { view: result.view, key });
-    if (chart.latest.key === key) {
-      for (const [set, values] of Object.entries(chart.data)) chart.view.data(set, values);
-      await chart.view.runAsync();
-    }
+    chart.canvas.classList.toggle("dark", isDark());  // print.css makes it light
+    if (chart.latest.key === key) await fill(chart);
   } catch (error) {
     notify("charts", error.message, { again: () => drawChart(name, { ...chart.latest, data: chart.data, rows: chart.rows, text }) });
   } finally {
@@ -73,11 +86,23 @@ export async function drawChart(name, { specification, key, data, rows, text, co
   }
 }
 
+async function fill(chart) {
+  late.delete(chart);
+  for (const [set, values] of Object.entries(chart.data)) chart.view.data(set, values);
+  await chart.view.runAsync();
+}
+
+export const drawLate = () => Promise.all([...late].map(fill));
+
 // Use two legend columns only if the names are short enough.
 const columnsFor = (names, width) => (Math.max(...names.map((name) => name.length)) * 7 + 30 > width / 2.2 ? 1 : 2);
 
 export function forgetChart(name) {
-  drawn.get(name)?.view?.finalize();
+  const chart = drawn.get(name);
+  if (!chart) return;
+  watched.unobserve(chart.element);
+  late.delete(chart);
+  chart.view?.finalize();
   drawn.delete(name);
 }
 
@@ -89,6 +114,7 @@ function showTable(name) {
 async function saveChart(name, kind) {
   const { view } = drawn.get(name);
   if (!view) return;
+  await drawLate();
   if (kind === "svg") save(new Blob([await view.toSVG()], { type: "image/svg+xml" }), `discreet-${name}.svg`);
   else make("a", { href: await view.toImageURL("png", 2), download: `discreet-${name}.png` }).click();
 }

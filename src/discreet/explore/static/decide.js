@@ -175,7 +175,7 @@ function showVerdicts(verdicts) {
   const assumed = unsaid() ? `If one person moves each score by at most ${state.sensitivity}, in any direction: ` : "";
   for (const [name, { text, state: reached }] of Object.entries(verdicts)) {
     const element = $(`#verdict-${name}`);
-    const words = unbroken(assumed + text);
+    const words = unbroken(assumed + (assumed ? text.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()) : text));
     // Also say the colour in words.
     element.firstElementChild.textContent = `${name[0].toUpperCase()}${name.slice(1)}: ${COLOURS[reached]}.`;
     if (element.lastElementChild.textContent !== words) element.lastElementChild.textContent = words;

@@ -1,4 +1,5 @@
 // The decision record. The server creates it with a hash; it can be saved, or printed with its charts.
+import { drawLate } from "./charts.js";
 import { save } from "./copying.js";
 import { $, make } from "./dom.js";
 import { clear, notify } from "./notices.js";
@@ -16,15 +17,10 @@ export function startRecord(redraw) {
   });
   $("#print").addEventListener("click", async () => {
     if (!(await fetchRecord())) return;
-    // Draw the charts in the light theme for printing, and restore the theme afterwards.
-    const told = document.documentElement.dataset.theme;
-    document.documentElement.dataset.theme = "light";
     $("#more").open = true;
     await redraw();
+    await drawLate();
     print();
-    if (told) document.documentElement.dataset.theme = told;
-    else delete document.documentElement.dataset.theme;
-    await redraw();
   });
 }
 

@@ -5,7 +5,6 @@ import { get, post, sendFile } from "./server.js";
 import { change, request, state } from "./state.js";
 
 let offered = null;
-let dropped = null;
 const files = new Map();
 
 export function startSources(start) {
@@ -15,8 +14,9 @@ export function startSources(start) {
   source.addEventListener("change", () => choose(source.value));
   $("#declared").addEventListener("change", (event) => {
     for (const name of ["file", "pasted", "use-pasted"]) $(`#${name}`).disabled = !event.target.checked;
+    $("#undeclared").hidden = true;
+    const [dropped] = $("#file").files;
     if (event.target.checked && dropped) open(dropped.name, dropped);
-    dropped = null;
   });
   $("#file").addEventListener("change", (event) => event.target.files[0] && open(event.target.files[0].name, event.target.files[0]));
   startDropping();
@@ -41,13 +41,17 @@ function startDropping() {
     change({ view: "decide" });
     if ($("#declared").checked) open(file.name, file);
     else {
-      dropped = file;
+      $("#file").files = event.dataTransfer.files;
       $("#own").open = true;
-      notify("file", `${file.name} is not read yet. Tick “These scores are public, or only look like the real ones” to open it.`);
-      $("#declared").focus();
+      $("#undeclared").textContent = `${file.name} is not read yet. Tick the box to open it.`;
+      $("#undeclared").hidden = false;
+      $("#declared").focus({ preventScroll: true });
+      $("#declared").scrollIntoView({ block: "center" });
     }
   });
 }
+
+const exampleOf = (source) => offered.examples.find(({ key }) => source === `example:${key}`);
 
 export function showSource() {
   const options = offered.examples.map(({ key, title }) => make("option", { value: `example:${key}` }, title));
@@ -56,8 +60,8 @@ export function showSource() {
   if (state.source.startsWith("file:") && !files.has(state.source)) options.push(make("option", { value: state.source }, "Scores that were open"));
   $("#source").replaceChildren(...options);
   $("#source").value = state.source;
-  const example = offered.examples.find(({ key }) => state.source === `example:${key}`);
-  $("#about").textContent = example ? unbroken(example.about)
+  const example = exampleOf(state.source);
+  $("#about").textContent = example ? unbroken(`${example.about} Suggested: ε = ${example.epsilon}, errors of at most ${example.tolerance}.`)
     : state.source.startsWith("made:") ? "Invented. Set Δ, and whether scores are monotonic, as for the real ones." : "Set Δ, and whether scores are monotonic, for these scores.";
   if (!files.get(state.source)?.unsaid) $("#ask").hidden = true;
 }
@@ -68,14 +72,16 @@ function choose(value) {
     use(files.get(value));
     return;
   }
-  const example = offered.examples.find(({ key }) => value === `example:${key}`);
+  const [example, before] = [exampleOf(value), exampleOf(state.source)];
   if (!example) return;
-  const { sensitivity, monotonic, epsilon, tolerance } = example;
+  const { sensitivity, monotonic, tolerance } = example;
+  // An ε that the user chose stays; the one suggested for the last example gives way to the next suggestion.
+  const epsilon = state.epsilon === before?.epsilon ? example.epsilon : state.epsilon;
   change({ source: value, edits: {}, sensitivity, monotonic, epsilon, tolerance });
 }
 
 async function makeLookAlike() {
-  const facts = ["count", "best", "lead", "shape"].map((name) => $(`#made-${name}`).value.trim()).join(",");
+  const facts = ["count", "best", "lead", "shape"].map((name) => $(`#made-${name}`).value.trim().replaceAll(",", " ")).join(",");
   const wrong = $("#made-wrong");
   const [, best] = facts.split(",").map(Number);
   try {
