@@ -154,7 +154,7 @@ class OfRows(Question):
         )
 
     def _states(self, name: str) -> bool:
-        """Whether the owner or the analyst stated this parameter; it may also be found in the data."""
+        """Whether the owner or the analyst stated this parameter; labels found in the data do not count."""
         given = getattr(self, name, None)
         return given is not None and not isinstance(given, FoundLabels)
 

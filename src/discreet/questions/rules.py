@@ -63,7 +63,7 @@ def about_rows(
 
 
 def about_public(names: Sequence[str]) -> Sentences:
-    """State that these parameters are public, because a list made from the rows would reveal values."""
+    """State that these parameters are public and were not made from the rows."""
     if not names:
         return ()
     listed = " and the ".join(names)
@@ -191,7 +191,7 @@ def _about_mixed_periods(
 def about_condition(
     table: Table, condition: Condition, listed: Mapping[str, Sequence[Any]]
 ) -> Sentences:
-    """Warn about a condition's values that no row can have, by the declared type or the owner's list."""
+    """Warn about values in a condition that the column's declared type or the owner's list rules out."""
     doubts: list[str] = []
     for each in comparisons(condition):
         doubts += _about_mixed_periods(table, each.column, period_words(each), name="where")

@@ -87,7 +87,7 @@ class FoundGroups(_First, kind="groups"):
     )
 
     def dearest(self, setting: Setting, second: Question) -> list[Any]:
-        """Return sample answers: as many groups as a person may count in, and one group if that is fewer."""
+        """Return sample answers: as many groups as a person may count in and, if different, one group."""
         kind = setting.opened(tells_apart=(self.by,)).kind(self.by, name="by")
         if kind not in EXAMPLES:
             raise refuse("by", self.by, "a column of texts, whole numbers, decimals or dates")

@@ -61,7 +61,7 @@ _SEPARATE = "no block learns of the rows or the votes of another"
 
 
 def recommended_blocks(epsilon: Number, candidates: int, people: int | None = None) -> int:
-    """Recommend a number of blocks: enough for a lead of a fifth to decide, few enough for 10 people in each.
+    """Recommend a number of blocks: a lead of a fifth of them should decide, and each should have 10 people.
 
     Only public facts are used: the lead that decides 19 times out of 20 follows from ε and the number of
     candidates; the size of a block follows from the stated number of people. If there are too few people for
