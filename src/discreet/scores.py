@@ -228,7 +228,7 @@ def recommended_way(sensitivities: Sequence[Fraction], *, monotonic: bool) -> st
 
 
 def largest_distance(sensitivities: Sequence[Fraction], *, monotonic: bool) -> Fraction:
-    """Return how far apart one person moves two scores: the two largest Δ added, or one if monotonic."""
+    """Return the range distance: the sum of the two largest sensitivities or, if monotonic, the largest."""
     return sum(nlargest(1 if monotonic else 2, sensitivities), Fraction(0))
 
 
