@@ -85,7 +85,7 @@ class Asking:
         return self.rows.user is not None
 
     def chooser(self, epsilon: Fraction, *, besides: str | None = None) -> Mechanism:
-        """Return the requested mechanism, or permute-and-flip, at this ε; see ``mechanism_at``."""
+        """Return the requested mechanism at this ε, by default permute-and-flip; see ``mechanism_at``."""
         return mechanism_at(self.question.mechanism, epsilon, besides=besides)
 
     def naming(

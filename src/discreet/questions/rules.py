@@ -321,7 +321,7 @@ def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
 
 
 def about_kept(asked: int, named: int) -> Sentences:
-    """Describe values kept from the data; say so if fewer were named than asked for."""
+    """Describe candidates found in the data because they have enough people; say if too few were named."""
     said = (
         "The candidates are the values with enough people to be named safely at this ε and δ; "
         "missing values are left out.",

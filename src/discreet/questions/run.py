@@ -131,7 +131,7 @@ def _meter(ledger: Any, dataset: str | None, event: Event, before: Any) -> Meter
 
 
 def meter_of(budget: Any, event: Event, *, paid: bool) -> Meter:
-    """Return a payment's meter: spent before, cost, left after; with ``paid``, ``budget`` includes it."""
+    """Return the meter of a payment; with ``paid``, ``budget`` already includes the payment."""
     this = ACCOUNTANTS[budget.accountant].amount(event.under(budget.neighbours)).cost
     left = budget.remaining.cost - (0 if paid else this)
     spent = budget.total.cost - (this if paid else 0)

@@ -57,7 +57,7 @@ _MOST_LISTED = 1_000_000
 
 @value
 class _First(Question):
-    """A question about the groups of a column that is asked before another question."""
+    """A question that is asked before another one, about the groups of a column."""
 
     by: str = field("The column of the groups.", kw_only=False, check=column_named, takes="COLUMN")
     where: str | None = field("Only rows for which this holds.", default=None, takes="CONDITION")

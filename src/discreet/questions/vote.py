@@ -298,7 +298,7 @@ def _promise(chooser: Mechanism) -> Guarantee:
 
 @dataclass(frozen=True, kw_only=True)
 class _Voting(Reading):
-    """The reading of one vote: the function is rehearsed before the payment, and blocks vote after it."""
+    """The counting step of a vote: the function is rehearsed before the payment, and blocks vote after it."""
 
     question: Vote
     setting: Setting

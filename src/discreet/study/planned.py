@@ -151,7 +151,7 @@ class StudyPlan:
         return self._due(self.lines)
 
     def _due(self, lines: Iterable[PlannedQuestion]) -> Amount:
-        """Return the total cost of those among these questions that are not paid yet."""
+        """Return the total cost of those of the given questions that are not paid yet."""
         return sum((line.amount for line in lines if line.asked.name not in self.paid), NOTHING)
 
     def _covered(self, part: str) -> bool:

@@ -256,7 +256,7 @@ class _Planner:
         return self.cost(self.plan(asked, epsilon))
 
     def _weakest(self, costs: Mapping[str, Fraction]) -> dict[str, Fraction]:
-        """Return ε at which all questions have the same ratio of reached to requested error.
+        """Return an ε for each question such that all have the same ratio of reached to requested error.
 
         Questions with a stated ε are left out, and their cost is set aside first.
         """
