@@ -145,7 +145,7 @@ class Scores:
         """Round these scores to multiples of ``step``, which must divide Δ, so that Δ is unchanged.
 
         This is for scores that should be multiples of ``step`` but were computed in floating point. If the
-        rounding error is below half a step, it restores the true scores, and with them the true Δ
+        floating-point error is below half a step, this restores the true scores, and with them the true Δ
         (``docs/proofs/neighbours.md``, grid lemma).
 
         Args:
@@ -219,8 +219,8 @@ def distances_of(
 def recommended_way(sensitivities: Sequence[Fraction], *, monotonic: bool) -> str:
     """Return "ratios" if its error bound is smaller for more than half of the candidates, else "largest".
 
-    If the best candidate has sensitivity Δ, the error bound of "ratios" is proportional to 4Δ, that of
-    "largest" to a distance that is the same for all candidates.
+    If the best candidate has sensitivity Δ, the error bound of "ratios" is proportional to 4Δ. The
+    error bound of "largest" is proportional to a distance that is the same for all candidates.
     """
     distance = largest_distance(sensitivities, monotonic=monotonic)
     better = sum(4 * each < distance for each in sensitivities)
@@ -228,7 +228,7 @@ def recommended_way(sensitivities: Sequence[Fraction], *, monotonic: bool) -> st
 
 
 def largest_distance(sensitivities: Sequence[Fraction], *, monotonic: bool) -> Fraction:
-    """Return how far apart one person moves two scores: the two largest Δ added, or one if monotonic."""
+    """Return the range distance: the sum of the two largest sensitivities or, if monotonic, the largest."""
     return sum(nlargest(1 if monotonic else 2, sensitivities), Fraction(0))
 
 

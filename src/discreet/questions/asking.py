@@ -67,7 +67,7 @@ class Asking:
 
     @property
     def assuming(self) -> str:
-        """What a typical error assumes about the number of people that nobody stated, in words."""
+        """What typical errors assume about the number of people, in words; empty if they assume nothing."""
         where, groups = self.question.where, self.rows.number_of_groups
         if self.setting.people:  # how many of them meet a condition is not public
             return "" if where is None else "that everybody meets the condition"
@@ -85,13 +85,13 @@ class Asking:
         return self.rows.user is not None
 
     def chooser(self, epsilon: Fraction, *, besides: str | None = None) -> Mechanism:
-        """Return the requested mechanism, or permute-and-flip, at this ε; see ``mechanism_at``."""
+        """Return the requested mechanism at this ε, by default permute-and-flip; see ``mechanism_at``."""
         return mechanism_at(self.question.mechanism, epsilon, besides=besides)
 
     def naming(
         self, pick: Pick, part: Part, *, share: Fraction = Fraction(0), k: int | None = None
     ) -> dict[str, Any]:
-        """Return arguments for ``plan`` that release the labels that ``pick`` chooses.
+        """Return the arguments with which ``plan`` releases the labels that ``pick`` chooses.
 
         With ``k`` the answer is a tuple of labels, otherwise a single label. With ``share``, their noisy
         counts are released too, for this share of ε. ``part`` is the guarantee of the choice.

@@ -30,10 +30,10 @@ from discreet.questions.scoring import label_of, level_of, people_up_to
 class Bound(Grouped, kind="bound"):
     """A bound on the size of most people's values, for use in later questions.
 
-    The values of about a share ``covers`` of the people lie within the bound. The column holds numbers or
+    For about a share ``covers`` of the people, all values lie within the bound. The column holds numbers or
     time spans with unknown bounds. Each person counts with their largest magnitude. The answer is the first
-    point of a growing grid (see ``unit``) such that the noisy number of people up to this point crosses a
-    noisy threshold, so it rarely lies far beyond the data. With the answer b, later questions can use
+    point of a growing grid (see ``unit``) at which the noisy number of people within the bound crosses a
+    noisy threshold; it rarely lies far beyond the data. With the answer b, later questions can use
     ``bounds=(-b, b)``, or ``(0, b)`` if no value is negative; the few values outside are clamped.
 
     Price: one run of above-threshold upwards from zero, which stops at its first crossing, uses all of ε.
@@ -132,7 +132,7 @@ class Bound(Grouped, kind="bound"):
 
 
 def _missed(row: Counts, covered: Fraction, place: int) -> float:
-    """Return how many people too few or too many the grid point at ``place`` covers."""
+    """Return by how many people the grid point at ``place`` is too low or too high; zero if it is right."""
     up_to = int(row[: place + 1].sum())
     target = covered * int(row.sum())
     return float(max(target - up_to, up_to - int(row[place]) - target, Fraction(0)))
@@ -141,9 +141,10 @@ def _missed(row: Counts, covered: Fraction, place: int) -> float:
 def scales_for(level: Fraction, epsilon: Fraction, neighbours: str) -> NoiseScales:
     """Return equal noise scales for the threshold and the counts, in units of 1/b for a level a/b.
 
-    Adding or removing one person moves every count minus the threshold by a or b − a; replacing one moves
-    them all in the same direction by at most b. With scale s for both, ε = (h + b)/s, where h is the larger
-    of a and b − a if people are added or removed, and b if they are replaced.
+    Adding or removing one person moves the difference between any count and the threshold by a or b − a;
+    replacing one moves all differences in the same direction by at most b. With scale s for both,
+    ε = (h + b)/s, where h is the larger of a and b − a if people are added or removed, and b if they are
+    replaced.
     """
     part, whole = level.numerator, level.denominator
     shift = whole if neighbours == REPLACE else max(part, whole - part)

@@ -1,7 +1,7 @@
 """Public candidates from a list, a file, an enum or a declared categorical type, in the column's type.
 
-Candidates taken from the data would themselves be a release, so they are made without looking at the data. A
-contest combines the candidates with the functions that count the people for each of them.
+Candidates taken from the data would themselves be a release, so public ones are made without looking at the
+data. A contest combines the candidates with the functions that count the people for each of them.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _periods(given: object, kind: str, column: str, name: str, described: str) -
 
 
 def _period(label: Any) -> tuple[str, int] | None:
-    """Return the kind and the number of a period, given as a text, a day or the number of a year."""
+    """Return the kind and the number of a period, given as a text, a date or a whole number (a year)."""
     if isinstance(label, datetime.datetime | bool):
         return None
     if isinstance(label, datetime.date):

@@ -49,7 +49,7 @@ All parts of an answer together then cost the ρ of their total ε.
 
 
 def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event:
-    """Make the event that a ledger charges: one release with its count, or the sum of different releases.
+    """Make the event that a ledger charges: a single part with its count, or the sum of several parts.
 
     Example:
         >>> from discreet import ApproxDP
@@ -72,7 +72,7 @@ def event_of(parts: Sequence[Part], *, mechanism: str, neighbours: str) -> Event
 
 
 def concentrated(together: ApproxDP, parts: Sequence[Part]) -> ApproxZCDP:
-    """Return an (ε, δ) promise with the total ρ of its parts, and the probability with which ρ may fail.
+    """Add to an (ε, δ) promise the total ρ of its parts, and the probability with which ρ may fail.
 
     Example:
         >>> found = concentrated(ApproxDP(1, "1e-6"), [

@@ -192,7 +192,7 @@ class FirstAbove(OfRows, kind="first_above", label="First group with enough peop
             return (rule.draw(bits).crossings(people, 1) for people in counted)
 
         def error(counts: Counts, named: Sequence[int]) -> float:
-            """Return how many people the named group is below the threshold, or a skipped one above it."""
+            """Return by how many people the named group is too small, or a skipped group too large."""
             place = named[0] if len(named) else len(counts)
             below = [threshold - counts[place]] if place < len(counts) else []
             return float(max([0.0, *below, *(counts[:place] - threshold)]))

@@ -154,7 +154,7 @@ class OfRows(Question):
         )
 
     def _states(self, name: str) -> bool:
-        """Whether the owner or the analyst stated this parameter; it may also be found in the data."""
+        """Whether the owner or the analyst stated this parameter; labels found in the data do not count."""
         given = getattr(self, name, None)
         return given is not None and not isinstance(given, FoundLabels)
 
@@ -163,12 +163,13 @@ class OfRows(Question):
 class Grouped(OfRows):
     """A question about a column that can be answered for each group of another column.
 
-    Price with groups: a person counts in at most ``groups_per_person`` groups, m, so each group's answer gets
-    ε/m. Under replacement it gets ε/(2m), because the new person may be in other groups (``answer_pure_dp``).
-    Without a list of groups, finding them takes δ and a share of ε; ``found_groups_approx_dp`` then covers
-    the whole answer (``docs/proofs/groups-from-the-data.md``). Without a list of values, naming them also
-    takes δ: ``unknown_domain_rounds_approx_dp`` covers the choice, and ``unknown_domain_then_approx_dp``
-    covers counts or numbers of people as well (``docs/proofs/unknown-domain.md``).
+    Price with groups: a person counts in at most m = ``groups_per_person`` groups, so each group's answer
+    gets ε/m. Under replacement it gets ε/(2m), because the new person may be in other groups
+    (``answer_pure_dp``). Without a list of groups, finding them takes δ and a share of ε;
+    ``found_groups_approx_dp`` then covers the whole answer (``docs/proofs/groups-from-the-data.md``).
+    Without a list of values, naming them also takes δ: ``unknown_domain_rounds_approx_dp`` covers the choice,
+    and ``unknown_domain_then_approx_dp`` covers counts or numbers of people as well
+    (``docs/proofs/unknown-domain.md``).
     """
 
     by: str | None = field(
@@ -244,7 +245,7 @@ class Grouped(OfRows):
         return Fraction(self.delta or 0) / (2 if self.names_values else 1)
 
     def given(self, name: str, answer: Any) -> Question:
-        """Return the question with ``groups`` or ``groups_per_person`` set to what was found for it."""
+        """Return the question with ``groups`` or ``groups_per_person`` set to an earlier answer."""
         delta = self.delta
         if name == "groups":  # the δ for finding groups is spent separately
             delta = self.delta_each if self.names_values else None

@@ -197,7 +197,7 @@ def _numbers(table: Table, column: str, bounds: object, step: object) -> Grid:
 
 
 def _told(table: Table, column: str, bounds: object, step: object, unit: object) -> Table:
-    """Return the table; in a text file, read the column as the type that bounds, step and unit suggest."""
+    """Return the table; in a text file, ``column`` is read as the type that bounds, step and unit suggest."""
     if not table.is_text or column in table.read_as or isinstance(bounds, Grid):
         return table
     kind = _kind_written(bounds, step, unit)
@@ -276,9 +276,9 @@ class _Reader:
         return (found[0], found[1]) if len(found) == len(given) == 2 else None
 
     def stretch(self, bounds: object) -> tuple[Fraction, Fraction] | None:
-        """Return the ends of a range of weeks, months or quarters; None if the bounds are no such range.
+        """Return the ends of a range of weeks, months or quarters; None for other bounds.
 
-        A column of dates ends on the last day, a column of moments at the end of that day.
+        For dates the range ends on the last day, for moments at the end of that day.
         """
         days = (
             days_of(bounds) if isinstance(bounds, str) and self.one is not second_of_day else None

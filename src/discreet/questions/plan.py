@@ -98,7 +98,7 @@ class Setting:
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """The owner's statement about rows and people that the guarantee relies on."""
+        """The owner's statement about rows and people, on which the guarantee relies."""
         if self.user is not None:
             return (f"the column {self.user} tells people apart",)
         return ("nobody has two rows" if self.counted is None else "nobody counts in two rows",)
@@ -189,7 +189,7 @@ class Reading:
             self.following().try_out()
 
     def close(self) -> None:
-        """End anything that the trial started, such as a process; by default there is nothing."""
+        """End anything that ``try_out`` started, such as a process; by default, do nothing."""
 
 
 Found = dict[str, Any]
@@ -207,7 +207,7 @@ class Plan:
         event: the event that the ledger will charge, exactly.
         guarantee: the guarantee that the answer will state, with its proof.
         read: prepares the counting step; its random bits assign people to groups.
-        choose: turns what was read and random bits into what is released for each group.
+        choose: returns what is released for each group, from the counts and random bits.
         rules: what is left out, moved, assigned or taken on trust, in sentences.
         rules_after: further rules that depend on the answer, and on nothing else.
         doubts: reasons from public facts why the answer may be pure noise.
@@ -286,7 +286,7 @@ class Plan:
         return 1 if self.groups is None else len(self.groups)
 
     def said(self, found: list[Found]) -> dict[str, Any]:
-        """Return the fields of the release; with groups, each field of ``found`` maps group to value."""
+        """Return the release's fields; with groups, each field in ``found`` becomes a dictionary by group."""
         if self.groups is None:
             return {**self.shape, **found[0]}
         by_group = {

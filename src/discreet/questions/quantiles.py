@@ -343,7 +343,7 @@ def recursive(
     bits: Bits,
     coins: int | None = None,
 ) -> list[int]:
-    """Find the grid index of each quantile recursively; ``coins`` coins per person break ties."""
+    """Find the grid index of each quantile recursively; ``coins`` coin flips per person break ties."""
     if coins is None:
         coins = fineness(len(people)) if len(levels) > 1 else 0
     line = spread_out(people, coins, bits)
@@ -351,7 +351,7 @@ def recursive(
     def places(
         line: Counts, low: Fraction, high: Fraction, levels: Sequence[Fraction]
     ) -> list[int]:
-        """Return each level's index in ``line``, the counts of the people from level ``low`` to ``high``."""
+        """Return each level's index in ``line``, the counts of people between levels ``low`` and ``high``."""
         if not levels:
             return []
         middle = len(levels) // 2

@@ -178,7 +178,7 @@ def value(cls: type[T]) -> type[T]:
 
 @cache
 def fields_of(kind: type[Question]) -> tuple[dataclasses.Field[Any], ...]:
-    """Return a question's fields in the order people write them: positional, its own, then inherited ones."""
+    """Return a question's fields in the order people write them: positional first, own before inherited."""
     depth: dict[str, int] = {}
     for place, base in enumerate(kind.__mro__):
         for name in vars(base).get("__annotations__", ()):

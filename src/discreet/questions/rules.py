@@ -63,7 +63,7 @@ def about_rows(
 
 
 def about_public(names: Sequence[str]) -> Sentences:
-    """State that these parameters are public, because a list made from the rows would reveal values."""
+    """State that these parameters are public and were not made from the rows."""
     if not names:
         return ()
     listed = " and the ".join(names)
@@ -202,7 +202,7 @@ def _about_mixed_periods(
 def about_condition(
     table: Table, condition: Condition, listed: Mapping[str, Sequence[Any]]
 ) -> Sentences:
-    """Warn about a condition's values that no row can have, by the declared type or the owner's list."""
+    """Warn about values in a condition that the column's declared type or the owner's list rules out."""
     doubts: list[str] = []
     for each in comparisons(condition):
         doubts += _about_mixed_periods(table, each.column, period_words(each), name="where")
@@ -332,7 +332,7 @@ def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
 
 
 def about_kept(asked: int, named: int) -> Sentences:
-    """Describe values kept from the data; say so if fewer were named than asked for."""
+    """Describe candidates found in the data because they have enough people; say if too few were named."""
     said = (
         "The candidates are the values with enough people to be named safely at this ε and δ; "
         "missing values are left out.",

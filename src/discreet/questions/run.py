@@ -122,7 +122,7 @@ def run(
 
 
 def _meter(ledger: Any, dataset: str | None, event: Event, before: Any) -> Meter | None:
-    """Return the meter after the payment; None after any error, because the answer is already paid for."""
+    """Return the meter after the payment; None on any error, because an error must not lose a paid answer."""
     with suppress(Exception), opened(ledger) as open_ledger:
         if before is not None:
             return meter_of(before, event, paid=False)
@@ -131,7 +131,7 @@ def _meter(ledger: Any, dataset: str | None, event: Event, before: Any) -> Meter
 
 
 def meter_of(budget: Any, event: Event, *, paid: bool) -> Meter:
-    """Return a payment's meter: spent before, cost, left after; ``paid`` if ``budget`` already counts it."""
+    """Return the meter of a payment; with ``paid``, ``budget`` already includes the payment."""
     this = ACCOUNTANTS[budget.accountant].amount(event.under(budget.neighbours)).cost
     left = budget.remaining.cost - (0 if paid else this)
     spent = budget.total.cost - (this if paid else 0)

@@ -40,7 +40,7 @@ LARGEST_DENOMINATOR = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The sensitivity Δ of scores under a neighbour relation, and whether one person moves them all one way.
+    """The sensitivity Δ under a neighbour relation, and whether one person moves all scores the same way.
 
     Example:
         >>> count_sensitivity("add-remove")
@@ -154,7 +154,7 @@ def quantile_scores(people: Counts, level: Fraction, *, neighbours: str) -> Scor
 
 
 def choices(chooser: Mechanism, values: Counts, distance: int | Fraction, bits: Bits) -> list[int]:
-    """Choose one index in each row of scores at this range distance; draw a single row as ``select`` does."""
+    """Choose one index in each row of scores at this range distance; for one row, draw as ``select`` does."""
     if len(values) == 1:
         return [chooser._choose(Scores(values[0], range_distance=distance), bits)]
     rows = ScoreRows(values, range_distance=distance)

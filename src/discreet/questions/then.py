@@ -57,7 +57,7 @@ _MOST_LISTED = 1_000_000
 
 @value
 class _First(Question):
-    """A question about the groups of a column that is asked before another question."""
+    """A question that is asked before another one, about the groups of a column."""
 
     by: str = field("The column of the groups.", kw_only=False, check=column_named, takes="COLUMN")
     where: str | None = field("Only rows for which this holds.", default=None, takes="CONDITION")
@@ -87,7 +87,7 @@ class FoundGroups(_First, kind="groups"):
     )
 
     def dearest(self, setting: Setting, second: Question) -> list[Any]:
-        """Return sample answers: as many groups as a person may count in, and one group if that is fewer."""
+        """Return sample answers: as many groups as a person may count in and, if different, one group."""
         kind = setting.opened(tells_apart=(self.by,)).kind(self.by, name="by")
         if kind not in EXAMPLES:
             raise refuse("by", self.by, "a column of texts, whole numbers, decimals or dates")

@@ -347,7 +347,7 @@ def planned_of_kept(
             yield [named[index] for index in next(iter(draw(people, bits)))], {}
 
     def read(table: Table, rows: Rows) -> list[tuple[list[tuple[Any, int]], GroupShares]]:
-        """Count the people of each value, separately by how many values a person counts with."""
+        """Count the people of each value; if values are weighed, also read the weighting rule's input."""
         asked = replace(rows, by=column, groups_per_person=most)
         if not weighed:
             return [(people_per_group(table, asked), GroupShares([], lambda _named: []))]
@@ -486,7 +486,7 @@ def way_to_choose_by_counts(
     *,
     besides: str | None = None,
 ) -> tuple[Chooser, Part, str]:
-    """Do the same as ``way_to_choose`` for counts of people, with a proof that starts from the table."""
+    """Return the same as ``way_to_choose``, for counts of people, with a proof that starts from the table."""
     draw, (promise, rounds), name = way_to_choose(
         method, mechanism, epsilon, k, moved.range_distance, besides=besides
     )

@@ -137,10 +137,11 @@ BY_WEIGHTS = "kept by the weights of their people"
 def weighings_for(
     keeping: Keeping, epsilon: Fraction, delta: Fraction, neighbours: str, groups: int
 ) -> Weighings | None:
-    """Return the weighting rule, or None if it cannot name smaller groups than counting each person in one.
+    """Return the weighting rule if it can name smaller groups than ``keeping`` does, else None.
 
-    No data is read. Both rules are compared by how many people a group needs to be named with probability one
-    half, if everybody counts in as many groups as allowed.
+    With ``keeping``, each person counts in one group only. The two rules are compared by how many people a
+    group needs to be named with probability one half, if everybody counts in as many groups as allowed. No
+    data is read.
     """
     if groups == 1:
         return None
@@ -199,7 +200,7 @@ def kept_by_weights(
 
 
 def weights_of(counted: PeopleByShare) -> list[tuple[Any, int]]:
-    """Compute the weight of each group or value from its people and the number of groups each counts in."""
+    """Compute each group's or value's weight from its people and how many groups each person counts in."""
     found: dict[Any, int] = {}
     for (label, groups), people in counted:
         found[label] = min(MOST_WEIGHT, found.get(label, 0) + people * weight_in(groups))

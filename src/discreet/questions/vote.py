@@ -61,7 +61,7 @@ _SEPARATE = "no block learns of the rows or the votes of another"
 
 
 def recommended_blocks(epsilon: Number, candidates: int, people: int | None = None) -> int:
-    """Recommend a number of blocks: enough for a lead of a fifth to decide, few enough for 10 people in each.
+    """Recommend a number of blocks: a lead of a fifth of them should decide, and each should have 10 people.
 
     Only public facts are used: the lead that decides 19 times out of 20 follows from ε and the number of
     candidates; the size of a block follows from the stated number of people. If there are too few people for
@@ -298,7 +298,7 @@ def _promise(chooser: Mechanism) -> Guarantee:
 
 @dataclass(frozen=True, kw_only=True)
 class _Voting(Reading):
-    """The reading of one vote: the function is rehearsed before the payment, and blocks vote after it."""
+    """The counting step of a vote: the function is rehearsed before the payment, and blocks vote after it."""
 
     question: Vote
     setting: Setting

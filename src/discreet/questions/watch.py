@@ -30,7 +30,7 @@ class WatchTerms(TypedDict, total=False):
         noise: ``"exponential"`` (default), or ``"laplace"`` for comparison.
         threshold_share: the part of ε for the threshold's noise; by default the share that gives the least
             variance.
-        steady: whether to do the same amount of work for any values; the answers' distribution is the same.
+        steady: whether to do the same amount of work for any values; the answers have the same distribution.
         gap_unit: the public grid to which ``ask_gap`` rounds down; Δ by default.
         ledger: the ledger that counts the budget of ``dataset``, or its address. Without one no budget is
             counted, and ``entry`` is None.

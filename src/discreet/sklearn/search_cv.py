@@ -45,7 +45,7 @@ class NotPrivateWarning(UserWarning):
 
 
 def _of_the_winner(name: str, words: str) -> Any:
-    """Return a method that calls the winner's ``name``; it is hidden if the estimator has no such method."""
+    """Return a method that calls the winner's method ``name``; it is hidden if the estimator has none."""
 
     def method(self: PrivateSearchCV, X: Any) -> Any:  # noqa: N803 - scikit-learn's own name
         return getattr(self._winner(), name)(X)

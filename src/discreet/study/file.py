@@ -91,7 +91,7 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
 
 
 def _lines(text: str) -> dict[tuple[str, ...], int]:
-    """Map the path of each header and key to its line number; a question's path has its index."""
+    """Map the path of each header and key to its line number; a question's path contains its index."""
     lines: dict[tuple[str, ...], int] = {}
     section: tuple[str, ...] = ()
     questions = 0

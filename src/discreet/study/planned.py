@@ -135,9 +135,9 @@ class StudyPlan:
 
     @property
     def fits(self) -> bool | None:
-        """Whether the remaining budget covers what is not paid yet, with δ; None if no budget is known.
+        """Whether the remaining budget covers the ε (or ρ) and δ not paid yet; None if no budget is known.
 
-        If a desk charges several budgets, each must cover its own questions.
+        At a desk only ε is compared; if it charges several budgets, each must cover its own questions.
         """
         if self.remaining is None:
             return None
@@ -151,7 +151,7 @@ class StudyPlan:
         return self._due(self.lines)
 
     def _due(self, lines: Iterable[PlannedQuestion]) -> Amount:
-        """Return what the unpaid ones of these questions cost."""
+        """Return the total cost of those of the given questions that are not paid yet."""
         return sum((line.amount for line in lines if line.asked.name not in self.paid), NOTHING)
 
     def _covered(self, part: str) -> bool:
@@ -199,7 +199,7 @@ class StudyPlan:
         return hash_of(self.canonical)
 
     def key(self, name: str) -> str:
-        """Return the key under which a desk gets a question, so that a second run gets the same answer."""
+        """Return the key sent to a desk with a question, so that a second run gets the same answer."""
         return hashlib.sha256(f"{self.hash} {name}".encode()).hexdigest()
 
     # ---- as people see it ----------------------------------------------------------------------

@@ -89,7 +89,7 @@ def _planned(
 def _left_at_desk(lines: Sequence[PlannedQuestion]) -> dict[str, Amount]:
     """Return the remaining amount of each part of a budget that a desk charges, by the part's name.
 
-    A card's meter is rounded, and clamped at zero, so the amount comes from the text that has all digits.
+    A card's meter is rounded and clamped at zero, so the amount is read from ``left``, which is exact.
     """
     parts = {}
     for line in lines:
@@ -256,7 +256,7 @@ class _Planner:
         return self.cost(self.plan(asked, epsilon))
 
     def _weakest(self, costs: Mapping[str, Fraction]) -> dict[str, Fraction]:
-        """Return ε at which all questions have the same ratio of reached to requested error.
+        """Return an ε for each question such that all have the same ratio of reached to requested error.
 
         Questions with a stated ε are left out, and their cost is set aside first.
         """

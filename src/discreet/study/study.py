@@ -185,7 +185,7 @@ class Study:
         signed: str | None = None,
         watch: Watch | None = None,
     ) -> StudyAnswers:
-        """Pay for and ask one question after the other; no question is paid for twice.
+        """Pay for each question and ask it, one after the other; no question is paid for twice.
 
         Args:
             ledger: the ledger that counts the budget, or its address; a desk has its own.

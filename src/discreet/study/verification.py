@@ -14,7 +14,7 @@ from discreet.study.planned import hash_of
 
 
 def problems(record: Mapping[str, Any], ledger: Ledger) -> list[tuple[str, str]]:
-    """Return the name of each check and the problem that it found, or an empty text.
+    """Return the name of each check with the problem that it found; the problem is empty if it passed.
 
     ``record`` is the output of ``StudyAnswers.as_data``.
     """

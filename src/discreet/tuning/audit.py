@@ -1,4 +1,4 @@
-"""An audit of tuning: search for small private runs whose best of K has the largest privacy loss.
+"""An audit of tuning: search private runs with few outcomes for the largest loss of the best of K.
 
 For a run with a few outcomes, a formula gives the distribution of the best of K runs
 (``docs/proofs/tuning.md``); losses are rounded down. Each pair of runs tried is ε-private by construction, so

@@ -234,7 +234,7 @@ def _drawer(settings: Settings) -> Callable[[Bits], Any]:
 
 
 def _under(cost: object, relation: Neighbours) -> object:
-    """Convert a run's cost to the search's neighbour relation; raise an error if nothing follows for it."""
+    """Convert a run's cost to the search's neighbour relation; raise an error if that is impossible."""
     if isinstance(cost, Event):
         return cost.under(relation)
     if isinstance(cost, Guarantee):
@@ -256,7 +256,7 @@ def _under(cost: object, relation: Neighbours) -> object:
 
 @contextmanager
 def _clock(*, shown: bool) -> Iterator[None]:
-    """Show the elapsed time on stderr, updated every second; an update per run would reveal their number."""
+    """Show the elapsed time on stderr every second; an update after each run would reveal how many ran."""
     if not shown or not sys.stderr.isatty():
         yield
         return

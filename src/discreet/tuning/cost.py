@@ -89,7 +89,7 @@ def cost_of_tuning(
 def bounds_of_tuning(
     profile: Profile, runs: RandomRunCount, delta: Fraction, *, target: bool = False
 ) -> list[EpsilonBound]:
-    """Return every proved bound on the whole search's ε at this δ, which is above 0."""
+    """Return every proved bound on the whole search's ε at this δ, which must be above 0."""
     found = []
     if isinstance(profile.pure, Fraction):
         whole = PureDP(_pure(profile.pure, runs, target=target))

@@ -263,7 +263,7 @@ class Poisson(RandomRunCount):
 
 
 class Fixed(RunCount):
-    """A publicly known number of runs, as in ordinary tuning. The best run costs as much as all of them.
+    """A publicly known number of runs, as in ordinary tuning. The best run alone costs as much as all runs.
 
     Example:
         >>> Fixed(40)

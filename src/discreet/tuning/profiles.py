@@ -250,7 +250,7 @@ def chords(points: Sequence[tuple[Fraction, Fraction]]) -> Callable[[Fraction], 
 def sampled(
     found: Callable[[list[float]], Iterable[float]], reach: float
 ) -> list[tuple[Fraction, Fraction]]:
-    """Return points (ε, δ), up to ε = ``reach``, of another library's profile, which is known in floats."""
+    """Return points (ε, δ), up to ε = ``reach``, of a profile that another library computes in floats."""
     places = [reach * place / _POINTS for place in range(_POINTS + 1)]
     deltas = [float(delta) for delta in found(places)]
     if len(deltas) != len(places) or not all(0 <= delta <= 1 for delta in deltas):

@@ -1,4 +1,4 @@
-"""The cost of a run that is stated as an event or a loss distribution of Google's dp-accounting.
+"""The cost of a run, stated as an event or a loss distribution of Google's dp-accounting.
 
 dp-accounting's numbers are floats without an error bound, and are used unchanged. The result for the best of
 several runs is only as reliable as these numbers.
