@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -40,15 +41,15 @@ QUESTIONS: dict[str, Question] = {
 
 
 @pytest.fixture
-def held(tmp_path: Path) -> PrivateTable:
+def held(tmp_path: Path) -> Iterator[PrivateTable]:
     """A table with declared columns but unreadable rows."""
     relation = duckdb.sql(
         "SELECT i AS person, error('read')::VARCHAR AS code, error('read')::VARCHAR AS clinic, "
         "error('read')::BIGINT AS age FROM range(9) t(i)"
     )
-    ledger = Ledger.open(tmp_path / "budget.db")
-    ledger.create("clinic", ApproxDP(3, "1e-3"), accountant="epsilon-delta")
-    return table(relation, user="person", ledger=ledger, dataset="clinic")
+    with Ledger.open(tmp_path / "budget.db") as ledger:
+        ledger.create("clinic", ApproxDP(3, "1e-3"), accountant="epsilon-delta")
+        yield table(relation, user="person", ledger=ledger, dataset="clinic")
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
