@@ -212,9 +212,8 @@ def _ids_like(taken: Collection[Any]) -> Iterator[Any]:
     for kind, ids in known.items():
         if issubclass(kind, str):
             yield _STRANGER
-        with suppress(
-            Exception
-        ):  # a type that cannot be made from a number, or has no further value
+        # Some types cannot be made from a number, or have no further value.
+        with suppress(Exception):
             if issubclass(kind, datetime.date):
                 yield max(ids) + datetime.timedelta(days=1)
                 yield min(ids) - datetime.timedelta(days=1)
