@@ -224,12 +224,38 @@ def test_an_address_is_shown_without_its_password() -> None:
         ),
         (f"postgres://reader:a@b:{PASSWORD}@db/x?password={PASSWORD}", "postgres://reader@db/x"),
         ("sqlite:///clinic.db", "sqlite:///clinic.db"),
+        ("postgresql://reader:sec/ret@db/x", "postgresql://reader@db/x"),
+        ("postgresql://reader:sec#ret@db/x", "postgresql://reader@db/x"),
+        ("postgresql://reader@[::1]:5432,b:1/x", "postgresql://reader@[::1]:5432,b:1/x"),
+        # It is unclear where the password ends.
+        ("postgresql://reader:sec?ret@db/x", "postgresql://..."),
+        ("postgresql://reader:sec@r?et@db/x", "postgresql://..."),
+        ("postgresql://db/x?password=sec@ret", "postgresql://..."),
+        ("postgresql://reader:secret", "postgresql://..."),
+        ("postgresql://reader:sec?ret", "postgresql://..."),
     ):
         assert is_address(address)
         assert without_password(address) == shown
     assert not any(
         is_address(other) for other in ("visits.csv", "C:\\visits.csv", 7, "s3://x/y.csv")
     )
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "mysql://reader:sec?ret@db/x",
+        "mysql://reader:secret@db/x",
+        "POSTGRESQL://reader:secret@db/x",
+        "postgresql:reader:secret@db/x",
+        "https://db/visits.csv?password=secret",
+    ],
+)
+def test_an_unknown_kind_of_address_is_shown_without_its_password(address: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        discreet.table(address, user="patient", ledger=None)
+    assert "no file matches" in str(caught.value)
+    assert not any(part in str(caught.value) for part in ("sec", "ret"))
 
 
 def test_a_password_appears_nowhere(visits: tuple[str, str], tmp_path: Path) -> None:

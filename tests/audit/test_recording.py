@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -254,6 +256,91 @@ def test_an_array_of_the_callers() -> None:
     replaced = recording(wrong, values, sensitivity=100, neighbours="replace")
     assert replaced.holds
     assert replaced.relation == "replace"
+
+
+DAY = datetime.date(2024, 5, 1)
+IDS: dict[str, list[Any]] = {
+    "text": ["1", "2", "2", "another person"],
+    "integers": [1, 2, 2, 3],
+    "large integers": [2**63 - 1, 2, 2, 3],
+    "floats": [1.0, 2.0, 2.0, 3.0],
+    "truth values": [True, True, True, True],
+    "dates": [DAY, DAY, DAY, DAY + datetime.timedelta(days=1)],
+}
+FRAMES: dict[str, Callable[[list[Any]], Any]] = {
+    "dictionaries": lambda ids: [{"user": who, "age": 7} for who in ids],
+    "tuples": lambda ids: [(who, 7) for who in ids],
+    "numpy": lambda ids: np.array([[who, who] for who in ids]),
+    "pandas": lambda ids: pd.DataFrame({"user": ids, "age": 7}),
+    "polars": lambda ids: pl.DataFrame({"user": ids, "age": [7] * len(ids)}),
+}
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("ids", IDS)
+def test_a_new_person_has_an_unused_id_of_the_columns_type(
+    ids: str, kind: str, neighbours: str
+) -> None:
+    """An id that the column cannot hold would leave no pair with a new person."""
+    seen = set()
+
+    def people(table: Any) -> Any:
+        if kind in ("pandas", "polars"):
+            ids = table["user"].to_list()
+        else:
+            ids = [row["user"] if kind == "dictionaries" else row[0] for row in table]
+        seen.update(ids)
+        return len(set(ids)) + generator().laplace(scale=1.0)
+
+    table = FRAMES[kind](IDS[ids])
+    user = 0 if kind in ("tuples", "numpy") else "user"
+    found = recording(people, table, neighbours=neighbours, user=user, sensitivity=1)
+    assert found.holds
+    assert len(seen - set(IDS[ids])) == 1
+    (kept,) = {isinstance(who, type(IDS[ids][0]) | np.generic) for who in seen}
+    assert kept
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_frames_give_as_many_pairs_as_lists(neighbours: str) -> None:
+    rows = [{"user": who, "age": age} for who, age in ((1, 10), (2, 20), (2, 30), (3, 40))]
+    pairs = [
+        recording(around_the_number, make(rows), neighbours=neighbours, user="user").pairs
+        for make in (list, pd.DataFrame, pl.DataFrame)
+    ]
+    assert len(set(pairs)) == 1
+    assert pairs[0] > 8
+
+
+def around_the_number(table: Any) -> float:
+    return len(table) + float(generator().laplace())
+
+
+def test_a_column_without_room_for_another_id() -> None:
+    ids = pd.Series(["a", "b"], dtype="category")
+    for table in (
+        pd.DataFrame({"user": ids, "age": 7}),
+        pl.DataFrame({"user": [True, False], "age": [1, 2]}),
+        np.array([[None, 1], [None, 2]]),
+    ):
+        user = 0 if isinstance(table, np.ndarray) else "user"
+        with pytest.raises(ParameterError, match="cannot hold the id of one more person"):
+            recording(around_the_number, table, user=user)
+    short = np.array([["a", "b"], ["c", "d"]])  # "another person" would become "a"
+    assert recording(around_the_number, short, user=0).holds
+    with pytest.raises(ParameterError, match="must be a column of the table"):
+        recording(around_the_number, [{"age": 3}], user="patient")
+
+
+def test_a_narrow_column_of_polars_skips_what_it_cannot_hold() -> None:
+    table = pl.DataFrame({"age": pl.Series([1, 2], dtype=pl.Int8)})
+    assert recording(around_the_number, table).pairs == 6
+
+
+def test_no_pair_of_tables_is_an_error() -> None:
+    with pytest.raises(ParameterError, match="no neighbouring tables could be made"):
+        recording(around_the_number, range(3))
 
 
 # ---- what cannot be seen -------------------------------------------------------------------------------

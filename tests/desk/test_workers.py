@@ -14,9 +14,9 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 
 from discreet.desk import admission
-from discreet.desk.admission import dry_jobs, fixed_parts
+from discreet.desk.admission import DeskError, dry_jobs, fixed_parts
 from discreet.desk.owner_file import OwnerFile, read_owner_file
-from discreet.desk.serving import short_slots
+from discreet.desk.serving import allot_parts, short_slots
 from discreet.desk.workers import Job, Outcome, Worker
 from discreet.ledger import Ledger
 from tests.tools.desks import SLOT, clinic_at
@@ -45,6 +45,9 @@ if multiprocessing.parent_process() is not None:  # not in the process that read
 
 def round_ages(source, age):
     return 1
+"""
+FAILING = """
+raise RuntimeError("the owner's module cannot be loaded")
 """
 
 
@@ -115,7 +118,8 @@ def test_a_dry_job_pays_nothing(tmp_path: Path) -> None:
     owner = clinic_at(tmp_path)
     measured = asyncio.run(fixed_parts(owner))
     assert {kind for _, kind in measured} >= {"mode", "median", "quantiles", "top_k"}
-    assert all(seconds > 0 for seconds in measured.values())
+    assert all(outcome.seconds for outcome in measured.values())
+    assert short_slots(owner) == []
     with Ledger.open(owner.ledger.place) as ledger:
         assert [entry.kind for entry in ledger.history("clinic")] == ["create"]
 
@@ -139,10 +143,41 @@ def test_a_dry_job_that_never_ends_is_stopped(
     owner = read_owner_file(file)
     assert (next(iter(dry_jobs(owner)["visits"])).question.kind == "select_by") == is_first
     measured = asyncio.run(fixed_parts(owner))
-    assert [kind for (_, kind), seconds in measured.items() if seconds == math.inf] == ["select_by"]
+    assert [kind for (_, kind), one in measured.items() if one.seconds == math.inf] == ["select_by"]
     (said,) = [line for line in short_slots(owner) if "dry run" in line]
     assert said.startswith("table.visits: a dry run of select_by")
     assert "was stopped after 1 s" in said
+
+
+def test_a_dry_job_that_fails_is_a_warning(tmp_path: Path) -> None:
+    """Otherwise the check would be silent about a kind of question that analysts cannot ask."""
+    owner = clinic_at(tmp_path)
+    (tmp_path / "scores.py").write_text(FAILING)
+    measured = asyncio.run(fixed_parts(owner))
+    assert {kind for (_, kind), one in measured.items() if one.seconds is None} == {"select_by"}
+    (said,) = short_slots(owner)
+    assert said.startswith("table.visits: a dry run of select_by, which reads no row, failed, so")
+    assert "RuntimeError" in said
+
+
+def test_a_worker_that_never_gets_ready_stops_the_desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "longest_dry_run", lambda *_: 0.01)
+    owner = clinic_at(tmp_path)
+    allot_parts(owner)
+    desk = admission.Desk(owner)
+
+    async def work() -> None:
+        try:
+            with pytest.raises(DeskError, match=r"a worker was not ready after 0\.0") as caught:
+                await desk.open()
+            assert caught.value.status == 503
+        finally:
+            await desk.close()
+
+    asyncio.run(work())
+    assert not any(worker.alive for worker in desk._workers)
 
 
 def test_a_killed_worker_leaves_no_file_behind(

@@ -228,6 +228,21 @@ def test_a_promise_in_its_own_measure_rests_on_the_same_proof() -> None:
     assert ApproxDP(1, "0.1").resting_on(proof).to(ApproxDP, delta="0.1").proof is not None
 
 
+def test_what_follows_from_epsilon_and_delta_has_the_same_proof_with_a_rho() -> None:
+    """The ρ is an addition; the proof is of (ε, δ) first."""
+    proof = Proof("docs/proofs/groups-from-the-data.md")
+    plain = ApproxDP("0.5", "1e-7").resting_on(proof)
+    more = ApproxZCDP("0.5", "1e-7", "0.03", "5e-8").resting_on(proof)
+    assert more.to(ApproxDP).proof == proof
+    for delta in (None, "1e-7", "1e-6"):
+        ours, theirs = more.to(ApproxDP, delta=delta), plain.to(ApproxDP, delta=delta)
+        assert (ours, ours.proof) == (theirs, theirs.proof)
+    assert more.for_people(3) == plain.for_people(3)
+    assert more.for_people(3).proof == plain.for_people(3).proof
+    assert more.for_people(3).proof is not None
+    assert more.for_people(1).proof == proof
+
+
 @pytest.mark.parametrize("promise", [PureDP(1), ApproxDP("0.5", "1e-7")])
 def test_a_card_tells_the_other_measures_and_a_household(promise: Guarantee) -> None:
     card = promise._repr_html_()

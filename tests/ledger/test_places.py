@@ -135,6 +135,14 @@ def test_an_address_without_its_slashes_is_no_path(
         assert place_of(path).path.name == path
 
 
+def test_an_option_with_an_at_sign_is_not_shown_as_a_host() -> None:
+    with pytest.raises(ParameterError, match="write it as %40") as caught:
+        place_of("postgresql://db:5432/x?password=sec@ret")
+    assert "sec" not in str(caught.value).replace("secret", "")
+    assert "ret" not in str(caught.value)
+    assert "sec" not in str(place_of("postgresql://reader:sec?ret@db/x"))
+
+
 def test_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.delenv("DISCREET_LEDGER", raising=False)

@@ -24,6 +24,7 @@ from discreet.errors import (
     NoBudgetError,
     ParameterError,
 )
+from discreet.guarantees import ApproxZCDP
 from discreet.ledger import Ledger, store
 from discreet.ledger.schema import _metadata
 from discreet.ledger.states import Account
@@ -282,6 +283,27 @@ def test_parts_of_a_budget_with_delta(address: str) -> None:
         with pytest.raises(BudgetExceededError):
             ledger.spend("visits/alice", ApproxDP("0.1", "1e-7"))
         assert ledger.verify("visits").holds
+
+
+@pytest.mark.parametrize("accountant", ["rho-delta", "epsilon-delta"])
+def test_a_cap_with_more_figures_than_the_budget_keeps_is_refused(
+    accountant: str, address: str
+) -> None:
+    """A part of a budget keeps ε and δ only."""
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", ApproxDP(3, "1e-6"), accountant=accountant)
+        with pytest.raises(ParameterError, match="needs a cap in ApproxDP, got ApproxZCDP"):
+            ledger.allot("visits/alice", ApproxZCDP(1, "1e-7", "0.03", "5e-8"))
+
+
+def test_a_plan_of_what_costs_nothing(address: str) -> None:
+    with Ledger.open(address) as ledger:
+        ledger.create("visits", PureDP(1))
+        plan = ledger.plan("visits", PureDP(0), count=7)
+        assert (plan.fits, plan.most) == (True, 7)
+        assert str(plan).endswith("They fit: there is room for any number of such releases.")
+        ledger.revoke("visits")
+        assert ledger.plan("visits", PureDP(0), count=7).most == 0
 
 
 def test_disjoint_groups_cost_what_the_dearest_costs(address: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import DiscreetError
-from discreet.papers import Figure, Scope, chosen_figures, draw, finished
+from discreet.papers import Figure, Scope, chosen_figures, draw, finished, runner
 from discreet.papers.figure import Drawing
 from discreet.papers.histograms import NAMES, path_of
 from discreet.papers.report import write_figures_report
@@ -70,6 +70,18 @@ def test_other_data_are_computed_anew(tmp_path: Path) -> None:
     changed = draw(figures, scope, tmp_path, workers=1)[0]
     assert not changed.reused
     assert fingerprint(figures[0], scope) != fingerprint(figures[0], QUICK)
+
+
+@pytest.mark.parametrize("library", ["numpy", "altair", "vl-convert-python"])
+def test_another_version_of_a_library_is_computed_anew(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figure = chosen_figures(["pf-fig1a"])[0]
+    before = fingerprint(figure, QUICK)
+    assert before == fingerprint(figure, QUICK)
+    known = runner._version
+    monkeypatch.setattr(runner, "_version", lambda name: "0.1" if name == library else known(name))
+    assert fingerprint(figure, QUICK) != before
 
 
 def test_side_by_side_gives_the_same(tmp_path: Path) -> None:

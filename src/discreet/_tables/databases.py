@@ -18,6 +18,9 @@ from discreet._tables.engines import Engine, quoted
 from discreet.errors import ParameterError, TableError, missing_extra
 
 _FAR = 10**10  # so that every choice has the same number of digits
+_HOST = r"(\[[0-9a-fA-F:.%]*\]|[^:\[\]]*)(:[0-9]*)?"
+_HOSTS = re.compile(rf"{_HOST}(,{_HOST})*")
+"""Hosts of an address, each with a port or without."""
 
 
 class Database(Engine):
@@ -72,15 +75,25 @@ def is_address(data: object) -> bool:
 
 
 def without_password(address: str) -> str:
-    """Return the address without its password and options, so that it may be shown.
+    """Return an address or a path without a password and without options, so that it may be shown.
+
+    Only the scheme is shown if it is unclear where a password ends: if an "@" follows a "?", or if the text
+    after a ":" is not a port.
 
     Example:
         >>> without_password("postgresql://reader:secret@db/hospital?password=secret")
         'postgresql://reader@db/hospital'
+        >>> without_password("postgresql://reader:sec?ret@db/hospital")
+        'postgresql://...'
     """
-    scheme, _, rest = address.partition("://")
-    place = rest.partition("?")[0]
+    scheme, colon, rest = address.partition("://")
+    if not colon:  # perhaps a database's address without the "//"
+        start, colon, rest = address.partition(":")
+        return f"{start}:..." if "@" in rest else address
+    place, _, options = rest.partition("?")
     user, at, host = place.rpartition("@")
+    if "@" in options or not _HOSTS.fullmatch(host.partition("/")[0]):
+        return f"{scheme}://..."
     return f"{scheme}://{user.partition(':')[0]}{at}{host}"
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet._exact.numbers.exact import refuse
+from discreet._tables.databases import without_password
 from discreet._tables.encodings import ENCODINGS, in_utf_8, opened_text
 from discreet._tables.engines import Engine, quietly, quoted, require_names
 from discreet._tables.in_duckdb import connected, empty, of_query, of_rows, spill_folder
@@ -150,7 +151,7 @@ def _matching(pattern: str | Path) -> list[str]:
     paths = [text] if Path(text).is_file() else sorted(glob.glob(text, recursive=True))
     paths = [str(Path(path).absolute()) for path in paths if Path(path).is_file()]
     if not paths:
-        raise ParameterError(f"no file matches {text!r}")
+        raise ParameterError(f"no file matches {without_password(text)!r}")
     return paths
 
 

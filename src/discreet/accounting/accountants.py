@@ -172,7 +172,7 @@ class Accountant:
 
     def limits(self, cap: Guarantee, *, delta_for_releases: object = None) -> Amount:
         """Return the limits on the sums of cost and δ that keep spending within a cap."""
-        if not isinstance(cap, self.measure):
+        if type(cap) is not self.measure:  # an ApproxZCDP promises more than the limits would keep
             raise ParameterError(
                 f"the accountant {self.name!r} needs a cap in {self.measure.__name__}, got {cap!r}"
             )

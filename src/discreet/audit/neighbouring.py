@@ -8,7 +8,7 @@ enormous or empty values.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import cycle, islice
@@ -25,6 +25,9 @@ Row = dict[Any, Any]
 _BASES = {"quick": (0, 3), "usual": (0, 1, 3, 20), "thorough": (0, 1, 3, 20, 200)}
 _MANY = 50
 """The number of rows of a made-up person who has many rows."""
+_STRANGER = "another person"
+_TRIALS = 100
+"""The number of ids tried for a new person."""
 
 _NUMBERS = (float("nan"), float("inf"), -float("inf"), 1.7e308, -1.7e308, 5e-324, -0.0, 1e16)
 _WHOLES = (2**53 + 1, 2**63 - 1, -(2**63), 0)
@@ -105,7 +108,7 @@ class Schema:
             rows = [dict(zip(self._columns, row, strict=True)) for row in zip(*plain, strict=True)]
             if user is not None:
                 rows = [{**row, user: f"person {place}"} for place, row in enumerate(rows)]
-            for first, second in _neighbours(rows, self._columns, user, neighbours):
+            for first, second in _neighbours(rows, self._columns, user, neighbours, _STRANGER):
                 yield self._make(first), self._make(second)
 
 
@@ -166,10 +169,64 @@ class _Given:
     ) -> Iterator[tuple[Any, Any]]:
         """Yield the table paired with each of its generated neighbours."""
         checked_effort(effort)
-        for first, second in _neighbours(self._rows, self._columns, user, neighbours):
-            # Skip values that this type of table cannot hold.
-            with suppress(TypeError, ValueError, OverflowError):
-                yield self._make(first), self._make(second)
+        stranger = None if user is None else self._stranger(user)
+        for first, second in _neighbours(self._rows, self._columns, user, neighbours, stranger):
+            try:
+                pair = self._make(first), self._make(second)
+            except Exception as error:
+                if _does_not_fit(error):  # skip values that this type of table cannot hold
+                    continue
+                raise
+            yield pair
+
+    def _stranger(self, user: Any) -> Any:
+        """Return an id that no row has and that the column of ids can hold."""
+        if user not in self._columns:
+            raise ParameterError(f"⟨user⟩{user!r} is not allowed: it must be a column of the table")
+        row = self._rows[0]
+        taken = {each[user] for each in self._rows}
+        unused = (value for value in _ids_like(taken) if value not in taken)
+        for value in islice(unused, _TRIALS):
+            # A column may cut a text short, or replace a value that it cannot hold by a missing one.
+            with suppress(Exception):
+                if _same(_Given(self._make([{**row, user: value}]))._rows[0][user], value):
+                    return value
+        raise ParameterError(
+            f"⟨user⟩{user!r} is not allowed: its column cannot hold the id of one more person. Give the ids "
+            "as text or as larger integers"
+        )
+
+
+def _does_not_fit(error: Exception) -> bool:
+    # The errors of Polars share a base class, but it is no ValueError.
+    return isinstance(error, TypeError | ValueError | OverflowError) or any(
+        kind.__name__ == "PolarsError" for kind in type(error).__mro__
+    )
+
+
+def _ids_like(taken: Collection[Any]) -> Iterator[Any]:
+    """Yield values of the type that the ids have; some of them may be taken."""
+    known: dict[type, list[Any]] = {}
+    for value in filter(_is_present, taken):
+        known.setdefault(type(value), []).append(value)
+    for kind, ids in known.items():
+        if issubclass(kind, str):
+            yield _STRANGER
+        # Some types cannot be made from a number, or have no further value.
+        with suppress(Exception):
+            if issubclass(kind, datetime.date):
+                yield max(ids) + datetime.timedelta(days=1)
+                yield min(ids) - datetime.timedelta(days=1)
+            elif issubclass(kind, bool):
+                yield from (False, True)
+            else:
+                yield from map(kind, range(1, len(taken) + 2))
+
+
+def _is_present(value: Any) -> bool:
+    with suppress(TypeError):  # of pandas, when a comparison with a missing value is itself missing
+        return value is not None and bool(value == value)  # noqa: PLR0124 - NaN differs
+    return False
 
 
 def _as_row(row: Any) -> Row:
@@ -203,7 +260,7 @@ def tables_of(data: Any) -> Schema | _Given:
 
 
 def _neighbours(
-    rows: list[Row], columns: Mapping[Any, _Column], user: Any, neighbours: str
+    rows: list[Row], columns: Mapping[Any, _Column], user: Any, neighbours: str, stranger: Any
 ) -> Iterator[tuple[list[Row], list[Row]]]:
     """Yield pairs of the rows and a copy in which one person is added, removed or changed."""
     relation = Neighbours.named(neighbours)
@@ -226,18 +283,21 @@ def _neighbours(
         if relation == ADD_REMOVE:
             yield rows, rest
         else:
-            for newcomer in _newcomers(columns, user):
+            for newcomer in _newcomers(columns, user, stranger):
                 yield rows, rest + newcomer
     if relation == ADD_REMOVE:
-        for newcomer in _newcomers(columns, user):
+        for newcomer in _newcomers(columns, user, stranger):
             yield rows, rows + newcomer
 
 
-def _newcomers(columns: Mapping[Any, _Column], user: Any) -> Iterator[list[Row]]:
-    """Yield the rows of a new person: plain values, one unusual value, only unusual values, or many rows."""
+def _newcomers(columns: Mapping[Any, _Column], user: Any, stranger: Any) -> Iterator[list[Row]]:
+    """Yield the rows of a new person: plain values, one unusual value, only unusual values, or many rows.
+
+    ``stranger`` is the new person's id in the column ``user``.
+    """
     plain = {name: column.plain[0] for name, column in columns.items()}
     if user is not None:
-        plain[user] = "another person"
+        plain[user] = stranger
     yield [plain]
     values = {name: (*c.plain[1:], *c.nasty) for name, c in columns.items() if name != user}
     for name, several in values.items():

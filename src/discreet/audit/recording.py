@@ -257,10 +257,7 @@ def recording(
                 key = finding.what, finding.step
                 if key not in worst or finding.excess > worst[key].excess:
                     worst[key] = _told(finding, couple if shown else None, values)
-    if failures and len(failures) == 2 * pairs:
-        raise ParameterError(
-            f"{_name(pipeline)} failed on every table ({', '.join(dict.fromkeys(failures))})"
-        )
+    _require_checked(pipeline, tables, pairs, failures)
     if chance:
         kept_back = ", ".join(sorted(chance))
         notes[f"some noise could not be watched, so no finding about {kept_back} is reported"] = (
@@ -278,6 +275,19 @@ def recording(
         notes=tuple(notes),
         seconds=time.perf_counter() - began,
     )
+
+
+def _require_checked(pipeline: Any, tables: Any, pairs: int, failures: list[str]) -> None:
+    """Raise an error if there were no pairs, or if the pipeline failed on every table."""
+    if not pairs:
+        raise ParameterError(
+            f"no neighbouring tables could be made from a table of type {type(tables).__name__}, so nothing "
+            "was checked: give a Schema, a list of rows, a NumPy array, or a frame of pandas or Polars"
+        )
+    if failures and len(failures) == 2 * pairs:
+        raise ParameterError(
+            f"{_name(pipeline)} failed on every table ({', '.join(dict.fromkeys(failures))})"
+        )
 
 
 def _name(pipeline: Any) -> str:

@@ -31,7 +31,7 @@ from discreet.desk.store import (
     AskedQuestion,
     DeskStore,
 )
-from discreet.desk.workers import Job, Worker, locked
+from discreet.desk.workers import Job, Outcome, Worker, locked
 from discreet.errors import DiscreetError, LedgerError, NoBudgetError, ParameterError
 from discreet.ledger import Ledger
 
@@ -98,8 +98,14 @@ class Desk:
         await asyncio.to_thread(self._settle)
         # Start one spare worker. It replaces a worker that is ended, so that a failed question does not
         # delay those who wait.
-        hired = await asyncio.gather(*(self._hire() for _ in range(self.owner.desk.workers + 1)))
-        self._spare, *idle = hired
+        hiring = [self._hire() for _ in range(self.owner.desk.workers + 1)]
+        hired = await asyncio.gather(*hiring, return_exceptions=True)
+        failed = [each for each in hired if isinstance(each, BaseException)]
+        if failed:
+            for worker in self._workers:
+                worker.end()
+            raise failed[0]
+        self._spare, *idle = [each for each in hired if isinstance(each, Worker)]
         for worker in idle:
             self._idle.put_nowait(worker)
 
@@ -151,11 +157,32 @@ class Desk:
         return {each.dataset for each in tables}
 
     async def _hire(self) -> Worker:
-        first = [jobs[0] for jobs in dry_jobs(self.owner).values() if jobs]
-        worker = await asyncio.to_thread(Worker, first)
+        first = {name: jobs[0] for name, jobs in dry_jobs(self.owner).items() if jobs}
+        most = sum(
+            longest_dry_run(self.owner, name, job.question.kind) for name, job in first.items()
+        )
+        worker = await asyncio.to_thread(Worker, list(first.values()))
         self._workers.add(worker)
-        await worker.ready()
+        try:
+            await worker.ready(until=asyncio.get_running_loop().time() + most)
+        except TimeoutError:
+            self._workers.discard(worker)
+            worker.end()
+            raise DeskError(
+                503,
+                f"a worker was not ready after {most:g} s, so it was stopped; before it is ready it runs one "
+                "question of each table without reading a row. Check that the sources can be reached and "
+                "that the owner's functions end (discreet desk check names the table)",
+            ) from None
         return worker
+
+    async def _hired_in_the_end(self) -> Worker:
+        """Start a worker, and try again if it does not get ready in time."""
+        while True:
+            try:
+                return await self._hire()
+            except DeskError as error:
+                tell_owner(str(error))
 
     def _give_back(self, worker: Worker) -> None:
         if worker.alive:
@@ -167,10 +194,10 @@ class Desk:
     async def _replaced(self) -> None:
         spare, self._spare = self._spare, None
         if spare is None or not spare.alive:
-            spare = await self._hire()
+            spare = await self._hired_in_the_end()
         self._idle.put_nowait(spare)
         if self._spare is None:
-            self._spare = await self._hire()
+            self._spare = await self._hired_in_the_end()
 
     def _background(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
@@ -400,11 +427,11 @@ def dry_jobs(owner: OwnerFile) -> dict[str, list[Job]]:
     }
 
 
-async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], float]:
+async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], Outcome]:
     """Measure the seconds that each kind of question takes on each table, apart from paying and reading.
 
     The figure is infinite for a dry run that crashes or does not end; the table's other kinds are then
-    skipped.
+    skipped. It is None for a dry run that fails, and the outcome has the reason.
     """
     found = {}
     for name, jobs in dry_jobs(owner).items():
@@ -412,26 +439,25 @@ async def fixed_parts(owner: OwnerFile) -> dict[tuple[str, str], float]:
         try:
             for place, job in enumerate(jobs):
                 most = longest_dry_run(owner, name, job.question.kind)
-                seconds = await _dry_run(worker, job, most=most, is_first=place == 0)
-                if seconds is not None:
-                    found[name, job.question.kind] = seconds
-                if seconds == math.inf:
+                outcome = await _dry_run(worker, job, most=most, is_first=place == 0)
+                found[name, job.question.kind] = outcome
+                if outcome.seconds == math.inf:
                     break
         finally:
             worker.end()
     return found
 
 
-async def _dry_run(worker: Worker, job: Job, *, most: float, is_first: bool) -> float | None:
-    """Return the seconds that a dry run takes: infinity if it crashes or does not end, None if it fails."""
+async def _dry_run(worker: Worker, job: Job, *, most: float, is_first: bool) -> Outcome:
+    """Run a dry job; its seconds are infinite if it crashes or does not end."""
     clock = asyncio.get_running_loop().time
     try:
         if is_first:  # a worker runs it once before it is ready
             await worker.ready(until=clock() + most)
     except TimeoutError:
-        return math.inf
+        return Outcome(seconds=math.inf)
     done = await worker.run(job, until=clock() + most, paid=lambda _entry: None)
-    return done.seconds if worker.alive else math.inf
+    return done if worker.alive else Outcome(seconds=math.inf)
 
 
 def longest_dry_run(owner: OwnerFile, table: str, kind: str) -> float:

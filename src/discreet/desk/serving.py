@@ -55,13 +55,18 @@ def problems(owner: OwnerFile) -> list[str]:
 def short_slots(owner: OwnerFile) -> list[str]:
     """Measure how long questions take before they read a row; return a warning for slots under twice that.
 
-    A dry run that crashes, or is stopped because it does not end, gives a warning too. Nothing
+    A dry run that fails, crashes, or is stopped because it does not end, gives a warning too. Nothing
     is spent and no row of a table is read: statements run on no rows and on a few invented rows.
     """
     found = []
-    for (name, kind), seconds in asyncio.run(fixed_parts(owner)).items():
-        slot = owner.table[name].seconds(kind)
-        if seconds == math.inf:
+    for (name, kind), outcome in asyncio.run(fixed_parts(owner)).items():
+        slot, seconds = owner.table[name].seconds(kind), outcome.seconds
+        if seconds is None:
+            found.append(
+                f"table.{name}: a dry run of {kind}, which reads no row, failed, so analysts may get no "
+                f"answer to such a question: {outcome.reason}"
+            )
+        elif seconds == math.inf:
             found.append(
                 f"table.{name}: a dry run of {kind}, which reads no row, crashed or was stopped after "
                 f"{longest_dry_run(owner, name, kind):g} s, so no further kind of question was tried. Check "

@@ -211,9 +211,10 @@ def _tried(job: Job) -> float:
     asked = table(job.source, **job.terms | {"people": 1})
     with closing(asked.plan(job.question).read(SecureBits())) as reading:
         reading.try_out()
-    if not isinstance(
-        getattr(job.question, "score", None), FunctionInFile
-    ):  # an owner's score reads the file itself
+    # An owner's score reads the file itself. Public rows for a vote may have no column of people; the vote's
+    # function has been tried on them above.
+    by_owner = isinstance(getattr(job.question, "score", None), FunctionInFile)
+    if not by_owner and getattr(job.question, "rehearse_on", None) is None:
         asked.rehearse(job.question)
     return time.monotonic() - began
 

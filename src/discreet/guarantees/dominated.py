@@ -18,6 +18,7 @@ from discreet.guarantees.measures import (
     ApproxDP,
     BoundedRange,
     Epsilon,
+    G,
     Guarantee,
     PureDP,
 )
@@ -141,6 +142,15 @@ class ApproxZCDP(ApproxDP):
     def __hash__(self) -> int:
         return hash(tuple(self.figures.values()))
 
+    def to(self, measure: type[G], *, delta: object = None) -> G:
+        """Convert the (ε, δ) promise to another measure; nothing is inferred from ρ."""
+        return self._approx.to(measure, delta=delta)
+
     def for_people(self, count: int) -> ApproxDP:
         """Return the promise for several people: (ε, δ) only."""
-        return self if whole("people", count) == 1 else super().for_people(count)
+        return self if whole("people", count) == 1 else self._approx.for_people(count)
+
+    @property
+    def _approx(self) -> ApproxDP:
+        """The promise without ρ; it is part of this promise, so it has the same proof."""
+        return ApproxDP(*self.exact).resting_on(self.proof, self.direct)

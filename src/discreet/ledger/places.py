@@ -207,5 +207,12 @@ def place_of(address: object) -> Place:
             raise ParameterError("a SQLite ledger is a file: sqlite:///path, without options")
         return place_of(Path(url.database))
     if backend in ("postgresql", "postgres"):
+        # An "@" in an option would end a password, and the option's value would be shown as the host.
+        before = f"{url.username}{url.password}"
+        if any(f"{option}=" in before for option in _SECRET_OPTIONS):
+            raise ParameterError(
+                "an option of this ledger's address contains @: write it as %40 (the address is not shown "
+                "here, because it may hold a password)"
+            )
         return Place(url.set(drivername="postgresql+psycopg"))
     raise ParameterError("a ledger's address is a path, sqlite:///path or postgresql://...")

@@ -127,7 +127,7 @@ class Quote:
         cost: the cost of all of them.
         left: the amount left now.
         fits: whether all of them fit.
-        most: the largest number of such spends that fit.
+        most: the largest number of such spends that fit; ``count`` if they cost nothing and so always fit.
 
     Example:
         >>> import tempfile
@@ -157,9 +157,12 @@ class Quote:
             verdict = "It fits" if one else "They fit"
         else:
             verdict = "It does not fit" if one else "They do not fit"
+        room = counted(self.most, "such release")
+        if self.fits and self.each == NOTHING:
+            room = "any number of such releases"
         return (
             f"{self.count} × {show(self.each)} costs {show(self.cost)}; {show(self.left)} is left in "
-            f"{self.budget}. {verdict}: there is room for {counted(self.most, 'such release')}."
+            f"{self.budget}. {verdict}: there is room for {room}."
         )
 
     def as_data(self) -> dict[str, Any]:

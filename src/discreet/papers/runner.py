@@ -1,7 +1,8 @@
 """Check claims one after the other; draw figures in parallel, skipping those already finished.
 
-A finished figure has a file ``figures/ID.json`` with a hash of the sources, the scope, and the data files
-that the figure reads. A later run that finds a matching file skips the figure.
+A finished figure has a file ``figures/ID.json`` with a hash of the sources, the versions of the libraries
+that compute and draw, the scope, and the data files that the figure reads. A later run that finds a matching
+file skips the figure.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,8 @@ from discreet.papers.histograms import path_of
 _PACKAGE = Path(__file__).parents[1]
 # Parts of the package that no figure uses. A change in them does not invalidate finished figures.
 _ELSEWHERE = {"_cli", "_tables", "desk", "explore", "ledger", "questions", "sklearn", "opendp.py"}
+_LIBRARIES = ("altair", "numpy", "python-flint", "scipy", "vl-convert-python")
+"""The libraries that compute or draw; vl-convert brings its own Vega."""
 SUFFIXES = ("svg", "png", "csv")
 """The file types of each figure."""
 
@@ -293,8 +297,8 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def fingerprint(figure: Figure, scope: Scope) -> str:
-    """Return a hash of the sources, the scope and the figure's data; an unreadable file counts as missing."""
-    parts = [_sources(), figure.id, str(scope.quick)]
+    """Return a hash of all that decides a figure; an unreadable data file counts as missing."""
+    parts = [_sources(), *map(_version, _LIBRARIES), figure.id, str(scope.quick)]
     if scope.data is not None:
         for name in figure.needs:
             try:
@@ -306,7 +310,15 @@ def fingerprint(figure: Figure, scope: Scope) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-@lru_cache(maxsize=1)
+@cache
+def _version(library: str) -> str:
+    try:
+        return f"{library} {version(library)}"
+    except PackageNotFoundError:
+        return f"no {library}"
+
+
+@cache
 def _sources() -> str:
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
