@@ -21,7 +21,16 @@ from discreet._tables import Rows, Table, TextFile, open_table, people_per_candi
 from discreet._tables.moments import PERIODS, RECURRING, days_of, period_in
 from discreet._tables.where import parse
 from discreet.errors import ParameterError
-from discreet.questions import FirstAbove, Median, Mode, first_above, median, mode, top_k
+from discreet.questions import (
+    FirstAbove,
+    Median,
+    Mode,
+    NeverMatchesWarning,
+    first_above,
+    median,
+    mode,
+    top_k,
+)
 from tests.tools.engines import TableMaker
 
 EPOCH = dt.date(1970, 1, 1)
@@ -325,6 +334,11 @@ def test_a_rehearsal_of_a_text_file(tmp_path: Path) -> None:
         Median("age", bounds="0:100", by="day", groups="2024-01:2024-06", epsilon=9),
     ):
         assert table.rehearse(question).answer is not None
+    # The frame's column is declared as text, so the months are only texts there: the rehearsal says so.
+    with pytest.warns(NeverMatchesWarning, match="convert it first"):
+        discreet.table(pl.read_csv(file, schema_overrides={"day": pl.String}), user="who").rehearse(
+            Mode("day", candidates="2024-01:2024-06", epsilon=9)
+        )
     many = discreet.table(file, counted="visits")
     assert many.rehearse(Median("age", bounds="0:100", epsilon=9, with_people=True)).people > 900
 

@@ -190,7 +190,7 @@ def test_what_is_planned_is_what_is_released(content: str, write: Any) -> None:
             outcomes.append(way())
         except ScoresError as error:
             # A study names the line, a release what stays spent; the rule is the same.
-            outcomes.append(str(error).rpartition(": ")[2].partition(";")[0])
+            outcomes.append(str(error).partition(";")[0].rpartition(": ")[2])
     assert outcomes[0] == outcomes[1] == outcomes[2]
 
 

@@ -123,10 +123,11 @@ class PrivateTable(Setting, ByName):
         rows = question.public_rows(setting, SecureBits())
         if rows is None:
             rows = invented_rows(question, setting, SecureBits())
+        doubts = plan_of(question, setting).doubts  # the invented rows have types of their own
         setting = replace(
             setting, data=rows, engine=None, table=None, read_as=None, time_limit=None, kept={}
         )
-        release = run(plan_of(question, setting), ledger=None, dataset=None)
+        release = run(replace(plan_of(question, setting), doubts=doubts), ledger=None, dataset=None)
         return replace(release, invented=True)
 
     def _setting(self, accountant: str | None) -> Setting:
