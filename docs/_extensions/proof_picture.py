@@ -168,8 +168,7 @@ def picture() -> str:
     columns = 1 + int(max(x for x, _ in place.values()) / ACROSS)
     deep = -(-len(alone) // columns)
     text = [
-        f'<text x="0" y="{height + 22:g}" fill="#222" font-weight="bold">Neither rest on another statement '
-        "nor carry one</text>"
+        f'<text x="0" y="{height + 22:g}" fill="#222" font-weight="bold">Theorems without arrows</text>'
     ]
     for place_alone, name in enumerate(alone):
         column, row = divmod(place_alone, deep)
