@@ -1,4 +1,4 @@
-"""Exponential randomized response, section IV: printed and actual disclosure risk, and ε for a risk."""
+"""Exponential randomized response, section IV: printed and actual disclosure risk, ε for a given risk."""
 
 from __future__ import annotations
 
