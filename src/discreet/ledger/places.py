@@ -147,7 +147,7 @@ class Place:
             )
 
     def check_file(self, *, wait: float) -> None:
-        """Refuse a missing, unreadable or mounted file, and one with a damaged or foreign log or journal.
+        """Refuse a missing or unreadable file, a mount point, and a damaged or foreign log or journal.
 
         Only SQLite opens the file itself: closing any other handle on it would release all locks that this
         process has on it.

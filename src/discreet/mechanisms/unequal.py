@@ -115,7 +115,7 @@ def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) ->
 
 
 def distance_of(scores: Scores) -> Fraction:
-    """Return the most by which one person can move two of the compared numbers apart."""
+    """Return the most by which one person can move two scores apart, or two ratios if they are used."""
     if not isinstance(scores.sensitivity, tuple):
         return scores.range_distance
     if scores.unequal == RATIOS:

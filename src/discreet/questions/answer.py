@@ -214,7 +214,7 @@ class TableRelease(Release):
 
     @property
     def judged_accuracy(self) -> Accuracy | None:
-        """The accuracy; at best doubtful if the released number of people may be nothing but noise."""
+        """The accuracy; it is judged at best doubtful if the released number of people may be only noise."""
         if self.accuracy is None or self.people is None:
             return self.accuracy
         released = self.people.values() if isinstance(self.people, Mapping) else [self.people]

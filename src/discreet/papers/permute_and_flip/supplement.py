@@ -51,7 +51,7 @@ def _checked(coins: Iterable[Number]) -> list[Number]:
 
 
 def sum_over_permutations(coins: Sequence[Number]) -> list[Number]:
-    """Return Lemma 1's probability for each r: its coin is heads, and all coins before it are tails.
+    """Return for each r the probability that its coin is heads and all coins before it are tails (Lemma 1).
 
     All n! orders are equally likely. In |S|!·(n − 1 − |S|)! of them, the candidates before r are the set S.
     """
