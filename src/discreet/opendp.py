@@ -333,7 +333,10 @@ def _measurement(
     *,
     to: str,
 ) -> Any:
-    """Return the measurement that ``made`` defines at this scale; without a scale, OpenDP's partial chain."""
+    """Return the measurement that ``made`` defines at this scale.
+
+    Without a scale, return OpenDP's partial chain, which finds the scale later.
+    """
     dp = _prelude()
     _require_numbers(input_domain)
     widening = _widening(input_metric)

@@ -94,9 +94,10 @@ class Place:
     def state_without_locks(self) -> tuple[int, int] | None:
         """Return the size and modification time of a file that must be read without locks, else None.
 
-        A file that uses a write-ahead log is locked through a second file. This file cannot be created in a
-        read-only folder, and in any other folder a reader would leave it behind. If there is no log now, the
-        ledger's file is complete: it is read without locks, and its size and time are compared afterwards.
+        A file that uses a write-ahead log is locked through a second file. The second file cannot be created
+        in a read-only folder, and in any other folder a reader would leave it behind. If there is no log now,
+        the ledger's file is complete: it is read without locks, and its size and time are checked again
+        afterwards.
         """
         found = self.path.resolve()
         try:
@@ -146,7 +147,7 @@ class Place:
             )
 
     def check_file(self, *, wait: float) -> None:
-        """Refuse a file that is missing, unreadable or a mount point, or that has a wrong log or journal.
+        """Refuse a missing or unreadable file, a mount point, and a damaged or foreign log or journal.
 
         Only SQLite opens the file itself: closing any other handle on it would release all locks that this
         process has on it.
@@ -185,7 +186,7 @@ def place_of(address: object) -> Place:
     if address is None:
         address = os.environ.get("DISCREET_LEDGER") or default_place()
     if isinstance(address, str) and _NO_PATH.match(address):
-        # If it were read as a path, it would be shown with its password, and a file of that name created.
+        # If it were read as a path, it would be shown with its password, and such a file would be made.
         raise ParameterError(
             "a ledger's address is a path, sqlite:///path or postgresql://...; this one looks like a "
             "server's without the :// (it is not shown here, because it may hold a password)"

@@ -117,7 +117,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """The cost of planned spends, computed as ``Ledger.spend`` does.
+    """The cost of planned spends, computed in the same way as in ``Ledger.spend``.
 
     Attributes:
         budget: the budget asked about.

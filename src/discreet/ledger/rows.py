@@ -76,7 +76,7 @@ def changed_from_outside(name: str) -> LedgerError:
 
 
 def require_untouched(connection: Connection, state: State) -> None:
-    """Refuse tables that do not match the last entry, in time independent of the history's length."""
+    """Refuse tables that do not match the last entry; only a history of discreet 0.1.0 is read as a whole."""
     about = {"identity": state.stored[state.name][0], "least": state.count}
     newest = list(connection.execute(_NEWEST, about))
     last = read(newest[0].body) if len(newest) == 1 else None
@@ -247,7 +247,7 @@ def entry_at(connection: Connection, state: State, sequence: int) -> Entry | Non
 
 
 def latest(connection: Connection, state: State, most: int) -> list[Entry]:
-    """Return the readable ones of the last ``most`` entries, in time independent of the history's length."""
+    """Return those of the last ``most`` entries that can be read; earlier entries are not loaded."""
     newest = _entries_of(state).where(entries.c.sequence > state.count - most)
     return [entry for row in connection.execute(newest) if (entry := read(row.body))]
 

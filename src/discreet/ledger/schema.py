@@ -190,7 +190,7 @@ def _version(connection: Connection, store: Store) -> int:
 
 
 def _require_whole(connection: Connection, store: Store) -> None:
-    """Refuse a file that lost pages or rows in a crash, in a copy made during a write, or by damage."""
+    """Refuse a file in which pages or rows are lost or damaged, as after a crash or a copy during a write."""
     checked = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalars().all()
     lost = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
     if checked != ["ok"] or lost is not None:

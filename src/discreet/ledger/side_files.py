@@ -72,7 +72,7 @@ def needs_log(file: Path) -> bool:
 
 
 def _tag_before(journal: Path) -> tuple[int, bytes, int] | None:
-    """Return a journal's copy of the ledger's tag, its header and its inode; None if it can undo nothing."""
+    """Return the tag stored in a journal, and the journal's header and inode; None if it can undo nothing."""
     try:
         with journal.open("rb") as opened:
             header = opened.read(_JOURNAL_HEADER)

@@ -196,7 +196,7 @@ def renew(accounts: Mapping[str, Account]) -> None:
 
 
 def _dearest(amounts: Iterable[Amount], count: int) -> Amount:
-    """Return an upper bound on any ``count`` amounts together: the sums of the largest costs and δ."""
+    """Return an upper bound on the sum of any ``count`` amounts: the sums of the largest costs and δ."""
     listed = list(amounts)
     costs = sorted((amount.cost for amount in listed), reverse=True)
     deltas = sorted((amount.delta for amount in listed), reverse=True)
@@ -215,7 +215,8 @@ class State:
         period: the period after which the budget renews, or None.
         period_number: the number of the period that began last.
         accounts: its budgets by name, the data set's own first.
-        stored: the other columns of each budget's row: row numbers, and columns that parts do not use.
+        stored: for each budget, the columns of its row that are held nowhere else in this state: the ids and,
+            for a part, the columns that only a data set uses.
     """
 
     name: str

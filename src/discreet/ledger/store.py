@@ -246,7 +246,7 @@ def use_one_file(place: Place, *, wait: float) -> None:
                 )
         if problem is not None:
             raise problem
-        time.sleep(10 * _POLL)  # the file is closed meanwhile, or two processes could deadlock
+        time.sleep(10 * _POLL)  # with the file closed; otherwise two processes could deadlock
 
 
 def _locked(place: Place) -> LedgerError:

@@ -236,7 +236,10 @@ class CrossingRule:
         *,
         bits: int = 100,
     ) -> Any:
-        """Return an interval that contains the probability of these answers; ``times[i]`` repeats value i."""
+        """Return an interval that contains the probability of these answers.
+
+        Value i is repeated ``times[i]`` times, always with the same answer.
+        """
         exact = [Fraction(value) - self.middle for value in vector_of(values).tolist()]
         repeats = [1] * len(exact) if times is None else list(times)
         blocks = [
@@ -270,7 +273,10 @@ def _made_again(kind: type[CrossingRule], parameters: dict[str, Any]) -> Crossin
 def block_logs(
     panels: Panels, offsets: Floats, answers: Sequence[bool], times: Sequence[int]
 ) -> Floats:
-    """Return the log-probability of all answers at every point of ``panels``, for each row of offsets."""
+    """Return the log-probability of all answers, for each row of offsets and each point of ``panels``.
+
+    A point is a value of the threshold's noise.
+    """
     total = np.zeros((len(offsets), len(panels.points)))
     for place, (above, often) in enumerate(zip(answers, times, strict=True)):
         different, where = np.unique(offsets[:, place], return_inverse=True)

@@ -344,7 +344,7 @@ class Mechanism(ABC):
         return range_distance / self._scale if self._scale else math.inf
 
     def _distance_of(self, scores: Scores) -> Fraction:
-        """Return the most by which one person can move two of the compared numbers apart."""
+        """Return the most by which one person can move two scores apart, or two ratios if they are used."""
         if not isinstance(_scores(scores).sensitivity, tuple):
             return scores.range_distance
         if not self.takes_unequal:

@@ -75,7 +75,7 @@ _NOISES = {
 
 
 class NoisyMax(Mechanism):
-    """Report noisy max, with exponential, Laplace or Gumbel noise of scale s = d/ε.
+    """The mechanism *report noisy max*, with exponential, Laplace or Gumbel noise of scale s = d/ε.
 
     Returns the candidate r with the largest q_r + s·X_r, where the X_r are independent and have unit scale.
     The candidate is drawn from exactly this distribution, so ties and rounding do not matter.

@@ -56,7 +56,7 @@ Family: TypeAlias = Mechanism | Callable[..., Mechanism] | str
 
 
 def member(family: Family, epsilon: object, **settings: object) -> Mechanism:
-    """Return the mechanism of this family at ``epsilon``; if the family is a mechanism, keep its settings.
+    """Return the mechanism of this family at ``epsilon``; a mechanism given as ``family`` keeps its settings.
 
     Example:
         >>> member(PermuteAndFlip, 2)

@@ -94,8 +94,9 @@ def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) ->
     """Return how far below the best score a choice by *ratios* can be, whichever candidate is best.
 
     ``noise`` bounds how far the chosen candidate's ratio is below the largest ratio. The bound holds with a
-    probability that the caller chose, and the result holds with the same probability. If the probability is
-    at most 19/20, ``noise`` is at most the shift (``docs/proofs/unequal-sensitivities.md``).
+    probability that the caller chose, and the result holds with the same probability. The shift, 2/ε times
+    ``reach_of(n)``, keeps a candidate of large sensitivity from winning by noise. If the probability is at
+    most 19/20, ``noise`` is at most the shift (``docs/proofs/unequal-sensitivities.md``).
 
     Example:
         >>> form = Scores([0, 0], sensitivity=[1, 2], unequal=RATIOS)
@@ -114,7 +115,7 @@ def shortfall_of_ratios(form: Scores, epsilon: Fraction | None, noise: float) ->
 
 
 def distance_of(scores: Scores) -> Fraction:
-    """Return the most by which one person can move two of the compared numbers apart."""
+    """Return the most by which one person can move two scores apart, or two ratios if they are used."""
     if not isinstance(scores.sensitivity, tuple):
         return scores.range_distance
     if scores.unequal == RATIOS:

@@ -215,7 +215,10 @@ def figure(
     claim: str = "",
     evidence: str = "",
 ) -> Callable[[Fill], Fill]:
-    """Return a decorator that registers a figure; with ``claim``, also the paper's claim of that number."""
+    """Return a decorator that registers a figure, and the paper's claim about it if ``claim`` is given.
+
+    ``claim`` is the number of the claim, which is then judged by the figure's comparisons.
+    """
 
     def enter(fill: Fill) -> Fill:
         assert identifier not in _FIGURES, identifier
@@ -297,7 +300,9 @@ def chosen_claims(*, papers: Sequence[str] = (), only: Sequence[str] = ()) -> tu
 
 
 def chosen_figures(only: Iterable[str] = ()) -> list[Figure]:
-    """Return figures by id, paper (``err``), number (``fig3``: 3a, 3b, 3c) or word in the id; by default all.
+    """Return the figures that match any of the names in ``only``, in the order of the report; by default all.
+
+    A name is an id, a paper (``err``), a number (``fig3`` for 3a, 3b and 3c) or a word in the id.
 
     Example:
         >>> [found.id for found in chosen_figures(["pf-fig3"])]

@@ -55,7 +55,9 @@ def rational(value: Fraction | int | str) -> Number:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Scores in units of the sensitivity, with either an exact ε or the coin of one unit.
+    """Scores in units of the sensitivity, with ε given either exactly or by ``unit_coin``.
+
+    ``unit_coin`` is the coin exp(−ε/2) of a candidate one unit behind the best.
 
     Example:
         >>> Problem((5, 4, 2), unit_coin=rational("1/2")).coins()

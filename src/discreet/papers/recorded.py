@@ -35,7 +35,7 @@ Times are omitted, so the file changes only when a finding does.
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """A full run: the version of discreet, and its findings by claim id.
+    """A full run: the version of discreet, and the findings by claim id.
 
     Example:
         >>> recorded().findings["noisy-max/proposition-8"]["verdict"]

@@ -249,7 +249,7 @@ def _variant_2(scope: Scope) -> Finding:
 
 
 def _grows(number: str, scope: Scope, why: str) -> Finding:
-    """Return a finding that refutes ε and, in a full run, 10ε; ``why`` explains how the loss grows."""
+    """Return the finding that neither ε nor, in a full run, 10ε holds; ``why`` says how the loss grows."""
     variant = variants(_EPSILON, 1)[number]
     multiples = (1,) if scope.quick else (1, 10)
     verdicts = [_audited(variant, multiple * _EPSILON, scope) for multiple in multiples]

@@ -1,10 +1,10 @@
 """The accuracy of an answer, from public facts: a bound for any data, and a typical error on stated data.
 
 *At worst* is proved for any data. *Typical* is computed for public data that the plan describes, with about
-as many people as the owner states. The judgement compares the mean error on that data with the mean error of
-a random guess: at most a tenth of it is useful, at most half is doubtful, and more than half is no better
-than guessing. An answer that is useful on that data is still doubtful if the proved bound is as large as the
-number of people, or if it is no better than guessing on nearly equal counts.
+as many people as the owner states. The judgement divides the mean error on that data by the mean error of a
+random guess. The answer is useful if the ratio is at most 1/10, doubtful if it is at most 1/2, and otherwise
+no better than guessing. An answer that is useful on that data is still doubtful if the proved bound is as
+large as the number of people, or if the answer is no better than guessing on nearly equal counts.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MOST_DRAWN = 200_000
 MOST_POINTS = 512
 """The largest number of grid points that stated data is spread over."""
 BOUNDED = (PermuteAndFlip.facts.law, Exponential.facts.law)
-"""The laws with a proved error bound on any data."""
+"""The distributions with a proved error bound on any data."""
 
 
 def proved_bound(
@@ -202,7 +202,7 @@ class Accuracy:
         """Make the accuracy from the plain data of ``proved``."""
         singular, plural = data["unit"]
         level = Fraction(str(data["level"]))
-        most = data.get("most")  # absent from answers kept before
+        most = data.get("most")  # absent from answers that older versions kept
         return Accuracy(data["worst"], level, (singular, plural), data["meaning"], "", most=most)
 
     def as_data(self) -> dict[str, Any]:
@@ -225,14 +225,14 @@ def falling_counts(people: int, size: int) -> Counts:
 
 
 _EACH = 10
-"""Nearly equal counts average at least this many people; on a long list, most candidates have nobody."""
+"""Nearly equal counts average at least this many people; on a long list, most counts are zero."""
 
 
 def nearly_equal_counts(people: int, size: int) -> Counts:
     """Return counts that differ only as much as chance makes them: by about the square root of their mean.
 
-    They are the quantiles of a normal law at evenly spaced levels, at most 512 different ones. If there are
-    fewer than ten people per candidate, only one candidate for every ten people has a count above zero.
+    They are the quantiles of a normal distribution at up to 512 evenly spaced levels. If there are fewer than
+    ten people per candidate, only one candidate for every ten people has a count above zero.
     """
     alike = max(1, min(size, people // _EACH))
     levels = min(alike, MOST_POINTS)
@@ -291,7 +291,7 @@ def guess(size: int, places: int, bits: Bits) -> list[int]:
 def least_epsilon(
     at: Callable[[Fraction], Accuracy], *, error: Fraction, typical: bool
 ) -> Fraction:
-    """Find the smallest ε, to within about a thousandth, at which the error is at most ``error``.
+    """Find the smallest ε, to within about 0.1 % of it, at which the error is at most ``error``.
 
     ``at`` returns the accuracy at an ε. The search assumes that the error falls as ε grows. An error that is
     estimated from drawn answers does not always fall; then the result still reaches ``error``, but a smaller

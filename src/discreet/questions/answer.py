@@ -29,7 +29,7 @@ INVENTED = "INVENTED ROWS: this answer says nothing about the data"
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """A budget at one payment: the amount spent before, the cost of this payment, and what is left.
+    """The state of a budget at one payment: the amount spent before, the cost, and the amount left.
 
     Example:
         >>> meter = Meter(Fraction(1), Fraction(1, 2), Fraction(3, 2))
@@ -173,8 +173,8 @@ class TableRelease(Release):
         """Return the answer and what was released with it, for programs: one tab-separated line per value.
 
         After the group, the level and the answer come the count, the gap, the people and the blocks that
-        voted, in this order. A line ends with the last of these that was released; a field before it is
-        empty if it was not released.
+        voted, in this order. Fields after the last one that was released are left out; a field before it that
+        was not released is empty.
         """
         from discreet.questions.frames import columns_of
 
@@ -214,7 +214,7 @@ class TableRelease(Release):
 
     @property
     def judged_accuracy(self) -> Accuracy | None:
-        """The accuracy; at best doubtful if the released number of people may be nothing but noise."""
+        """The accuracy; it is judged at best doubtful if the released number of people may be only noise."""
         if self.accuracy is None or self.people is None:
             return self.accuracy
         released = self.people.values() if isinstance(self.people, Mapping) else [self.people]
@@ -223,7 +223,7 @@ class TableRelease(Release):
         return replace(self.accuracy, caution="perhaps no one counted")
 
     def _counted(self) -> str:
-        """Describe how many blocks voted or people were counted; warn if perhaps no one was counted."""
+        """Describe how many blocks voted or people were counted; warn if there may have been no people."""
         if self.voted is not None:
             return f"\n{counted(self.voted, 'block')} voted, {_give_or_take(self.voted_within)}"
         if self.people is None:

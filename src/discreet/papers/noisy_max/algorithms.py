@@ -40,8 +40,8 @@ claim = claims_of(PAPER)
 def largest_noisy(offsets: Sequence[Fraction], bits: Bits) -> int:
     """Add exact Exponential(1) noise to each offset and return the position of the largest sum.
 
-    Each noise is −ln U, where only the first bits of the uniform U are known. Bits are added until one
-    position is certainly the largest; ties have probability zero.
+    Each noise is −ln U for a uniform U, of which only the first bits are drawn. More bits are drawn until
+    one position certainly has the largest sum; ties have probability zero.
     """
     uniforms = [Uniform(bits) for _ in offsets]
     rivals = list(range(len(offsets)))

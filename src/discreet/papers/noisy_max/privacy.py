@@ -120,8 +120,8 @@ def _proposition_8(scope: Scope) -> Finding:
 
 @claim("Equation 4")
 def _equation_4(scope: Scope) -> Finding:
-    """For pure differential privacy the noise may be calibrated to Δ̂, half the most by which two
-    candidates' scores move apart, instead of Δ."""
+    """For pure differential privacy the noise may be calibrated to Δ̂ instead of Δ. Δ̂ is half the largest
+    change in the difference between two candidates' scores."""
     # The moves span a range of 2Δ̂ (here two steps). A common shift of all scores changes nothing.
     depth = scope.size(full=3, quick=2)
     broken, pairs = not_private((3,), depth, moves=(100, 101, 102))

@@ -185,7 +185,7 @@ _BUDGETS = {
 
 
 class _Study:
-    """Both selection steps at several total budgets, for one data set, workload and kind of budget."""
+    """MWEM's errors with PF and with EM at several budgets of one kind, on one data set and workload."""
 
     def __init__(self, found: Histogram, count: int, budget: _Budget, scope: Scope) -> None:
         self.found, self.budget = found, budget

@@ -1,4 +1,4 @@
-"""Our own figures: mechanisms compared, tails of the error, 4096 bins, a recurrence that fails in floats.
+"""Our own figures: comparisons of mechanisms, error tails, 4096 bins, a recurrence that fails in floats.
 
 Noise is scaled to the range distance, which is Δ for counts (they are monotonic) and 2Δ for median scores.
 """

@@ -35,7 +35,7 @@ supplement_claim = claims_of("permute-and-flip-supplement")
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """The extreme dual prices on one lattice, both objective values, and the number of classes of vectors."""
+    """The smallest dual prices on one lattice, both objective values and the number of classes of vectors."""
 
     least_price: Number
     lowest_share: Number
@@ -223,7 +223,7 @@ def _epsilons(scope: Scope) -> Floats:
 
 
 def _permute_and_flip_panel(drawing: Drawing, lines: list[Line]) -> None:
-    """Draw permute-and-flip's optimality ratios up to ε = 2; check that they are 1 above the threshold."""
+    """Draw permute-and-flip's optimality ratios up to ε = 2; check that they equal 1 above the threshold."""
     x, rules = Axis("ε", domain=(0.0, 2.0)), [(THRESHOLD, "0.962")]
     labelled = [_at_peak(line) for line in lines]
     drawing.row(Lines("", x, Axis("optimality ratio"), labelled, rules=rules))

@@ -51,7 +51,7 @@ def _checked(coins: Iterable[Number]) -> list[Number]:
 
 
 def sum_over_permutations(coins: Sequence[Number]) -> list[Number]:
-    """Return Lemma 1's probability for each r: its coin is heads, and all coins before it are tails.
+    """Return for each r the probability that its coin is heads and all coins before it are tails (Lemma 1).
 
     All n! orders are equally likely. In |S|!·(n − 1 − |S|)! of them, the candidates before r are the set S.
     """
@@ -128,8 +128,9 @@ def dynamic_program(coins: Sequence[Number]) -> list[Number]:
 def dynamic_program_in_floats(coins: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Run Appendix E's dynamic program in float64, only to show that floats fail; the library never uses it.
 
-    Its sums alternate in sign, with terms as large as the number of subsets. With 60 candidates, ten digits
-    are lost. With 100, all digits are lost: the "probabilities" do not even sum to one.
+    The terms of its sums alternate in sign and can be as large as the number of subsets. With 60
+    candidates, ten digits are lost. With 100, all digits are lost: the "probabilities" do not even sum to
+    one.
 
     Example:
         >>> coins = np.exp(-np.linspace(0, 1.5, 100))

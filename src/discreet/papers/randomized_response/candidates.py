@@ -51,7 +51,7 @@ class _AlongN:
         self.matched = np.array([_mean_error(PF.at(e), each) for e, each in spent])
 
     def draw(self, drawing: Drawing) -> None:
-        """Draw two panels against n: the errors as printed, and the ε that ERR actually spends."""
+        """Draw two panels against n: the errors, as in the paper, and the ε that ERR actually spends."""
         n = np.array(self.sizes, dtype=np.float64)
         axis = Axis("number of candidates n", domain=(0.0, float(n[-1])))
         lines = [
@@ -75,7 +75,7 @@ class _AlongN:
         drawing.statement(quantity, paper=paper, ours=ours, holds=holds)
 
     def cost(self, drawing: Drawing) -> None:
-        """Add the ε that ERR ¾ actually spends, and permute-and-flip's error at that ε."""
+        """Add the ε that ERR ¾ spends at the largest n, and permute-and-flip's error at that ε."""
         drawing.added(
             f"real ε of ERR ¾ at n = {self.sizes[-1]}",
             ours=f"at least {self.losses['ERR ¾'][-1]:.3g} instead of 0.1",

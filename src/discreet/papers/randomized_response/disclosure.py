@@ -1,4 +1,4 @@
-"""Exponential randomized response, section IV: printed and actual disclosure risk, and ε for a risk."""
+"""Exponential randomized response, section IV: printed and actual disclosure risk, ε for a given risk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _RESPONSE: Law = partial(lemma_1, truth=Fraction(3, 4), reading=chain)
 
 
 def _posterior_in(worlds: Sequence[tuple[int, ...]], law: Law, epsilon: Fraction) -> Number:
-    """Return the largest posterior belief in one of these equally likely worlds, over all answers."""
+    """Return the largest posterior belief in any of these equally likely worlds, after any answer."""
     chances = zip(*(law(Problem(scores, epsilon=epsilon)) for scores in worlds), strict=True)
     return max((max(pair, key=float) / sum(pair, ball_of(0)) for pair in chances), key=float)
 

@@ -236,9 +236,9 @@ _CLAIM: Exact = math.inf  # only the measured loss is used; no claim is compared
 def loss_at(mechanism: Mechanism, scores: Scores) -> float:
     """Return the largest loss found between these scores (Δ = 1) and a neighbour. **Not private**.
 
-    Adding or removing one person moves scores in one direction, by at most Δ. In some of the neighbours
-    tried, as in the audit, a candidate or the top of the ranking moves against the rest. In the others, the
-    top set or its upper half moves against the rest, which can link the top set to the next candidate or
+    Adding or removing one person moves scores in one direction, by at most Δ. Some of the neighbours
+    tried are those of the audit: a candidate or the top of the ranking moves against the rest. In the others,
+    the top set or its upper half moves against the rest, which can link the top set to the next candidate or
     split it. Moving some candidates up is equivalent to moving the rest down.
 
     Example:
