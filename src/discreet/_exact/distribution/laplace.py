@@ -237,7 +237,7 @@ _EIGHTHS = np.arange(9) / 8.0
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The candidates except the best: one distance for each near candidate, one weight for all far ones.
+    """All candidates except the best: the distances of near ones, and the total weight of far ones.
 
     Each row is one selection. ``beyond`` is Σ exp(δ_last − δ_t) over the candidates after the last of
     ``distances``.
