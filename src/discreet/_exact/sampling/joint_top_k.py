@@ -53,7 +53,7 @@ def joint_first(
 
 
 class Tuples(Ranked):
-    """Ordered tuples of ``k`` distinct candidates: how many have at most a given loss, and a uniform draw."""
+    """Ordered tuples of ``k`` candidates; counts those with at most a given loss, and draws one uniformly."""
 
     __slots__ = ()
 
@@ -71,11 +71,11 @@ class Tuples(Ranked):
         return found
 
     def number(self, loss: int) -> int:
-        """Return the number of tuples within a loss."""
+        """Return the number of tuples with at most this loss."""
         return math.prod(self.free(loss))
 
     def logarithms(self, losses: Counts) -> Floats:
-        """Return the logarithm of the number of tuples within each loss."""
+        """Return, for each loss, the logarithm of the number of tuples with at most this loss."""
         found = np.zeros(len(losses))
         rows = max(1, CELLS // len(losses))
         for first in range(0, self.k, rows):
@@ -83,7 +83,7 @@ class Tuples(Ranked):
         return found
 
     def uniform(self, loss: int, bits: Bits) -> list[int]:
-        """Draw one of the tuples within a loss, uniformly.
+        """Draw one of the tuples with at most this loss, uniformly.
 
         Ranks are assigned by swaps, as in a shuffle: the ranks still available for place i are at the
         positions from i up to the number of candidates that fit place i.
