@@ -62,7 +62,7 @@ def read_scores(
 def scores_or_count(
     *, file: str | None, n: int | None, gap: str | None, **given: Any
 ) -> dict[str, Any]:
-    """Return keyword arguments for an analysis: the scores in the file, or else a number of candidates."""
+    """Return keyword arguments for an analysis: the scores in the file or, without one, the given count."""
     from discreet._exact.numbers.exact import whole
 
     if file is not None:

@@ -144,7 +144,7 @@ def _exponential(
 
 
 class Panels:
-    """Quadrature points for the threshold's noise, with their weights, for values at given offsets.
+    """Quadrature points and weights to integrate over the threshold's noise, for values at given offsets.
 
     Every integrand is smooth between neighbouring offsets, so Gauss panels that end at the offsets are as
     accurate as floats allow. ``longest`` is the length of the longest sequence of answers to evaluate.
@@ -186,7 +186,7 @@ class Panels:
             self.log_weights: Floats = np.log(weights) - np.abs(self.points) / self._first
 
     def _cut(self, start: float, end: float, steepest: int) -> list[float]:
-        """Return the right ends of the panels of an interval; panels near its start are short.
+        """Cut an interval into panels and return their right ends; panels near its start are short.
 
         For two-sided noise, or if ``steepest`` is above 1, panels near its end are short too.
         """

@@ -214,7 +214,7 @@ def _kernel(weights: Floats, heights: Floats, distances: Floats) -> Floats:
 
 
 def _distances(gaps: Floats, correction: Floats | None, which: Indices, origin: int) -> Floats:
-    """Return γ_t − γ_origin, including corrections."""
+    """Return γ_t − γ_origin for every t in ``which``, including corrections."""
     distance: Floats = gaps[which] - gaps[origin]
     if correction is not None:
         distance += correction[which] - correction[origin]

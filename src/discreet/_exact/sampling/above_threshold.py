@@ -291,7 +291,7 @@ class NoisyThreshold:
             self._more(uniform)
 
     def _noise_ends(self) -> tuple[Ball, Ball]:
-        """Return intervals that contain the smallest and the largest X/b₁ possible, given the known bits."""
+        """Return intervals that contain the smallest and the largest possible X/b₁, given the known bits."""
         low, high = self._uniform.ends()
         if self._negative:
             return low.log(), high.log()

@@ -110,7 +110,7 @@ def scaled(value: Ball, exponent: int) -> Ball:
 
 
 class Uniform:
-    """A uniform number in [0, 1); its first ``width`` bits are drawn, and are the integer ``known``."""
+    """A uniform number in [0, 1); its first ``width`` bits have been drawn and form the integer ``known``."""
 
     __slots__ = ("_bits", "_step", "known", "width")
 

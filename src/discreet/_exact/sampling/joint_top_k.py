@@ -58,7 +58,7 @@ class Tuples(Ranked):
     __slots__ = ()
 
     def within(self, losses: Counts, *, first: int = 0, last: int | None = None) -> Counts:
-        """Return the number of candidates left for each place (rows) within each loss (columns).
+        """Return how many candidates are left for each place (rows) at each loss (columns).
 
         A candidate that fits one place fits every later place, so each earlier choice removes one candidate.
         """
@@ -66,7 +66,7 @@ class Tuples(Ranked):
         return fit - np.arange(first, first + len(fit))[:, None]
 
     def free(self, loss: int) -> list[int]:
-        """Return the number of candidates left for each place; their product is the number of tuples."""
+        """Return the numbers of candidates left for each place; their product is the number of tuples."""
         found: list[int] = self.within(np.array([loss]))[:, 0].tolist()
         return found
 
