@@ -91,7 +91,7 @@ def escape(text: str) -> str:
 
 
 def markdown(text: object) -> str:
-    r"""Return text that Markdown does not interpret.
+    r"""Escape text so that Markdown shows it literally.
 
     Example:
         >>> print(markdown("a_b <i>"))

@@ -2,7 +2,8 @@
 
 The table below gives each command's module and its line in the help. A module is imported when its command
 runs; heavy libraries are imported only inside functions. Results go to stdout, progress and errors to stderr.
-Exit status: 0 done (for an audit: not refuted), 1 refuted, 2 wrong input, 3 something failed.
+Exit status: 0 done (for an audit: not refuted), 1 a claim was refuted or a check found a problem, 2 wrong
+input, 3 something failed.
 """
 
 from __future__ import annotations

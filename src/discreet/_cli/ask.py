@@ -141,9 +141,10 @@ PLAN = option(
 
 
 def listed(text: str | None, *, least: int = 1) -> Any:
-    """Split a comma-separated public list; return the name of a file or range unchanged.
+    """Split a comma-separated public list; return a file name, a range or None unchanged.
 
-    Text is a name if it looks like a file, has fewer than ``least`` parts, or is a single part with a colon.
+    Text is taken as a file name or a range if it looks like a file, has fewer than ``least`` parts, or is a
+    single part with a colon.
     """
     if text is None or _FILE.search(text) or Path(text).is_file():
         return text
@@ -214,7 +215,7 @@ class Ask(Command):
     kind: type[Question]
 
     def run(self, ctx: click.Context) -> Any:
-        """Ask the desk if the table is named ``desk:...``; otherwise ask about the local table."""
+        """If the table is named ``desk:...``, ask the desk; otherwise ask about the local table."""
         if not ctx.params["data"].startswith("desk:"):
             return super().run(ctx)
         from discreet._cli.desk import ask_desk
@@ -371,7 +372,7 @@ def _function(named: str) -> Any:
 
 
 def _defines(file: Path, name: str) -> bool:
-    """Whether a file may define this name at its top level; the file is parsed and never run."""
+    """Return whether a file may define this name at its top level; the file is parsed and never run."""
     import symtable
 
     try:
@@ -387,7 +388,7 @@ def _defines(file: Path, name: str) -> bool:
 
 
 def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
-    """Raise an error if no public list, bounds, period or δ is given for a question that needs one."""
+    """Raise an error if a question needs a public list, bounds, a period or δ, and none of them is given."""
     wanted = {each.name for each in fields_of(kind)}
     if "candidates" in wanted and not {"delta", "candidates", "bounds", "period"} & stated.keys():
         raise ParameterError(
@@ -398,7 +399,7 @@ def _require_list(kind: type[Question], stated: dict[str, Any]) -> None:
 
 
 def _opening(data: str, *, ask_password: bool, is_file: bool) -> str:
-    """Return a path unchanged, or a database's address with the password that ``ask_password`` prompts for.
+    """Return the path or database address; with ``ask_password``, prompt for a password and add it.
 
     A password in the address itself is refused, because the shell's history would keep it.
     """

@@ -62,7 +62,7 @@ def read_scores(
 def scores_or_count(
     *, file: str | None, n: int | None, gap: str | None, **given: Any
 ) -> dict[str, Any]:
-    """Return keyword arguments for an analysis: the scores in the file, or else a number of candidates."""
+    """Return keyword arguments for an analysis: the scores in the file or, without one, the given count."""
     from discreet._exact.numbers.exact import whole
 
     if file is not None:
@@ -78,7 +78,7 @@ def scores_or_count(
 
 
 def families_of(*, mechanism: Sequence[str], optimize: str = "max", **_: Any) -> list[Mechanism]:
-    """Return the named mechanisms, or those compared by default, to choose the largest or smallest score."""
+    """Return the named mechanisms, or those compared by default, with ε = 1 and the given ``optimize``."""
     from discreet.analysis.family import CONTENDERS
     from discreet.mechanisms import mechanism_named
 
@@ -167,7 +167,7 @@ def _best(table: Comparison) -> str:
 
 
 def _across(table: Comparison, figure: str) -> tuple[list[str], list[list[Any]]]:
-    """Return headings and rows that show one figure, with a row for each ε and a column for each mechanism.
+    """Return headings and rows for a table of one ``figure``: one row per ε, one column per mechanism.
 
     Numbers are rounded so that no mechanism looks better than it is.
     """

@@ -138,7 +138,7 @@ def allow(file: str, analyst: str, *, json: bool) -> None:
 @option("--most COUNT", "How many questions to show at most, newest first.", default=1000)
 @shared.JSON
 def log(file: str, *, analyst: str | None, most: int, json: bool) -> None:
-    """Show who asked what, when, what it cost, and, if it failed, why. Never shows an answer.
+    """Show who asked what and when, what it cost, and, if it failed, the reason. Never shows an answer.
 
     Each line has the number that the analyst sees for the question, and its entry number in the ledger.
 
@@ -270,7 +270,9 @@ def serve(file: str, *, json: bool) -> None:
 @command("demo")
 @option("--browser/--no-browser", "Open the page in the browser.", default=True)
 def demo(*, browser: bool) -> None:
-    """Serve an invented clinic to two analysts, and open its page. All files are deleted when it stops.
+    """Run a desk for an invented clinic with two analysts, and open its page.
+
+    All its files are deleted when it stops.
 
     Example: discreet desk demo
     """

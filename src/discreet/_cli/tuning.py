@@ -99,7 +99,7 @@ def tuning(
 
 
 def _chances(offer: Any) -> list[str]:
-    """Return the chances of a top-10% winner, a top-1% winner and no run; dashes if there is a target."""
+    """Return the chances of a top-10% winner, a top-1% winner and no run at all; dashes with --target."""
     if offer.top_tenth is None:
         return ["-", "-", "-"]
     found = [percent(share, up=False) for share in (offer.top_tenth, offer.top_hundredth)]

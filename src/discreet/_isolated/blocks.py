@@ -74,7 +74,7 @@ def require_fork() -> None:
 
 
 def _started(call: str, *, passing: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
-    """Start a new interpreter that runs ``call`` in the server module; it inherits only ``passing``."""
+    """Start an interpreter that runs ``call`` in the server module with only the descriptors ``passing``."""
     path = [each or os.getcwd() for each in sys.path]
     return subprocess.Popen(  # noqa: S603 - this very interpreter, and code of ours
         [sys.executable, "-c", _START.format(path=path, call=call)],

@@ -145,7 +145,7 @@ def _write_only_to(kernel: ctypes.CDLL, *places: str) -> None:
 
 
 def _own_processes() -> None:
-    """Enter a new process namespace and continue as its first process; when it ends, the others end too."""
+    """Enter a new process namespace and continue as its first process; when it ends, all others in it end."""
     _called(_kernel().unshare(_NEW_PROCESSES))
     first = os.fork()
     if first != 0:

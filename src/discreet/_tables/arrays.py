@@ -88,7 +88,7 @@ def of_columns(
 ) -> DuckDB:
     """Open columns as one table; the rows of a column are loaded when they are needed.
 
-    ``twins`` has each column without rows, or None for a column that questions cannot use.
+    ``twins`` holds an empty copy of each column, or None for a column that questions cannot use.
     """
     known = {name: twin for name, twin in twins.items() if twin is not None}
     timed = {name: twin for name, twin in known.items() if twin.ticks}

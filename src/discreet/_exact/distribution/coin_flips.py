@@ -86,7 +86,7 @@ def unbeaten(heads: Floats, tails: Callable[[Any], Floats]) -> Floats:
 
 
 def _one_by_one(heads: Floats, tails: Floats) -> Floats:
-    """Compute ``unbeaten`` with one factor for each coin; all rows of a matrix use the same rule."""
+    """Compute ``unbeaten`` with one factor per coin; all rows of a matrix use the same quadrature rule."""
     total = heads.sum(axis=-1, keepdims=True)
     cut = np.minimum(1.0, _REACH / total)
     rule = gauss_legendre(nodes_for_coins(float((cut * total).max()), heads.shape[-1]))

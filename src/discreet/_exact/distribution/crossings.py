@@ -2,7 +2,7 @@
 
 Given the threshold's noise x, the answers are independent, so a sequence has the probability
 ∫ f(x) Π gᵢ(x) dx, with the density f of x and the probability gᵢ(x) of answer i. These functions have kinks
-at x = 0 and where a value equals the threshold with noise. Between the kinks, each is an exponential plus a
+at x = 0 and where a value equals the threshold plus x. Between the kinks, each is an exponential plus a
 constant. Interval arithmetic uses closed forms there, and floats use Gauss panels
 (docs/proofs/above-threshold.md).
 """
@@ -57,7 +57,7 @@ def sequence_ball(
     most: Fraction | None = None,
     bits: int = 100,
 ) -> Any:
-    """Return an interval that contains the probability of these answers and ``least`` ≤ X ≤ ``most``.
+    """Return an interval that contains the joint probability of these answers and ``least`` ≤ X ≤ ``most``.
 
     X is the threshold's noise. The interval has about ``bits`` correct bits; a probability of zero is exactly
     zero.
@@ -144,7 +144,7 @@ def _exponential(
 
 
 class Panels:
-    """Quadrature points for the threshold's noise, with their weights, for values at given offsets.
+    """Quadrature points and weights to integrate over the threshold's noise, for values at given offsets.
 
     Every integrand is smooth between neighbouring offsets, so Gauss panels that end at the offsets are as
     accurate as floats allow. ``longest`` is the length of the longest sequence of answers to evaluate.
@@ -186,7 +186,7 @@ class Panels:
             self.log_weights: Floats = np.log(weights) - np.abs(self.points) / self._first
 
     def _cut(self, start: float, end: float, steepest: int) -> list[float]:
-        """Return the right ends of the panels of an interval; panels near its start are short.
+        """Cut an interval into panels and return their right ends; panels near its start are short.
 
         For two-sided noise, or if ``steepest`` is above 1, panels near its end are short too.
         """
@@ -202,7 +202,7 @@ class Panels:
         return [float(x) for x in ends]
 
     def _ladder(self, length: float) -> Floats:
-        """Return cuts as distances from an offset, in steps that grow beyond the bulk of the integral."""
+        """Return the distances from an offset at which to cut; far from it, the cuts are further apart."""
         first, second = self._first, self._second
         reached, step, rungs = 0.0, min(first, second), [0.0]
         while reached + step < length:

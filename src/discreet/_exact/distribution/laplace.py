@@ -214,7 +214,7 @@ def _kernel(weights: Floats, heights: Floats, distances: Floats) -> Floats:
 
 
 def _distances(gaps: Floats, correction: Floats | None, which: Indices, origin: int) -> Floats:
-    """Return γ_t − γ_origin, including corrections."""
+    """Return γ_t − γ_origin for every t in ``which``, including corrections."""
     distance: Floats = gaps[which] - gaps[origin]
     if correction is not None:
         distance += correction[which] - correction[origin]
@@ -237,7 +237,7 @@ _EIGHTHS = np.arange(9) / 8.0
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The candidates except the best: one distance for each near candidate, one weight for all far ones.
+    """All candidates except the best: the distances of near ones, and the total weight of far ones.
 
     Each row is one selection. ``beyond`` is Σ exp(δ_last − δ_t) over the candidates after the last of
     ``distances``.

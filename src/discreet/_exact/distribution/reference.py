@@ -124,7 +124,7 @@ def _rule_in(count: int, _bits: int) -> list[tuple[Any, Any]]:
 
 
 def _unbeaten(crowd: _Crowd, coins: Sequence[Any]) -> list[Any]:
-    """Return, for one r of each level, an interval that contains ∫₀¹ Π_{t≠r} (1 − u·c_t) du."""
+    """Return, for one candidate r of each level, an interval that contains ∫₀¹ Π_{t≠r} (1 − u·c_t) du."""
     from flint import acb, arb
 
     counts = crowd.counts
@@ -185,9 +185,9 @@ def _below(crowd: _Crowd, bits: int) -> list[Any]:
 
 
 def _flat_part(crowd: _Crowd, bits: int) -> tuple[Fraction, list[Any]]:
-    """Return how far below the best score other candidates stay negligible, and each level's integral there.
+    """Return the depth down to which all but the best are negligible, and each level's integral down to it.
 
-    Within this distance, the product Π (1 − x_t) over any candidates except the best is in [1 − Σx_t, 1], and
+    Down to this depth, the product Π (1 − x_t) over any candidates except the best is in [1 − Σx_t, 1], and
     Σx_t is below 2^−bits.
     """
     from flint import arb

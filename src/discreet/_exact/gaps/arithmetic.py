@@ -49,7 +49,7 @@ _NO_OVERFLOW = 2.0**960
 
 
 class Arithmetic(Protocol):
-    """Gaps for one type of number, at one scale and in one direction."""
+    """Compute gaps for one type of score and one scale, to the largest or to the least score."""
 
     def gammas(self, values: Values, best: Scalar) -> Floats:
         """Return γ as float64, in a new array."""

@@ -280,7 +280,7 @@ class Gaps:
         return found if len(found) <= most else None
 
     def some_near(self, level: int, *, count: int) -> bool:
-        """Return whether any of about ``count`` evenly spaced scores reaches ``threshold(level)``."""
+        """Return whether any of about ``count`` evenly spaced candidates reaches ``threshold(level)``."""
         some = self._values[:: max(1, self.size // count)]
         return bool(self._is_near(some, self.threshold(level)).any())
 

@@ -125,7 +125,7 @@ class RowGaps:
         return found
 
     def places_of(self, rows: Indices) -> Indices:
-        """Return all places of some rows, one row after another."""
+        """Return all places of these rows, one row after another."""
         lengths = self.lengths[rows]
         ends = np.cumsum(lengths)
         places: Indices = np.arange(int(ends[-1]) if len(ends) else 0)

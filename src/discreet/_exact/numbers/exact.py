@@ -199,7 +199,7 @@ def float_up(value: Exact) -> float:
 
 
 def shown(value: Exact) -> str:
-    """Return ``value`` as text, rounded up to the shortest decimal of a float; ``inf`` if it is too large.
+    """Return as text the smallest ``repr`` of a float that is at least ``value``; ``inf`` if there is none.
 
     Example:
         >>> shown(Fraction(3, 10)), shown(Fraction(4)), shown(Fraction(1, 3))

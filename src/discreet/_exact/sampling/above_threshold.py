@@ -237,7 +237,7 @@ class NoisyThreshold:
         return z, doubt * self._rounding + self._doubt
 
     def _compared(self, chances: Floats, doubt: Floats, boost: int) -> tuple[Flags, Flags, Words]:
-        """Draw a word for each coin; return which are certainly heads, which are decided, and the words."""
+        """Draw a word for each coin; return masks of certain heads and of decided coins, and the words."""
         width = self._tuning.word
         words = self._bits.words(len(chances), width=width)
         drawn = words.astype(np.float64)
@@ -291,7 +291,7 @@ class NoisyThreshold:
             self._more(uniform)
 
     def _noise_ends(self) -> tuple[Ball, Ball]:
-        """Return intervals that contain the smallest and the largest X/b₁ possible, given the known bits."""
+        """Return intervals that contain the smallest and the largest possible X/b₁, given the known bits."""
         low, high = self._uniform.ends()
         if self._negative:
             return low.log(), high.log()
@@ -335,7 +335,7 @@ class NoisyThreshold:
         return Uniform(self._bits, known=word, width=width, step=width)
 
     def _word(self) -> int:
-        """Return a new word of random bits; many are drawn at a time, except with a tuning for tests."""
+        """Return a new word of random bits; words are drawn in batches, but one by one in tests."""
         if not self._waiting:
             if self._tuning is not STANDARD:
                 return self._bits.integer(self._tuning.word)

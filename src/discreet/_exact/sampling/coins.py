@@ -36,23 +36,24 @@ class Tuning:
     Attributes:
         word: the number of bits of a uniform number that are drawn first, or after its ``first_bits``.
         coin: like ``word``, for coins that are flipped many at a time; fewer bits suffice for most of them.
-        first_bits: the number of bits, at most 8 (lemma 6a), that decide most coins for few candidates.
+        first_bits: the number of bits, at most 8 (lemma 6a), that are drawn first for each coin if candidates
+            are few; they decide most coins.
         index_word: the number of bits from which a uniform index is made.
-        key: the number of bits of the keys by which one of several heads is chosen in each of many draws.
-        pick: the number of bits from which a steady choice is made.
+        key: the number of bits of a random key; in each of many draws, the head with the least key is chosen.
+        pick: the number of bits for each random choice in ``steady_head``.
         tolerance: the relative half-width of the band in which a float comparison is not trusted, at least
             2⁻⁴² (lemma 6); ``inf`` sends every comparison to interval arithmetic.
         sparse: if fewer marks than this are expected, they are found one at a time.
-        spare: how many distances between marks, or proposals, are drawn beyond the expected number.
+        spare: how many distances between marks, or how many proposals, are drawn beyond the expected number.
         few: up to this many near candidates are listed and handled directly.
         first_bits_up_to: with up to this many candidates, all coins are decided by their first bits, unless
-            only few are near.
+            only a few are near.
         one_by_one: up to this many coins are flipped one by one, which is then fastest.
-        sampled: about how many evenly spaced scores are checked before any random visits.
-        sampled_level: random visits are made only if one of these scores is not far at this level.
+        sampled: about how many evenly spaced candidates are checked before any random visits.
+        sampled_level: random visits are made only if one of these candidates is not far at this level.
         single_visits: the number of random visits made first, one at a time.
         visits: the number of further visits, made all at once.
-        near_enough: further visits are made only if one of the first found a gap of at most this.
+        near_enough: further visits are made only if one of the first visits found a gap of at most this.
         flipped_up_to: with up to this many candidates, all coins are flipped by their first bits if visits
             find no head.
         proposals: the largest number of proposals in each round; later rounds repeat the last number.
@@ -109,7 +110,7 @@ def scaled(value: Ball, exponent: int) -> Ball:
 
 
 class Uniform:
-    """A uniform number in [0, 1); its first ``width`` bits are drawn, and are the integer ``known``."""
+    """A uniform number in [0, 1); its first ``width`` bits have been drawn and form the integer ``known``."""
 
     __slots__ = ("_bits", "_step", "known", "width")
 

@@ -51,7 +51,7 @@ def joint_set(
 
 
 class Sets(Ranked):
-    """The sets of ``k`` candidates: how many have at most a given loss, and a uniform draw of one of them.
+    """The sets of ``k`` candidates; counts those with at most a given loss, and draws one of them uniformly.
 
     A set has a loss of at most v if, for every i, its i-th best is among the t_i(v) candidates that fit place
     i. The ranks from t_{i−1} up to t_i form block i, so at least i ranks of the set are in blocks 1 to i.
@@ -65,11 +65,11 @@ class Sets(Ranked):
 
     @property
     def steps(self) -> int:
-        """A bound on the work for one loss: places times ranks taken so far times ranks from a block."""
+        """A bound on the work for one loss: places × ranks taken so far × ranks taken from a block."""
         return self.k**3
 
     def logarithms(self, losses: Counts) -> Floats:
-        """Return the logarithm of a bound slightly above the number of sets within each loss."""
+        """Return, for each loss, the log of a close upper bound on the number of sets with no larger loss."""
         new = np.array([loss for loss in losses.tolist() if loss not in self._logarithms], np.int64)
         # This covers all rounding errors of the pass, so the bound is above the number
         # (docs/proofs/top-k.md).
@@ -83,7 +83,7 @@ class Sets(Ranked):
 
     @np.errstate(divide="ignore")
     def _counted(self, losses: Counts) -> Floats:
-        """Return the logarithm of the number of sets within each loss, with rounding errors.
+        """Return, for each loss, the log of the number of sets with at most this loss, with rounding errors.
 
         After block i, ``ways[m]`` is the logarithm of the number of ways to take m ranks from blocks 1 to i,
         for m from i to k.
@@ -111,14 +111,14 @@ class Sets(Ranked):
         return found
 
     def number(self, loss: int) -> int:
-        """Return the bound that ``logarithms`` computed for this loss, as a whole number of units of 2⁻⁶⁰."""
+        """Return 2⁶⁰ times the bound that ``logarithms`` computed for this loss, rounded up."""
         whole, part = divmod(self._logarithms[loss] / math.log(2), 1.0)
         return (math.floor(math.ldexp(2.0**part, _PARTS)) + 1) << int(whole)
 
     def ways(self, loss: int) -> list[list[int]]:
-        """Return, for i from 0 to k, how many allowed ways there are to take ranks from the first i blocks.
+        """Return lists: entry m of list i is the number of allowed ways to take m ranks from blocks 1 to i.
 
-        List i has an entry for each number of ranks from 0 to k. The last list ends with the number of sets.
+        Both i and m go from 0 to k. The last entry of the last list is the number of sets.
         """
         k = self.k
         ways = [[1] + [0] * k]
@@ -135,7 +135,7 @@ class Sets(Ranked):
         return ways
 
     def uniform(self, loss: int, ways: list[list[int]], bits: Bits) -> list[int]:
-        """Draw one of the sets within a loss, uniformly; return its ranks.
+        """Draw one of the sets with at most this loss, uniformly; return its ranks.
 
         From the last block to the first, draw how many ranks the block contributes, and then which ones.
         """

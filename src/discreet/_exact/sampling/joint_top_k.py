@@ -53,12 +53,12 @@ def joint_first(
 
 
 class Tuples(Ranked):
-    """Ordered tuples of ``k`` distinct candidates: how many have at most a given loss, and a uniform draw."""
+    """Ordered tuples of ``k`` candidates; counts those with at most a given loss, and draws one uniformly."""
 
     __slots__ = ()
 
     def within(self, losses: Counts, *, first: int = 0, last: int | None = None) -> Counts:
-        """Return the number of candidates left for each place (rows) within each loss (columns).
+        """Return how many candidates are left for each place (rows) at each loss (columns).
 
         A candidate that fits one place fits every later place, so each earlier choice removes one candidate.
         """
@@ -66,16 +66,16 @@ class Tuples(Ranked):
         return fit - np.arange(first, first + len(fit))[:, None]
 
     def free(self, loss: int) -> list[int]:
-        """Return the number of candidates left for each place; their product is the number of tuples."""
+        """Return the numbers of candidates left for each place; their product is the number of tuples."""
         found: list[int] = self.within(np.array([loss]))[:, 0].tolist()
         return found
 
     def number(self, loss: int) -> int:
-        """Return the number of tuples within a loss."""
+        """Return the number of tuples with at most this loss."""
         return math.prod(self.free(loss))
 
     def logarithms(self, losses: Counts) -> Floats:
-        """Return the logarithm of the number of tuples within each loss."""
+        """Return, for each loss, the logarithm of the number of tuples with at most this loss."""
         found = np.zeros(len(losses))
         rows = max(1, CELLS // len(losses))
         for first in range(0, self.k, rows):
@@ -83,7 +83,7 @@ class Tuples(Ranked):
         return found
 
     def uniform(self, loss: int, bits: Bits) -> list[int]:
-        """Draw one of the tuples within a loss, uniformly.
+        """Draw one of the tuples with at most this loss, uniformly.
 
         Ranks are assigned by swaps, as in a shuffle: the ranks still available for place i are at the
         positions from i up to the number of candidates that fit place i.

@@ -86,10 +86,10 @@ def _shallowest_of(
 
 
 class LaplaceNoise:
-    """Laplace noise as a level that comes down; at σ = e^−x the level is x scales above the best score.
+    """Laplace noise for ``first_kept``: a falling level; at x scales above the best score, σ is e^−x.
 
-    At time t, σ is t in stage 0 and 2^(k−1)·(1 + t) in stage k. Stage k is used if no candidate was reached
-    in an earlier stage.
+    In each stage, time t goes from 0 to 1. In stage 0, σ is t; in stage k ≥ 1, σ is 2^(k−1)·(1 + t). A stage
+    begins only if no candidate was reached in the stages before it.
     """
 
     __slots__ = ("_start", "_step", "coins")

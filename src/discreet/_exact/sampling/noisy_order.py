@@ -72,7 +72,7 @@ def noisy_first_and_gap(
 
 
 def may_be_first(words: Words, gammas: Floats, count: int, *, word: int) -> Indices:
-    """Return the positions that may be among the first ``count``, given ``word`` bits of each uniform u."""
+    """Return the candidates that may be among the first ``count``, given ``word`` bits of each uniform u."""
     middle = words.astype(np.float64) + 0.5
     noise = word * np.log(2.0) - np.log(middle)
     # This covers the rounding of γ, of the logarithm and of their difference. It also covers the unknown

@@ -207,7 +207,7 @@ class Window:
         self._shift = cuts + halvings
 
     def chances(self, gammas: Floats) -> tuple[Floats, Floats | float]:
-        """Return the chances x/(1 − (w−1)x) for x = exp(−γ)/2^shift, and the factors of their errors."""
+        """Return the chances x/(1 − (w−1)x) for x = exp(−γ)/2^shift, and a factor for the error of each."""
         np.negative(gammas, out=gammas)
         np.exp(gammas, out=gammas)
         gammas *= 0.5**self._shift

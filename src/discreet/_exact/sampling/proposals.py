@@ -52,7 +52,7 @@ class Noise(Protocol):
 
     @property
     def ends(self) -> bool:
-        """Whether time ends at 1; if not, time has no end."""
+        """Whether the random times are limited to at most 1; if False, they are unbounded."""
         ...
 
     def odds(self, gamma: float, time: float) -> float:
@@ -122,7 +122,7 @@ class BoundedBlocks:
         self.rate = math.ldexp(self._bound - lacking * counts.item(-1), -last)
 
     def proposals(self, bits: Bits, count: int, width: int) -> tuple[Indices, Indices]:
-        """Return at most ``count`` independent draws in proportion to 2^−level: candidates and levels."""
+        """Draw up to ``count`` candidates independently, weighted 2^−level; return them and their levels."""
         places = some_indices(bits, self._bound, count=count, width=width)
         cells = places // self._width
         places -= cells * self._width
@@ -152,7 +152,7 @@ def first_kept(
     lowered: int = 0,
     out: Collection[int] = (),
 ) -> int | None:
-    """Return the candidate reached first, or None if time ends first; candidates in ``out`` are skipped."""
+    """Return the first candidate reached that is not in ``out``, or None if the time limit passes first."""
     blocks = BoundedBlocks(gaps, tuning, lowered=lowered)
     clock = Clock(blocks.rate, bits, tuning)
     before = 0

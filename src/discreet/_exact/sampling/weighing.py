@@ -56,7 +56,10 @@ def normal_delta(epsilon: Fraction, spread: Fraction) -> Exact:
 
 
 def new_group_delta(groups: int, threshold: Fraction, variance: Fraction) -> Exact:
-    """Return an upper bound on the chance of naming any of ``groups`` groups that one person alone is in."""
+    """Return an upper bound on the chance of naming one or more of the groups that only one person is in.
+
+    This person is in ``groups`` groups, and nobody else is in any of them.
+    """
 
     def formula(t: Ball, limit: Ball, square: Ball) -> Ball:
         return t * _at_most((1 / t.sqrt() - limit) / square.sqrt())
@@ -84,8 +87,9 @@ def _least(enough: Callable[[int], bool]) -> int:
 class Weighing:
     """One round: a group of weight w is kept with probability Φ((w − T)/σ).
 
-    T is the least threshold on a public grid with this property: if a person is in at most ``groups`` groups,
-    the probability of naming any of them that has no other people is at most ``fails``.
+    T is the least threshold on a public grid for which ``new_group_delta`` shows this: if a person is in at
+    most ``groups`` groups, the probability of naming one or more groups that nobody else is in is at
+    most ``fails``.
 
     Attributes:
         variance: σ², where a person in one group has weight 1.
@@ -146,7 +150,7 @@ class Weighing:
 def numbers_to_check(groups: int, variance: Fraction) -> list[int]:
     """Return the numbers of groups per person at which the chance of naming a new group can be largest.
 
-    Above 1/(2σ²) the chance falls and then grows, so it is largest at one of the ends.
+    For numbers above 1/(2σ²), the chance falls and then grows, so it is largest at an end of this range.
 
     Example:
         >>> numbers_to_check(1000, Fraction(16)), numbers_to_check(1000, Fraction(1, 8))
