@@ -35,8 +35,8 @@ OPTIMAL = "the optimal composition of bounded range"
 OFFSETS = "bounded range at its worst offsets, with the privacy loss distribution"
 
 Ranged = BoundedRange | AveragedRange
-"""Guarantees of bounded range, at least once hidden coins are fixed. A bound that holds for every outcome of
-the coins also holds on average.
+"""Guarantees of bounded range: without hidden coins, or for every outcome of the hidden coins. A bound that
+holds for every outcome of the coins also holds on average.
 """
 
 Kinds = Sequence[tuple[Guarantee, int]]
@@ -75,7 +75,7 @@ def left_out(
 ) -> str:
     """Name the bounds that might be tighter but were not computed; empty if there are none.
 
-    None of these bounds exists if the losses of some guarantee, such as ZCDP, are not known.
+    If the losses of some guarantee are not known, as for ZCDP, none of these bounds can be computed.
     """
     found = {bound.name for bound in bounds}
     # Guarantees that differ only in their proofs are one kind.
