@@ -118,7 +118,7 @@ class _Found:
         return f"CASE WHEN {one} THEN concat({parts}) ELSE {self._text} END"
 
     def _clock(self, start: int, *, offset: bool) -> str:
-        """Return SQL for a clock time at ``start`` in microseconds, minus its UTC offset if ``offset``."""
+        """Return SQL for a clock time at ``start``, in microseconds, minus its UTC offset if ``offset``."""
         text = self._text
         hour, minute, second = (f"substr({text}, {start + place}, 2)" for place in (0, 3, 6))
         second = f"CASE WHEN substr({text}, {start + 5}, 1) = ':' THEN {second} END"

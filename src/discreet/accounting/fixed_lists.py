@@ -54,9 +54,10 @@ class EpsilonBound:
 def fixed_list_bounds(
     events: Sequence[Event], delta: Fraction, *, questions_chosen: bool
 ) -> tuple[EpsilonBound, ...]:
-    """Return every bound that requires the costs, or the whole list, to be fixed in advance.
+    """Return the bounds that hold if the costs, or the whole list, were fixed in advance.
 
-    ``delta`` is the allowed δ minus the events' own δ.
+    With ``questions_chosen``, only the costs were fixed; the questions may depend on answers. ``delta`` is
+    the allowed δ minus the events' own δ.
     """
     counts: Counter[Guarantee] = Counter()
     for event in events:
@@ -109,7 +110,7 @@ def _by_worst_curves(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
 
 
 def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
-    """Return the bound with one offset per bounded-range release; valid only for lists fixed in advance."""
+    """Return the bound that uses one offset per bounded-range release; only for lists fixed in advance."""
     if len(kinds) == 1:
         guarantee, count = kinds[0]
         if isinstance(guarantee, Ranged | FlippedCoins):

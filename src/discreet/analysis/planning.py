@@ -91,7 +91,7 @@ class ErrorBasis:
 
 @dataclass(frozen=True, slots=True)
 class _Goal:
-    """A property of a mechanism that falls as ε grows, and the value that it must not exceed."""
+    """A figure of a mechanism that falls as ε grows, such as its error, and the value it must not exceed."""
 
     figure: Callable[[Mechanism], float]
     target: float
