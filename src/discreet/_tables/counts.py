@@ -130,8 +130,8 @@ def people_per_grid_point(
     """Count the people at each grid point; a value belongs to the least point at or above it.
 
     Each person counts at one grid point: the ``least`` or the ``largest`` of the points of their values, one
-    of these points drawn at ``random``, or the grid point nearest to their ``mean``. Values outside the
-    bounds are dropped (``drop``) or moved to the nearest bound (``clamp``).
+    of these points drawn at ``random``, or the grid point nearest to the ``mean`` of these points. Values
+    outside the bounds are dropped (``drop``) or moved to the nearest bound (``clamp``).
     """
     query = _selected(table, rows, column, as_number=True)
     if outside == "clamp":

@@ -26,9 +26,8 @@ from discreet.neighbours import REPLACE, Neighbours
 FINEST, USUAL = 10, 6
 """log₂ of the number of sub-positions per grid point: at most 10, and at least 6 unless the grid is long."""
 LINE, LARGEST_LINE = 1 << 20, 1 << 22
-"""Limits on sub-positions: 2²⁰ over all groups if a grid point has more than 2⁶, and 2²² for one group.
-
-The second limit does not apply if the grid itself has more points.
+"""Limits on sub-positions: 2²⁰ in all groups together, which never leaves a grid point fewer than 2⁶, and 2²²
+in one group. A grid with more points than the second limit has one sub-position per point.
 """
 
 
