@@ -130,8 +130,8 @@ def people_per_grid_point(
     """Count the people at each grid point; a value belongs to the least point at or above it.
 
     Each person counts at one grid point: the ``least`` or the ``largest`` of the points of their values, one
-    of these points drawn at ``random``, or the grid point nearest to their ``mean``. Values outside the
-    bounds are dropped (``drop``) or moved to the nearest bound (``clamp``).
+    of these points drawn at ``random``, or the grid point nearest to the ``mean`` of these points. Values
+    outside the bounds are dropped (``drop``) or moved to the nearest bound (``clamp``).
     """
     query = _selected(table, rows, column, as_number=True)
     if outside == "clamp":
@@ -166,7 +166,7 @@ def people_with_any(
     grid: Grid | None = None,
     period: str | None = None,
 ) -> Counts:
-    """Count the people who have any value, or any of ``keys``, or any within ``grid``; return one column."""
+    """Count the people with any value, or with a value in ``keys`` or within ``grid``; return one column."""
     query = _selected(table, rows, column, as_number=grid is not None, period=period)
     if keys is not None:
         query = _indexed(table, query, "value", column, keys, period=period)
@@ -188,7 +188,7 @@ def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
     query = _selected(table, alone, rows.by)
     if rows.user is not None:
         query = _drawn_groups(table, query, rows)
-        for name in ("draw", "value"):  # "value" decides if two groups have the same digest
+        for name in ("draw", "value"):  # if two digests are equal, "value" decides
             query = query.set({"first": f"min({name}) OVER (PARTITION BY person)"})
             query = query.where(f"{name} = first")
     query = _people_in(table, query, replace(alone, user=None), "value")
@@ -198,7 +198,7 @@ def people_per_group(table: Table, rows: Rows) -> list[tuple[Any, int]]:
 def people_per_group_and_share(
     table: Table, rows: Rows, *, without: Sequence[Any] = ()
 ) -> list[tuple[tuple[Any, int], int]]:
-    """Count the people of each group, separately for each number of groups that a person counts in.
+    """Return ((group, m), people) pairs: how many people count in this group, and in m groups altogether.
 
     A person counts in at most ``groups_per_person`` of their groups, drawn as for ``people_per_group``. Rows
     in the groups ``without`` are left out first.
@@ -335,7 +335,10 @@ def _indexed(
     other: bool = False,
     period: str | None = None,
 ) -> Query:
-    """Replace each value of ``name`` by its key's position; drop rows without a key, unless ``other``."""
+    """Replace each value of ``name`` by the position of the equal key; drop rows whose value is not a key.
+
+    With ``other``, such rows are kept, and their position is the number of keys.
+    """
     like = table.like(column, period)
     # Texts need no check: the word of a text that no row can have is None.
     sure = period is not None or like[0] == "text"
@@ -369,7 +372,10 @@ def _few_groups(table: Table, query: Query, rows: Rows) -> Query:
 def _one_each(
     table: Table, query: Query, rows: Rows, per_person: str, grid: Grid | GrowingGrid
 ) -> Query:
-    """Return one grid index for each person and group; indices are integers, so row order does not matter."""
+    """Return one grid index for each person and group, chosen as ``per_person`` says.
+
+    Indices are integers, so the order of the rows does not matter.
+    """
     kept = ("person", *_groups_of(rows))
     if per_person == "random":
         query = query.set({"draw": table.engine.drawn(_key(rows), "value", len(grid))})
@@ -383,7 +389,7 @@ def _one_each(
 
 
 def _kept(rows: Rows) -> dict[str, str]:
-    """Return the columns that a query keeps beside ``value``: their names in the query and in the table."""
+    """Return the columns that a query keeps beside ``value``: each name in the query and its table column."""
     there = {"person": rows.user, _GROUP: rows.by, "counted": rows.counted}
     return {name: column for name, column in there.items() if column is not None}
 
@@ -446,9 +452,10 @@ def _counted(
 def _listed(
     table: Table, rows: Rows, query: Query, column: str, *, most: int | None = None, doing: str
 ) -> list[tuple[Any, int]]:
-    """Run a query; return each value (with the kept columns) and its number of people, commonest first.
+    """Run a query and return (value, people) pairs, commonest first.
 
-    The values are Python objects, because NumPy cannot hold a wide integer, a decimal or a NUL exactly.
+    If the query keeps further columns, the value and these columns form a tuple. The values are Python
+    objects, because NumPy cannot hold a wide integer, a decimal or a NUL exactly.
     """
     rest = "" if most is None else f" ORDER BY people DESC, value LIMIT {most}"
     statement = query.statement + rest

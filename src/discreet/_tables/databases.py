@@ -43,7 +43,7 @@ class Database(Engine):
         return f"md5({text})"
 
     def drawn(self, key: int, choice: str, _size: int) -> str:
-        """Return SQL for the hex digits of a hash, followed by those of the choice."""
+        """Return SQL for an MD5 hash of key, choice and person, followed by the choice in decimal digits."""
         parts = f"'{key:x}:' || CAST({choice} AS TEXT) || ':' || CAST(person AS TEXT)"
         return f"{self.md5(parts)} || CAST({choice} + {_FAR} AS TEXT)"
 
@@ -105,7 +105,7 @@ def with_password(address: str, password: str) -> str:
 
 
 def _file_of(address: str) -> str:
-    """Return the absolute path of an address's file; after three slashes, a relative path is tried first."""
+    """Return the absolute path of the file in an address; after three slashes, try it as relative first."""
     name = address.partition("://")[2].partition("?")[0]
     for path in (Path(name.removeprefix("/")), Path(name)):
         if path.is_file():

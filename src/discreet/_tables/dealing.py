@@ -255,7 +255,7 @@ def _bare(frame: Any) -> Any:
     for name in frame.columns:
         if hasattr(frame[name].dtype, "categories"):
             values, own = frame[name].cat, frame[name].dropna().unique()
-            # Unless it is declared, the order of the categories may be that in which all rows came.
+            # Categories that are not declared as ordered may be listed in the order of the table's rows.
             frame[name] = (
                 values.remove_unused_categories()
                 if values.ordered
@@ -332,7 +332,7 @@ def _read(table: Table, rows: Rows, columns: Sequence[str]) -> Query:
 
 
 def _value(table: Table, column: str, name: str) -> tuple[str, str]:
-    """Return two SQL steps for a column's identity, or for a moment's seconds since 1970; null if missing."""
+    """Return SQL, in two steps, for a column's identity (a moment's seconds since 1970); null if missing."""
     if table.kinds[column] == "moment":
         held, there = table.engine.position(column), table.engine.finite(name)
     else:

@@ -138,7 +138,7 @@ def kind_of(declared: str) -> str:
 
 
 def range_of(declared: str) -> tuple[int, int, int] | None:
-    """Return the smallest and largest value of an integer or decimal type, in units of 1/n, and n; else None.
+    """Return (smallest, largest, n) for an integer or decimal type, both in units of 1/n; else None.
 
     Example:
         >>> range_of("UTINYINT"), range_of("DECIMAL(4,2)"), range_of("DOUBLE")
@@ -327,7 +327,7 @@ class Engine(ABC):
         return f"draw % {size}"
 
     def hashed(self, *parts: str, bits: int) -> str:  # noqa: ARG002 - overridden
-        """Return SQL that hashes these expressions together into a whole number of ``bits`` bits."""
+        """Return SQL that hashes these expressions together into one integer of ``bits`` bits."""
         raise TableError("people are drawn by MD5 in this engine")
 
     one_each = ("place", "")

@@ -137,7 +137,7 @@ class Grid:
     def _with_place(self, query: Query, engine: Engine, passed: str, more: int) -> Query:
         """Add ``place``: a guessed index, plus one for each of the next three points that a value passes.
 
-        ``passed`` is the SQL test for a point, with a gap ({}) for the point; ``more`` is added to the index.
+        ``passed`` is the SQL test for a point, with {} in place of the point; ``more`` is added to the index.
         """
         start, stride, denominator = (engine.real(number) for number in self.integers)
         guess = f"floor((value * {denominator} - {start}) / {stride}) - {engine.real(1)}"
@@ -167,7 +167,7 @@ def _signed(name: str, value: object) -> Fraction:
     try:
         negative = value < 0  # type: ignore[operator]  # anything that cannot be compared is refused
         return -non_negative(name, -value) if negative else non_negative(name, value)  # type: ignore[operator]  # as above
-    except (TypeError, ArithmeticError):  # comparing a decimal NaN raises the second
+    except (TypeError, ArithmeticError):  # comparing a decimal NaN raises an ArithmeticError
         raise refuse(name, value, "a finite number") from None
 
 

@@ -1,7 +1,7 @@
 """A public grid with practically no bounds: the steps are equal near zero and grow further out.
 
-In units, the points are every whole number up to 2048, then 1024 points in each doubling, up to a largest
-magnitude that is public, and the same points below zero. Beyond 2048, neighbouring points differ by at most a
+Measured in units, the points are every whole number up to 2048, then 1024 points in each doubling, up to a
+public largest magnitude, and the same points below zero. Beyond 2048, neighbouring points differ by at most a
 thousandth of their magnitude. A value belongs to the least point at or above it, but a value that is above a
 point by at most 2⁻²⁴ of a step counts as that point.
 """
@@ -113,9 +113,10 @@ class GrowingGrid:
         return self._placed(query, engine, f"ceil({{}} - {engine.real(_ABOUT)})")
 
     def _placed(self, query: Query, engine: Engine, rounded: str) -> Query:
-        """Add ``place``: the index of the point at ``size`` units, rounded, with the sign of ``value``.
+        """Add ``place``: the index of the point ``size`` units from zero, below zero if ``value`` is.
 
-        ``rounded`` is the SQL that rounds a number of steps, with a gap ({}) for the number.
+        A grid of magnitudes has no points below zero and ignores the sign. ``rounded`` is the SQL that rounds
+        a number of steps, with a placeholder ({}) for the number.
         """
         even, octaves = engine.real(_EVEN), engine.real(_OCTAVE)
         outer = f"CASE WHEN size > {even} THEN size ELSE {even} END"

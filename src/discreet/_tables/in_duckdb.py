@@ -142,7 +142,10 @@ class DuckDB(Engine):
         return f"encode(CAST({self.column(name)} AS VARCHAR))"
 
     def finite(self, number: str) -> str:
-        """Return SQL with ``isfinite``; a comparison could let NaN pass if a Parquet file gives a maximum."""
+        """Return SQL with ``isfinite``.
+
+        A comparison could let NaN pass if a Parquet file states the maximum of the column.
+        """
         return f"isfinite({number})"
 
     def trimmed(self, text: str) -> str:

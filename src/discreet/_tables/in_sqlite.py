@@ -77,7 +77,7 @@ class SQLite(Database):
         return f"'{text}'"
 
     def position(self, name: str) -> str:
-        """Return SQL that computes ``position`` in Python from hex digits; a text may be invalid UTF-8."""
+        """Return SQL that computes ``position`` in Python from hex digits, as a text may be invalid UTF-8."""
         seconds = f"discreet_seconds(hex({self.quoted(name)}))"
         # A column of dates may also hold a time in SQLite; its day counts.
         return f"floor({seconds} / 86400.0)" if self.kinds[name] == "date" else seconds

@@ -224,7 +224,7 @@ def kind_named(words: Iterable[object]) -> str | None:
 
 
 def kinds_mixed(words: Iterable[object]) -> tuple[str, ...]:
-    """Return the kinds of periods that words name, if several; years count only if all words are periods.
+    """Return the kinds of periods that words mix, else (); years count only if all words are periods.
 
     Example:
         >>> kinds_mixed(["2024-W01", "2024-01", "x"]), kinds_mixed(["2024-01", "1234", "x"])

@@ -1,8 +1,8 @@
-"""Text files read in Spark's tasks by Python's own reader, so that no row stops the reading.
+"""Text files read in Spark's tasks by Python's own reader, so that no single row can make it fail.
 
 Spark's CSV reader fails at a row with more than 20,480 fields, leaves out files whose names begin with an
-underscore or a dot, and treats a name as a pattern. With it, the outcome could depend on a row, or a table
-other than the one named could be read.
+underscore or a dot, and treats a name as a pattern. So one row could decide whether a question is answered
+at all, or Spark could read a file other than the one named.
 """
 
 from __future__ import annotations

@@ -112,13 +112,13 @@ class _Found:
         return some, _seconds(text, f"{sign} * ({parts} + {self._fraction()})")
 
     def _two_digits(self, start: int) -> str:
-        """Return SQL that pads the hour of the clock time that begins at ``start`` to two digits."""
+        """Return SQL that pads the hour to two digits in the clock time that begins at ``start``."""
         parts = f"substr({self._text}, 1, {start - 1}), '0', substr({self._text}, {start})"
         one = f"substr({self._text}, {start + 1}, 1) = ':'"
         return f"CASE WHEN {one} THEN concat({parts}) ELSE {self._text} END"
 
     def _clock(self, start: int, *, offset: bool) -> str:
-        """Return SQL for a clock time at ``start`` in microseconds, minus its UTC offset if ``offset``."""
+        """Return SQL for a clock time at ``start``, in microseconds, minus its UTC offset if ``offset``."""
         text = self._text
         hour, minute, second = (f"substr({text}, {start + place}, 2)" for place in (0, 3, 6))
         second = f"CASE WHEN substr({text}, {start + 5}, 1) = ':' THEN {second} END"

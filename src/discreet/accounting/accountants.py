@@ -216,9 +216,9 @@ class Accountant:
         return spent(cost * event.count, delta * event.count)
 
     def affordable(self, left: Amount) -> str | None:
-        """Return an ε such that ``left`` pays for any ε-DP release, rounded down; None if nothing is left.
+        """Return the largest ε, rounded down, at which ``left`` pays for any ε-DP release.
 
-        It is also None if the accountant adds up ε itself.
+        Return None if nothing is left, or if the accountant adds up ε itself.
 
         Example:
             >>> ACCOUNTANTS["rho"].affordable(Amount(175_749_908_689))

@@ -163,7 +163,7 @@ def _merged(events: tuple[Event, ...]) -> tuple[Event, ...]:
 def _proof(
     events: Sequence[Event], measure: type[Guarantee], bound: EpsilonBound | None = None
 ) -> Proof | None:
-    """Return the proof of the total cost in ``measure``; it assumes every guarantee that has no proof."""
+    """Return the proof of the total cost in ``measure``; guarantees without a proof become assumptions."""
     if bound is not None and bound.name == OF_RHO:
         measure = ZCDP
     needed = ZCDP if measure is ZCDP else PureDP

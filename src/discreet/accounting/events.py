@@ -156,7 +156,7 @@ class Event:
 
 
 def events_of(things: Iterable[object]) -> tuple[Event, ...]:
-    """Convert guarantees and releases to events under one neighbour relation, or raise an error."""
+    """Convert guarantees and releases to events under one neighbour relation; refuse incompatible ones."""
     # Ten thousand equal guarantees share one event, which is built once.
     made: dict[tuple[Guarantee, Proof | None], Event] = {}
 

@@ -35,8 +35,8 @@ OPTIMAL = "the optimal composition of bounded range"
 OFFSETS = "bounded range at its worst offsets, with the privacy loss distribution"
 
 Ranged = BoundedRange | AveragedRange
-"""Guarantees of bounded range, at least once hidden coins are fixed. A bound that holds for every outcome of
-the coins also holds on average.
+"""Guarantees of bounded range: without hidden coins, or for every outcome of the hidden coins. A bound that
+holds for every outcome of the coins also holds on average.
 """
 
 Kinds = Sequence[tuple[Guarantee, int]]
@@ -54,9 +54,10 @@ class EpsilonBound:
 def fixed_list_bounds(
     events: Sequence[Event], delta: Fraction, *, questions_chosen: bool
 ) -> tuple[EpsilonBound, ...]:
-    """Return every bound that requires the costs, or the whole list, to be fixed in advance.
+    """Return the bounds that hold if the costs, or the whole list, were fixed in advance.
 
-    ``delta`` is the allowed δ minus the events' own δ.
+    With ``questions_chosen``, only the costs were fixed; the questions may depend on answers. ``delta`` is
+    the allowed δ minus the events' own δ.
     """
     counts: Counter[Guarantee] = Counter()
     for event in events:
@@ -75,7 +76,7 @@ def left_out(
 ) -> str:
     """Name the bounds that might be tighter but were not computed; empty if there are none.
 
-    None of these bounds exists if the losses of some guarantee, such as ZCDP, are not known.
+    If the losses of some guarantee are not known, as for ZCDP, none of these bounds can be computed.
     """
     found = {bound.name for bound in bounds}
     # Guarantees that differ only in their proofs are one kind.
@@ -109,7 +110,7 @@ def _by_worst_curves(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
 
 
 def _by_offsets(kinds: Kinds, delta: Fraction) -> tuple[EpsilonBound, ...]:
-    """Return the bound with one offset per bounded-range release; valid only for lists fixed in advance."""
+    """Return the bound that uses one offset per bounded-range release; only for lists fixed in advance."""
     if len(kinds) == 1:
         guarantee, count = kinds[0]
         if isinstance(guarantee, Ranged | FlippedCoins):

@@ -82,7 +82,7 @@ class Comparison(Sequence[ComparisonRow]):
         return [asdict(row) for row in self.rows]
 
     def frame(self) -> Any:
-        """Return the rows as a Polars or else a pandas data frame; as records if neither is installed."""
+        """Return the rows as a Polars data frame, or a pandas one, or as records if neither is installed."""
         for library in ("polars", "pandas"):
             try:
                 module = __import__(library)

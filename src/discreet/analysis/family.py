@@ -45,7 +45,7 @@ def family_list(families: Family | Iterable[Family] | None) -> list[Family]:
 
 
 def noise_scale(mechanism: Mechanism, range_distance: Fraction) -> Fraction:
-    """Return the noise scale s: the mechanism's own if it was given, else d/ε. Zero means no noise."""
+    """Return the noise scale s: the mechanism's own if it has one, else d/ε. Zero means no noise."""
     if mechanism.scale is not None:
         return mechanism.scale
     assert mechanism.epsilon is not None

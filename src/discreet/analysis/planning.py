@@ -76,7 +76,7 @@ class ErrorBasis:
         self._errors, self._above = errors, above
 
     def error(self, mechanism: Mechanism) -> float:
-        """Return the expected error."""
+        """Return the expected error on the given scores, or the largest expected error on any data."""
         if self.scores is None:
             return worst_case_error(mechanism, **self._public)
         return self._errors(mechanism.optimize).mean(mechanism.probabilities(self.scores))
@@ -91,7 +91,7 @@ class ErrorBasis:
 
 @dataclass(frozen=True, slots=True)
 class _Goal:
-    """A property of a mechanism that falls as ε grows, and the value that it must not exceed."""
+    """A figure of a mechanism that falls as ε grows, such as its error, and the value it must not exceed."""
 
     figure: Callable[[Mechanism], float]
     target: float

@@ -26,16 +26,15 @@ from discreet.neighbours import REPLACE, Neighbours
 FINEST, USUAL = 10, 6
 """log₂ of the number of sub-positions per grid point: at most 10, and at least 6 unless the grid is long."""
 LINE, LARGEST_LINE = 1 << 20, 1 << 22
-"""Limits on sub-positions: 2²⁰ over all groups if a grid point has more than 2⁶, and 2²² for one group.
-
-The second limit does not apply if the grid itself has more points.
+"""Limits on sub-positions: 2²⁰ in all groups together, which never leaves a grid point fewer than 2⁶, and 2²²
+in one group. A grid with more points than the second limit has one sub-position per point.
 """
 
 
 def fineness(points: int, groups: int = 1) -> int:
-    """Return how many fair coins assign each person to a sub-position of their grid point.
+    """Return how many fair coin flips choose a person's sub-position within their grid point.
 
-    Each grid point has 2 to this power sub-positions. They are used only for several quantiles at once.
+    Each grid point has 2 to this power sub-positions, which are used only for several quantiles at once.
 
     Example:
         >>> fineness(121), fineness(121, groups=50), fineness(65_536), fineness(10**7)
@@ -157,7 +156,7 @@ def _summed(
     """Return the largest coefficients of the noise and of ``sharing`` in the error bounds of ``levels``.
 
     The levels lie between the cuts ``low`` and ``high``, whose coefficients are ``before`` and ``after``. A
-    level between them inherits the weighted average of the two.
+    level inherits a weighted average of these two and adds its own error.
     """
     if not levels:
         return _NONE

@@ -104,7 +104,7 @@ def _of_rule(rule: CrossingRule, n: int, away: float) -> ThresholdErrors:
     offsets = np.array([-away - correction, away - correction])
     panels = Panels(rule.scales, offsets.tolist(), longest=n, steepest=n)
     below, above = panels.log_chances(offsets, above=False)
-    # Where a value below cannot stay quiet, its logarithm is −∞, and 0 · −∞ is NaN.
+    # If a value below the threshold is certainly reported, ``below`` is −∞, and 0 · −∞ is NaN.
     earlier = (n - 1) * below if n > 1 else np.zeros_like(below)
     weights = np.exp(panels.log_weights)
 

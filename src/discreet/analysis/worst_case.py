@@ -1,8 +1,8 @@
 """The largest error that any data can cause, computed from n and the noise scale alone.
 
 For permute-and-flip and the exponential mechanism, ``docs/proofs/worst-case-error.md`` proves that in the
-worst case one candidate is best and all others are tied. For the exponential mechanism it gives the maximum
-in closed form. Data-free: this module reads no scores.
+worst case one candidate is best and all others are tied. For the exponential mechanism the page gives the
+maximum in closed form. Data-free: this module reads no scores.
 """
 
 from __future__ import annotations
@@ -192,8 +192,8 @@ def _worst_response(
     With a single best candidate (equation 15 of the paper on exponential randomized response), the error is
     1 − π times that of the exponential mechanism. With all candidates in the top set (equation 16), the
     choice is uniform with probability π and then misses the best with probability (n−1)/n. On a staircase
-    with steps Δ, a uniform choice is (n−1)/2 steps off on average, so no bound proportional to ln n holds at
-    any ε. For the naive variant only the first case is needed.
+    with steps of Δ, a uniform choice is (n−1)/2 steps off on average, so no bound proportional to ln n holds
+    at any ε. For the naive variant only the first case is needed.
     """
     truth, step, low = float(mechanism.truth), float_up(delta / scale), float_up(least / scale)
     noise = float_up(scale)

@@ -49,7 +49,7 @@ class Drawn(ScoreVectors):
     """Score vectors to try on a sampler; losses are measured in standard deviations above the claim.
 
     ``draws`` is the number of draws for each vector. ``until`` holds the times at which the two stages end:
-    small vectors and crowds, then very large scores.
+    small vectors and crowds (more than 16 candidates, few distinct scores), then very large scores.
     """
 
     sampler: Sampler

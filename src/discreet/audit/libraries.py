@@ -250,7 +250,7 @@ def _pydp_sum(table: Any, cost: Fraction) -> float:
     about="one selection step, the first query measured before",
 )
 def _smartnoise_mwem(scores: Any, cost: Fraction) -> dict[Any, Any]:
-    """Return the distribution of one selection step after query 0 was measured; the scores are errors."""
+    """Return the distribution of one selection step after query 0 was measured; |scores| serve as errors."""
     module = importlib.import_module("snsynth.mwem")
     errors = [abs(float(value)) for value in scores]  # an error is never negative
 
@@ -335,7 +335,7 @@ def _reported_by_dp_accounting(cost: Fraction) -> ApproxDP:
     about="the exponential mechanism composed a hundred times",
 )
 def _dp_accounting_rdp(scores: Any, cost: Fraction) -> dict[int, Any]:
-    """Return the distribution of the first candidate's wins in a hundred runs with two candidates."""
+    """Return the distribution of how often the first of two candidates is chosen in a hundred runs."""
     # Clip large leads: neighbours stay neighbours, and float artefacts cannot look like losses.
     lead = min(max(float(scores[0]) - float(scores[1]), -50.0), 50.0)
     first, second = Exponential(epsilon=cost).ball_probabilities(

@@ -262,7 +262,7 @@ def tables_of(data: Any) -> Schema | _Given:
 def _neighbours(
     rows: list[Row], columns: Mapping[Any, _Column], user: Any, neighbours: str, stranger: Any
 ) -> Iterator[tuple[list[Row], list[Row]]]:
-    """Yield pairs of the rows and a copy in which one person is added, removed or changed."""
+    """Yield pairs (rows, copy); in each copy one person is added, removed or replaced."""
     relation = Neighbours.named(neighbours)
     people: dict[Any, list[Row]] = {}
     for place, row in enumerate(rows):

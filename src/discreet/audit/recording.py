@@ -166,7 +166,7 @@ def _short(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Convert NumPy's arrays and numbers in a value to Python's, which are shorter to read."""
+    """Convert NumPy arrays and numbers within a value to Python lists and numbers, which print shorter."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if type(value) is dict:

@@ -70,7 +70,7 @@ NOT_PRIVATE = "Not private: computed from the scores without spending budget"
 
 
 def titled(name: str, *, private: bool = True) -> str:
-    """Return a mechanism's name in words, as used in charts, on web pages and in figures."""
+    """Return a mechanism's title for charts, web pages and figures; mark it if it is not private."""
     return TITLES.get(name, name) + ("" if private else " (not private)")
 
 
