@@ -45,8 +45,8 @@ class LazyPermuteAndFlip:
     Distribution: that of permute-and-flip on the n scores and the bound. A score beyond the bound counts as
     the bound.
 
-    Guarantee, with s = d/ε: that of permute-and-flip at ε. It needs a sensitivity: a range distance is not
-    enough, because the stand-in does not move with the other scores.
+    Guarantee: that of permute-and-flip at ε. It needs a sensitivity: a range distance is not enough, because
+    the stand-in does not move with the other scores.
 
     Proof: ``docs/proofs/lazy-evaluation.md``.
 

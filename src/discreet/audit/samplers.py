@@ -118,7 +118,7 @@ class Sampler:
 def _counted(
     answers: Any, candidates: int, expected: int, others: dict[Hashable, int], grain: float
 ) -> Counts:
-    """Count the answers by column; answers that are not positions are given columns in ``others``."""
+    """Count the answers by column; in ``others``, give a column to each answer that is not a position."""
     array = None if isinstance(answers, list) else np.asarray(answers)
     told = answers if array is None or array.ndim != 1 else array.tolist()
     whole = array is not None and array.dtype.kind in "iu"

@@ -227,9 +227,9 @@ def verdict_on(
 def _doubtful(found: list[Found], claimed: Exact) -> list[Found]:
     """Return the pairs to check in interval arithmetic, largest float loss first.
 
-    Only pairs whose float loss is above the claim, or equal up to rounding, can change the verdict. If there
-    are none, the pair with the largest loss is returned. Among pairs with the same loss, smaller ones come
-    first, because they are easier to read and to certify.
+    Only pairs whose float loss exceeds the claim, or equals it up to rounding, can change the verdict. If
+    there are none, the pair with the largest loss is returned. Among pairs with the same loss, smaller ones
+    come first, because they are easier to read and to certify.
     """
     edge, beyond = (float(claimed) * (1 + part) for part in (-1e-12, 1e-12))
 

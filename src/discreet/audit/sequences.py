@@ -63,12 +63,12 @@ class StreamSubject(Protocol):
         """The number of "above" answers after which the stream ends; None if it never ends."""
 
     def sequence_logs(self, rows: Floats, answers: Sequence[Any], times: Sequence[int]) -> Floats:
-        """Return the answers' log-probability for each row of values; value i occurs ``times[i]`` times."""
+        """Return the answers' joint log-probability for each row, repeating value i ``times[i]`` times."""
 
     def sequence_ball(
         self, values: Any, answers: Sequence[Any], times: Sequence[int] | None = None, *, bits: int
     ) -> Any:
-        """Return an interval that contains the answers' probability; only impossible answers get 0."""
+        """Return an interval that contains the answers' joint probability; only impossible answers get 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,7 @@ def audit_stream(
         monotonic: whether all values move in the same direction; None uses the subject's own attribute.
         lengths: one or more numbers of values; None tries one to six.
         blocks: whether to try blocks of up to 300 equal values; None tries them unless lengths are given.
-        effort: the number of climbs: ``"quick"``, ``"usual"`` or ``"thorough"``.
+        effort: how thorough the search is: ``"quick"``, ``"usual"`` or ``"thorough"``.
         progress: called with the stage and the fraction done.
     """
     if not isinstance(claim, PureDP):
@@ -251,7 +251,10 @@ class Streams(Kind):
             yield answers
 
     def _long_lists(self) -> Iterator[tuple[tuple[Answer, ...], tuple[int, ...]]]:
-        """Yield long lists as answers and how often each repeats: "below", then all "above" allowed."""
+        """Yield long lists of answers in compressed form: a tuple of answers, and how often each is repeated.
+
+        Each list is a run of "below", then as many "above" as are allowed.
+        """
         most = self.subject.crossings
         for many in self._blocks:
             ends = many if most is None else min(most, many)
@@ -282,7 +285,7 @@ class Streams(Kind):
         return Batch(np.array(losses), finds.__getitem__, pairs)
 
     def around(self, pair: _Find, step: float) -> Iterator[Batch]:
-        """Yield pairs with values moved by a step: up to three in all combinations, more one at a time."""
+        """Yield pairs with values moved by a step: up to three in all combinations, more than that singly."""
         values = np.array(pair.values)
         ways = np.concatenate([np.eye(len(values)), -np.eye(len(values))])
         if len(values) <= 3:
@@ -346,7 +349,7 @@ def _said(answer: Answer) -> str:
 
 
 def _least_nearby(logs: Floats, moves: Sequence[int]) -> tuple[Floats, Any]:
-    """Return, for each lattice point, the smallest value among its neighbours, and the moves there."""
+    """Return the smallest value among each lattice point's neighbours, and the moves to that neighbour."""
     least = logs
     taken = np.zeros((logs.ndim, *logs.shape), dtype=np.int64)
     for axis in range(logs.ndim):

@@ -143,7 +143,7 @@ def offsets(noise_scale: float, delta: float) -> list[float]:
 
 
 def far_bases(size: int, grid: ScoreGrid) -> list[Floats]:
-    """Return the vectors to which large offsets are added: a tie, and a lead of Δ."""
+    """Return the vectors to which large offsets are added: a tie, and one candidate in the lead by Δ."""
     return [np.zeros(size), np.eye(1, size)[0] * grid.delta]
 
 

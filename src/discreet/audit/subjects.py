@@ -128,7 +128,7 @@ class Subject:
         return known
 
     def in_scores(self, values: Sequence[float] | Floats) -> Floats:
-        """Convert the search's values to scores; with different sensitivities, multiply each by its own."""
+        """Convert the search's values to scores: multiply by each candidate's sensitivity if these differ."""
         row = np.asarray(values, dtype=np.float64)
         return row if self._units is None else row * self._units
 
@@ -151,10 +151,11 @@ class Subject:
         return result
 
     def log_blocks(self, rows: Floats, counts: Sequence[int], *, monotonic: bool) -> Floats:
-        """Return log-probabilities for crowds: one for each level as a whole, and one for each other answer.
+        """Return log-probabilities of each crowd's levels, and then of the answers that are not positions.
 
-        If members of a level have different probabilities, because the subject is not symmetric, every member
-        is listed.
+        A crowd has many candidates but few distinct scores (its levels); a level's probability is that of all
+        its members together. If members of a level have different probabilities, because the subject is not
+        symmetric, every member is listed instead.
         """
         rows, back = np.unique(rows, axis=0, return_inverse=True)
         logs = self.log_masses(np.repeat(rows, counts, axis=1), monotonic=monotonic)
@@ -212,7 +213,7 @@ class Subject:
         return self._read(self._answer(given), size or len(given) if self._own_logs else size)
 
     def _answer(self, given: Any) -> Any:
-        """Return the subject's result for this input: log-probabilities, if it provides them."""
+        """Return the subject's result for this input, as log-probabilities if the subject provides them."""
         self.evaluations += 1
         return self._told(self._own_logs or self._function, given)
 

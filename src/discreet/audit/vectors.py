@@ -74,7 +74,7 @@ class ScoreVectors(Kind):
 
     @abstractmethod
     def changes(self, here: Floats, there: Floats) -> Floats:
-        """Return how clearly the answers to each pair of rows differ; 0 or less means not clearly."""
+        """Return how clearly the answers to each pair of rows differ; 0 or less counts as no difference."""
 
     def near(self, rows: Floats, counts: Counts = (), *, plainly: bool = False) -> Batch:
         """Compare each row with the neighbours that the relation proposes for it."""

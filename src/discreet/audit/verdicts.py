@@ -44,8 +44,8 @@ class Witness:
         order: for zCDP, the order α (1 stands for the limit, the Kullback–Leibler divergence).
         event: for (ε, δ), the set of answers.
         answers: the answers to which the probabilities belong; empty if answers are positions.
-        multiplicities: in a crowd, the number of candidates with each score; each probability is then that of
-            a single candidate.
+        multiplicities: the number of candidates that each score stands for, if identical candidates are
+            grouped; each probability is then that of a single candidate. Empty if each score stands for one.
 
     Example:
         >>> from discreet import BoundedRange, PermuteAndFlip

@@ -145,7 +145,7 @@ class Desk:
                 self.ledger.await_payments(part)  # a commit may outlive its worker
                 for entry in self.ledger.history(part):
                     purpose = str(entry.details.get("purpose"))
-                    # Only its beginning is the desk's: an analyst's condition can name another question.
+                    # Only the beginning is written by the desk: a condition may name another question.
                     if entry.kind == "spend" and purpose.startswith(_mark(question.id)):
                         return entry.sequence
         return None
@@ -244,7 +244,11 @@ class Desk:
     # ---- asking ----------------------------------------------------------------------------------
 
     async def ask(self, analyst: str, request: Request, *, key: str | None = None) -> AskedQuestion:
-        """Admit a question, pay for it, and answer when its slot ends; a used key gets the stored answer."""
+        """Admit a question, pay for it, and answer when its slot ends.
+
+        If the analyst used ``key`` for an earlier question that was not refused, nothing is paid: its stored
+        answer is returned, or an error is raised if there is none or the question was a different one.
+        """
         with self._counting_refusals(analyst, request):
             table, question = permitted(self.owner, analyst, request)
         if key is not None:

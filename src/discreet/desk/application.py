@@ -112,7 +112,7 @@ class DeskApplication:
     # ---- authentication --------------------------------------------------------------------------
 
     async def _analyst(self, request: Request) -> str:
-        """Return the analyst who sent a request; except for GET, take a cookie only from the desk's page."""
+        """Return the analyst who sent a request; except on GET, a cookie needs the page's header."""
         given = request.headers.get("authorization", "")
         scheme, _, token = given.partition(" ")
         if given and scheme.lower() != "bearer":

@@ -146,7 +146,7 @@ class RemoteDesk:
                 if attempt == _TRIES - 1:
                     raise
             except DeskRefusalError as refusal:
-                if refusal.status not in (409, 429) or not attempt:  # else the first try goes on
+                if refusal.status not in (409, 429) or not attempt:  # else the first try is running
                     raise
             time.sleep(2**attempt)
         raise DeskUnreachableError("the reply was lost; the answer will be in answers()")

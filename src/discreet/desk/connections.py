@@ -119,8 +119,8 @@ class Connection(H11Protocol):
     def keep(self) -> None:
         """Protect this connection from being replaced; if it is already closing, refuse its request.
 
-        The request may have arrived just before the connection was dropped. Continuing would pay for a
-        question whose analyst only saw the connection close.
+        The request may have arrived just before the connection was dropped. If the desk answered it, the
+        analyst would pay for a question but only see the connection close.
         """
         if self.transport.is_closing():
             raise ClientDisconnect

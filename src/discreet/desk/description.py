@@ -165,7 +165,7 @@ def form_names(kind: type[Question] | None) -> dict[str, str]:
 
 
 def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
-    """Return a question's cost, whether enough is left, how good its answer will be, and an older answer."""
+    """Return a question's cost, whether enough is left, the expected accuracy, and any stored answer."""
     shared, question = permitted(desk.owner, analyst, request)
     part = part_of(shared.dataset, analyst)
     with _of_the_question():
@@ -183,8 +183,8 @@ def planned(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
 def suggested(desk: Desk, analyst: str, request: Request) -> dict[str, Any]:
     """Return the least round ε at which the answer is judged useful; None if the analyst cannot afford it.
 
-    The question's own ε does not matter. Judgements follow from public facts, so this reads no row and costs
-    nothing.
+    The question's own ε does not matter. If the accuracy is unknown, the smallest allowed ε is returned.
+    Judgements follow from public facts, so this reads no row and costs nothing.
     """
     rights = desk.owner.analyst[analyst]
     known = replace(request, fields={**request.fields, "epsilon": str(rights.least)})

@@ -160,7 +160,10 @@ class Watched:
             )
 
     def _is_to_be_written(self, scope: Scope) -> bool:
-        """Return whether to log a request; requests without a valid token are limited, to save disk space."""
+        """Return whether to log a request.
+
+        To save disk space, requests without a valid token are logged only up to a limit.
+        """
         if scope.get("analyst") is not None:
             return True
         minute = int(time.monotonic() // 60)

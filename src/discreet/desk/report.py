@@ -16,7 +16,7 @@ from discreet.ledger import Entry, Ledger
 
 
 def monthly(owner: OwnerFile, store: DeskStore, month: str | None) -> list[dict[str, Any]]:
-    """Return a row for each analyst and budget: questions by outcome, cost, what is left, and renewal."""
+    """Return a row for each analyst and budget: questions by outcome, cost, amount left and renewal date."""
     now = datetime.datetime.now(datetime.UTC)
     named = month or now.strftime("%Y-%m")
     if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", named):

@@ -56,7 +56,7 @@ def short_slots(owner: OwnerFile) -> list[str]:
     """Measure how long questions take before they read a row; return a warning for slots under twice that.
 
     A dry run that fails, crashes, or is stopped because it does not end, gives a warning too. Nothing
-    is spent and no row of a table is read: statements run on no rows and on a few invented rows.
+    is spent and no row of a table is read: queries run on no rows or on a few invented ones.
     """
     found = []
     for (name, kind), outcome in asyncio.run(fixed_parts(owner)).items():

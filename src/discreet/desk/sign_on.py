@@ -153,7 +153,7 @@ class Provider:
             if now - self._looked_up > max(KEYS_KEPT, _KEYS_AGAIN):
                 self._keys = {}  # a key that may have been withdrawn is not trusted
             key = self._keys.get(name)
-            if name is None and len(self._keys) == 1:  # a token need not name the only key there is
+            if name is None and len(self._keys) == 1:  # the only key need not be named
                 (key,) = self._keys.values()
         if key is None or algorithm not in _fitting(key):
             raise SignOnError("the provider has no such key")
@@ -161,7 +161,7 @@ class Provider:
 
     def _look_up(self, now: float) -> None:
         """Read the provider's keys; if it does not respond, keep the known keys."""
-        self._metadata = None  # the keys may have moved
+        self._metadata = None  # the address of the keys may have changed
         try:
             listed = self._read(self._address("jwks_uri")).get("keys")
         except SignOnError:

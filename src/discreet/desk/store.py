@@ -43,7 +43,7 @@ UPDATE questions SET number = (SELECT count(*) FROM questions AS earlier
 """,
     ("tokens", "person"): "ALTER TABLE tokens ADD COLUMN person TEXT",
 }
-"""How a store of an earlier version gets the columns that it lacks."""
+"""Statements that add missing columns to a store of an earlier version."""
 ADMITTED, PAID, ANSWERED, FAILED, REFUSED, LOST = (
     "admitted",
     "paid",
@@ -54,7 +54,7 @@ ADMITTED, PAID, ANSWERED, FAILED, REFUSED, LOST = (
 )
 _DAY = 86_400
 _LISTED = 1000
-"""The most questions that an analyst's list has."""
+"""The largest number of questions in an analyst's list."""
 TOKEN = "discreet_"  # noqa: S105  # how every token of a desk begins
 SESSION = f"{TOKEN}session_"
 OWNER = "@owner"
@@ -142,7 +142,7 @@ class DeskStore:
         file = Path(f"{self._path}-serving")
         try:
             file.touch(mode=0o600)
-            file.chmod(0o600)  # also a file made by 0.2.0: any reader can hold the lock
+            file.chmod(0o600)  # also if 0.2.0 made it: any reader can hold the lock
             beside = sqlite3.connect(file, timeout=0, isolation_level=None, check_same_thread=False)
         except (OSError, sqlite3.Error):
             raise DiscreetError(f"the desk's file {str(file)!r} cannot be opened") from None

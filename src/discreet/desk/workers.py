@@ -79,7 +79,7 @@ class Job:
         dataset: the part of the budget that pays.
         question: the question.
         terms: the person column and the other options of the table.
-        dry: whether this is a dry run: only the steps before the payment, on no rows and invented rows.
+        dry: whether to do only the steps before the payment, on no rows and on invented rows (a dry run).
     """
 
     ledger: str

@@ -244,7 +244,7 @@ class Known:
 
     @property
     def access(self) -> Fact:
-        """The number of analysts with their own part of the budget, and why they may share answers."""
+        """The number of analysts with their own part of the budget, and why they may all share answers."""
         number = len(self.parts)
         if not number:
             return Fact("No part of the budget was set aside for an analyst.", self.where)

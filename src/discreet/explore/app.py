@@ -135,7 +135,7 @@ class Explorer:
     # ---- figures ---------------------------------------------------------------------------------
 
     async def figures(self, request: Request) -> Response:
-        """Send the page's numbers for the choices in the request, and store their edits as a draft."""
+        """Send the page's numbers for the requested choices; store the edits to the scores as a draft."""
         given = await _json(request)
 
         def compute() -> dict[str, Any]:
@@ -146,7 +146,7 @@ class Explorer:
         return await _answer(compute)
 
     async def draft(self, request: Request) -> Response:
-        """Send a reloaded page the changes that it had made to its scores."""
+        """Send a reloaded page the edits that were made to its scores."""
         asked = request.query_params
         edits = self.uploads.draft(asked.get("page", ""), asked.get("source", ""))
         return JSONResponse({"edits": edits})

@@ -50,9 +50,9 @@ def figures(
     Args:
         choices: the state of the page.
         study: the scores, and the results cached for them.
-        seconds: the approximate time limits for the curves: first for new scores (short, because the user
-            may be dragging a bar, but enough for a thousand candidates, because a second request costs
-            more than the time it saves), then for known ones.
+        seconds: the approximate time limits for the curves, first for new scores and then for known ones. The
+            first is short, because the user may be dragging a bar, but enough for a thousand candidates,
+            because a second request would cost more than the time saved.
     """
     bars = bars_of(study, choices.labels)
     now = {name: _now(choices, study, name) for name in choices.mechanisms}
@@ -265,7 +265,7 @@ def _least_inverse(excess: Callable[[float], float], start: float) -> float | No
 
 
 def _rival_epsilon(choices: Choices, study: SeenScores) -> Fraction:
-    """Return the ε at which the exponential mechanism has permute-and-flip's error at the chosen ε."""
+    """Return the ε that gives the exponential mechanism the error of permute-and-flip at the chosen ε."""
     scale = float(choices.range_distance / choices.epsilon)
 
     def search() -> float:

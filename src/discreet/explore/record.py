@@ -288,7 +288,7 @@ def _surest(risk: Mapping[str, Any], releases: int) -> str:
 
 
 def _tolerated(record: Mapping[str, Any]) -> str:
-    """Return whether an attacker can become surer than tolerated; records of older versions do not say."""
+    """Return a sentence that compares the risk with its limit; empty without a guarantee or a limit."""
     if not record["guarantee"]["private"] or "risk" not in record["choices"]:
         return ""
     limit = Fraction(record["choices"]["risk"])

@@ -135,7 +135,7 @@ class SeenScores:
     def curves(
         self, names: tuple[str, ...], steps: list[int], setting: Terms, passed: Callable[[], bool]
     ) -> dict[str, dict[int, Point]]:
-        """Compute points at these grid steps, coarsest first, until ``passed()``; return all known points."""
+        """Compute points at these grid steps, coarsest first, until time is up; return all known points."""
         keys = {
             (name, step): (name, step, seen_by(name, setting)) for name in names for step in steps
         }

@@ -53,7 +53,7 @@ class Proof:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Return the address of each page: on the project's site if it has one, else of the installed copy.
+        """Return the address of each page: on the project's site if there is one, else of the installed copy.
 
         Example:
             >>> [address] = Proof("docs/proofs/exponential.md").addresses

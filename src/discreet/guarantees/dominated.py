@@ -27,8 +27,8 @@ from discreet.guarantees.measures import (
 class LaplaceDominated(Epsilon):
     """Neighbours are at least as hard to tell apart as Laplace variables of scale 1/ε centred at 0 and 1.
 
-    Permute-and-flip and Laplace noisy max give this guarantee (``docs/proofs/laplace-dominance.md``). It is
-    ε-DP with a better δ and a better ρ than ε-DP alone implies.
+    Permute-and-flip and Laplace noisy max give this guarantee (``docs/proofs/laplace-dominance.md``). It
+    implies ε-DP, and a smaller δ and a smaller ρ than ε-DP alone implies.
 
     Example:
         >>> LaplaceDominated(1).to(ZCDP) < PureDP(1).to(ZCDP)
@@ -54,8 +54,8 @@ class LaplaceDominated(Epsilon):
 class FlippedCoins(LaplaceDominated):
     """The guarantee of permute-and-flip: Laplace dominance, and a range of exactly 2 ln(2e^(ε/2) − 1).
 
-    The range lies between ε (the published claim, which is false) and 2ε (what ε-DP alone gives), and
-    gives a smaller ρ: ``docs/proofs/bounded-range-refuted.md``.
+    The range lies between ε (the published claim, which is false) and 2ε (what ε-DP alone gives). It gives a
+    smaller ρ than Laplace dominance alone (``docs/proofs/bounded-range-refuted.md``).
 
     Example:
         >>> FlippedCoins(1).to(BoundedRange)
@@ -80,7 +80,7 @@ class FlippedCoins(LaplaceDominated):
 
 
 class AveragedRange(LaplaceDominated):
-    """Bounded range given hidden coins whose distribution does not depend on the data.
+    """Bounded range for every fixed result of hidden coins, whose distribution does not depend on the data.
 
     The exponential mechanism gives this guarantee if such coins first assign people to groups. Averaged over
     the coins, the answers may have a larger range; δ, ρ and the composition of several releases are those of
@@ -107,9 +107,10 @@ class AveragedRange(LaplaceDominated):
 class ApproxZCDP(ApproxDP):
     """(ε, δ)-DP that is also ρ-zCDP outside an event of probability ``beyond``.
 
-    Finding groups by weights with normal noise gives this guarantee: a group of only one person may be named,
-    with a small probability (``docs/proofs/groups-from-the-data.md``). A budget that adds up ρ charges this
-    ρ and ``beyond``, not the ρ of its ε (``docs/proofs/composition.md``, Theorem 1 (d)).
+    A question gives this guarantee if it finds its groups by weights with normal noise: a group of only one
+    person may be named, with a small probability (``docs/proofs/groups-from-the-data.md``). A budget that
+    adds up ρ charges this ρ and ``beyond``, not the ρ that follows from ε (``docs/proofs/composition.md``,
+    Theorem 1 (d)).
 
     Example:
         >>> ApproxZCDP(1, "1e-6", "0.03", "5e-7").to(ApproxDP)

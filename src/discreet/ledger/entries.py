@@ -144,7 +144,7 @@ TOLERANCE = 60 * 1_000_000
 
 
 def checked_time(moment: int, last: int) -> int:
-    """Return a new entry's time, at least the last one's; refuse a clock that went back by over a minute."""
+    """Return the time for a new entry, never before the last; refuse a clock over a minute behind that."""
     if moment < last - TOLERANCE:
         raise LedgerError(
             f"the clock has gone back: it says {time_in_words(moment)}, "

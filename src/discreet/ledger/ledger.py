@@ -151,8 +151,8 @@ class Ledger(SharedByAddress):
         Args:
             dataset: its name.
             cap: the most that may be spent; an existing budget must have this cap.
-            **terms: the other terms of ``create``; an existing budget must have all of these, or the
-                defaults.
+            **terms: the other terms of ``create``, with its defaults; an existing budget must have the same
+                terms.
 
         Example:
             >>> import tempfile
@@ -199,7 +199,8 @@ class Ledger(SharedByAddress):
             part: ``"visits/alice"`` is a part of ``"visits"``; parts may have parts.
             cap: the part's own cap, in the measure of the budget's cap; for a budget with δ that adds up ρ,
                 ``ZCDP`` is allowed as well.
-            share: instead of ``cap``, a fraction of the cap of the budget it is taken from, rounded down.
+            share: instead of ``cap``, the fraction of the parent budget's cap to set aside; the amount is
+                rounded down.
             group: the one declared group that the analyst may ask about; None for no such limit.
         """
         parent, _, last = part.rpartition("/")
