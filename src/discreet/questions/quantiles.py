@@ -384,7 +384,7 @@ def spread_out(people: Counts, coins: int, bits: Bits) -> Counts:
 class Quantile(OnGrid, kind="quantile", label="One quantile"):
     """One quantile of a numeric column on a public grid, chosen privately.
 
-    About a share ``at`` of the people lie below the answer.
+    The share of people below the answer is about ``at``.
 
     Example:
         >>> import discreet, polars as pl

@@ -80,7 +80,7 @@ class Limits:
 
     @property
     def margin(self) -> int:
-        """The lead of "nothing" over the best value left out: 1 + ⌈ln(touched(1 + e^ε)/(2δ))/ε⌉."""
+        """The lead of "nothing" over the best value left out: 1 + ⌈ln(touched·(1 + e^ε)/(2δ))/ε⌉."""
         needed = upper_bound(
             lambda e, d, m: (m * (1 + e.exp()) / (2 * d)).log() / e,
             self.epsilon,
