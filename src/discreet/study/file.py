@@ -356,7 +356,7 @@ class _Reader:
         return None
 
     def _listed(self, value: Any) -> Any:
-        """Return the value, with a file's path resolved against the folder of the study's file."""
+        """Return the value; if it is a path, resolve it against the folder of the study's file."""
         if not isinstance(value, str) or is_range(value) or value in RECURRING:
             return value
         return self._beside(value)

@@ -191,7 +191,7 @@ class _Planner:
     # ---- all of them ------------------------------------------------------------------------------
 
     def split(self) -> _Split:
-        """Choose an ε for every question, within the most that the study may cost."""
+        """Choose an ε for every question, without exceeding the most that the study may cost."""
         study, most = self.study, self.study.most
         epsilons, problems = {}, []
         for asked in study.questions:
