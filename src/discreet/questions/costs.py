@@ -42,7 +42,7 @@ Two further entries cover several releases: ``then`` proves this promise followe
 IN_RHO = {"ZCDP": CLAIMS["answer", "ZCDP"]}
 """The entry in ``direct`` if a single theorem covers everything from the table to the ρ of the releases."""
 IN_ANSWERS = WITH_A_GAP | {"whole": CLAIMS["answer", "ZCDP"]}
-"""Entries in ``direct`` if the law's probabilities also sum to one.
+"""Entries in ``direct`` if the probabilities of the promise's law also sum to one.
 
 All parts of an answer together then cost the ρ of their total ε.
 """

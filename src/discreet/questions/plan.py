@@ -82,7 +82,7 @@ class Setting:
 
     @property
     def adds_up_rho(self) -> bool:
-        """Whether the budget adds up ρ, which makes many small costs cheaper than adding their ε."""
+        """Whether the budget adds up ρ; for many small costs, this is cheaper than adding up ε."""
         return self.accountant in ("rho", "rho-delta")
 
     @cached_property

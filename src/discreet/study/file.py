@@ -120,7 +120,7 @@ class _Reader:
         self.problems: list[tuple[int, str]] = []
 
     def say(self, where: tuple[str, ...], words: str) -> None:
-        """Record a problem at the nearest known line."""
+        """Record a problem, with the line of ``where`` or of the nearest header or key around it."""
         known = where
         while known and known not in self.lines:
             known = known[:-1]
