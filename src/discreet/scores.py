@@ -219,8 +219,8 @@ def distances_of(
 def recommended_way(sensitivities: Sequence[Fraction], *, monotonic: bool) -> str:
     """Return "ratios" if its error bound is smaller for more than half of the candidates, else "largest".
 
-    If the best candidate has sensitivity Δ, the error bound of "ratios" is proportional to 4Δ. The
-    error bound of "largest" is proportional to a distance that is the same for all candidates.
+    If the best candidate has sensitivity Δ, the error bound of "ratios" at probability 19/20 is the smaller
+    one if 4Δ is less than ``largest_distance``, which is the same for all candidates.
     """
     distance = largest_distance(sensitivities, monotonic=monotonic)
     better = sum(4 * each < distance for each in sensitivities)

@@ -67,7 +67,7 @@ class Asking:
 
     @property
     def assuming(self) -> str:
-        """What typical errors assume about the number of people, in words; empty if they assume nothing."""
+        """The assumption about people that typical errors rely on, in words; empty if there is none."""
         where, groups = self.question.where, self.rows.number_of_groups
         if self.setting.people:  # how many of them meet a condition is not public
             return "" if where is None else "that everybody meets the condition"
@@ -91,7 +91,7 @@ class Asking:
     def naming(
         self, pick: Pick, part: Part, *, share: Fraction = Fraction(0), k: int | None = None
     ) -> dict[str, Any]:
-        """Return the arguments with which ``plan`` releases the labels that ``pick`` chooses.
+        """Return the arguments that make ``plan`` release the labels chosen by ``pick``.
 
         With ``k`` the answer is a tuple of labels, otherwise a single label. With ``share``, their noisy
         counts are released too, for this share of ε. ``part`` is the guarantee of the choice.

@@ -30,7 +30,7 @@ from discreet.questions.scoring import label_of, level_of, people_up_to
 class Bound(Grouped, kind="bound"):
     """A bound on the size of most people's values, for use in later questions.
 
-    For about a share ``covers`` of the people, all values lie within the bound. The column holds numbers or
+    The share of people whose values all lie within the bound is about ``covers``. The column holds numbers or
     time spans with unknown bounds. Each person counts with their largest magnitude. The answer is the first
     point of a growing grid (see ``unit``) at which the noisy number of people within the bound crosses a
     noisy threshold; it rarely lies far beyond the data. With the answer b, later questions can use

@@ -82,7 +82,7 @@ def public_candidates(
 ) -> Candidates:
     """Make the candidates for a column of a declared kind; errors quote values of the public list only.
 
-    ``described`` returns the words for the column and its declared type in these errors.
+    ``described`` returns words for the column and its declared type, for use in these errors.
     """
     said = described or (lambda: f"a column declared {kind}")
     if given is None:

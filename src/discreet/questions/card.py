@@ -42,8 +42,8 @@ _WIDTH = 24
 class Privacy:
     """The meaning of a guarantee for one person: a judgement, and how sure an attacker can become.
 
-    Strong means ε of at most 1 and δ of at most 10⁻⁵; moderate means at most 3 and 10⁻³; the rest is
-    weak. A guarantee in ρ is converted to ε at δ = 10⁻⁶.
+    Strong means ε of at most 1 and δ of at most 10⁻⁵; moderate means at most 3 and 10⁻³;
+    anything else is weak. A guarantee in ρ is converted to ε at δ = 10⁻⁶.
     """
 
     judgement: str
@@ -88,7 +88,7 @@ class Privacy:
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """A plan or an answer, as people see it.
+    """A plan or an answer, in the form shown to people.
 
     Attributes:
         answer: the answer in lines; None for a plan.

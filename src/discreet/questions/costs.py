@@ -40,9 +40,9 @@ Two further entries cover several releases: ``then`` proves this promise followe
 ``whole``, and ``rounds`` proves several equal releases of this promise.
 """
 IN_RHO = {"ZCDP": CLAIMS["answer", "ZCDP"]}
-"""The entry in ``direct`` if one theorem leads from the table to the ρ of one release or several."""
+"""The entry in ``direct`` if a single theorem covers everything from the table to the ρ of the releases."""
 IN_ANSWERS = WITH_A_GAP | {"whole": CLAIMS["answer", "ZCDP"]}
-"""Entries in ``direct`` if the law's probabilities also sum to one.
+"""Entries in ``direct`` if the probabilities of the promise's law also sum to one.
 
 All parts of an answer together then cost the ρ of their total ε.
 """
@@ -148,8 +148,8 @@ def mixed(promise: Guarantee) -> Guarantee:
 def in_groups(promise: Guarantee, steps: int) -> Guarantee:
     """Return the promise for data sets ``steps`` apart, if secret coins first assign people to groups.
 
-    For Laplace-dominated promises, one theorem leads from the table to ρ, for one step and for two
-    (``laplace_pair_of_two``). For other promises such a theorem covers one step only.
+    For Laplace-dominated promises, a single theorem covers everything from the table to ρ, for one step and
+    for two (``laplace_pair_of_two``). For other promises, such a theorem covers at most one step.
     """
     left = mixed(promise).for_people(steps)
     kept = {name: proof for name, proof in promise.direct.items() if name in IN_ANSWERS}

@@ -1,4 +1,4 @@
-"""The first of several ordered public groups in which the number of people reaches a threshold."""
+"""The first public group, in a given order, whose number of people reaches a threshold."""
 
 from __future__ import annotations
 

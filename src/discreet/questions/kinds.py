@@ -31,7 +31,7 @@ __all__ = [
 
 
 class ByName:
-    """A method for each kind of question, for classes that have ``ask``."""
+    """Mixin that adds a method for each kind of question to a class that has ``ask``."""
 
     mode = asks(Mode)
     bound = asks(Bound)

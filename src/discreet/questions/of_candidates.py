@@ -130,7 +130,7 @@ class OfCandidates(Grouped):
         return groups | {self.column: [contest.label(place) for place in few_places(len(contest))]}
 
     def contest(self, table: Table, *, listed: Sequence[Any] | None = None) -> Contest:
-        """Return the candidates and how to count their people; ``listed`` is the owner's list of values."""
+        """Return the candidates and the functions that count their people; ``listed`` is the owner's list."""
         if self.period is not None and table.ordered_kind(self.column) not in ("date", "moment"):
             raise ParameterError(
                 f"⟨period⟩ needs a column of dates or moments, and {self.column!r} is "
@@ -173,7 +173,7 @@ class OfCandidates(Grouped):
         chooser: Mechanism | None = None,
         meaning: str,
     ) -> Accuracy:
-        """Return the accuracy of one choice among ``ways`` options; its error is a shortfall in people.
+        """Return the accuracy of one choice among ``ways`` options: by how many people it falls short.
 
         ``distance`` is the range distance of the scores. ``errors`` returns the distribution of the shortfall
         on given counts of ``size`` candidates.

@@ -41,8 +41,7 @@ class Setting:
     """A table and the facts that its owner states once, under the same names as in ``discreet.table``.
 
     The ledger is not part of it: a plan knows only the name of the ledger's ``accountant``, which adds up
-    costs (None without a ledger). With ``kept``, each table is opened only once and reused, for one question
-    or while plans are compared.
+    costs (None without a ledger). With the dictionary ``kept``, each table is opened once and then reused.
     """
 
     data: Any
@@ -83,7 +82,7 @@ class Setting:
 
     @property
     def adds_up_rho(self) -> bool:
-        """Whether the budget adds up ρ, which makes many small costs cheaper than adding their ε."""
+        """Whether the budget adds up ρ; for many small costs, this is cheaper than adding up ε."""
         return self.accountant in ("rho", "rho-delta")
 
     @cached_property
@@ -265,7 +264,7 @@ class Plan:
 
     @property
     def card(self) -> Card:
-        """The plan as people see it."""
+        """The plan in the form shown to people."""
         from discreet.questions.card import Card
 
         return Card.of_plan(self)

@@ -158,7 +158,7 @@ class PrivateTable(Setting, ByName):
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """The declared columns and their kinds; a JSON lines file declares only those in use."""
+        """The declared columns and their kinds; for JSON lines, only the columns in this table's settings."""
         table = self.opened()
         return {**table.kinds, **table.read_as}
 

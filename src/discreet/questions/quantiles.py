@@ -259,7 +259,7 @@ class OnGrid(Grouped):
         if chooser.facts.law not in BOUNDED:
             return None
         fails, sharing = 1 - Fraction(self.with_probability), 0
-        if len(at) > 1:  # half of it covers how many people the coins leave in one cell
+        if len(at) > 1:  # half of this covers how many people the coins leave in one cell
             fails /= 2
             groups = asking.rows.number_of_groups
             sharing = most_sharing(asking.everybody, points=len(axis), groups=groups, fails=fails)
@@ -384,7 +384,7 @@ def spread_out(people: Counts, coins: int, bits: Bits) -> Counts:
 class Quantile(OnGrid, kind="quantile", label="One quantile"):
     """One quantile of a numeric column on a public grid, chosen privately.
 
-    About a share ``at`` of the people lie below the answer.
+    The share of people below the answer is about ``at``.
 
     Example:
         >>> import discreet, polars as pl

@@ -1,7 +1,7 @@
-"""Questions are frozen dataclasses; each field has a help text, a check and an owner who may set it.
+"""Questions are frozen dataclasses; each field has a help text, a check, and a rule for who may set it.
 
 All code that depends on the kinds of questions reads these fields: the methods of a table, the functions of
-``discreet.questions``, the options of the command line, the requests of a desk, the form on its web page.
+``discreet.questions``, the command line's options, a desk's requests, and the form on a desk's web page.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ class Question(ABC):
         return {}
 
     def public_rows(self, _setting: Setting, _bits: Bits) -> Any:
-        """Return public rows of the table's type for a rehearsal; None if rows from DuckDB are enough."""
+        """Return public rows for a rehearsal, of the table's type; None to use invented rows in DuckDB."""
         return None
 
     def changed(self, **fields: Any) -> Self:

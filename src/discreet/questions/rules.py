@@ -332,7 +332,7 @@ def about_unknown(considered: int, *, asked: int, named: int) -> Sentences:
 
 
 def about_kept(asked: int, named: int) -> Sentences:
-    """Describe candidates found in the data because they have enough people; say if too few were named."""
+    """Describe candidates from the data that are safe to name; say so if fewer than ``asked`` were named."""
     said = (
         "The candidates are the values with enough people to be named safely at this ε and δ; "
         "missing values are left out.",
@@ -356,7 +356,7 @@ def about_values_each(most: int) -> Sentences:
 def about_found_groups(
     by: str, *, one: bool, weighed: tuple[int, int, int, int] | None = None
 ) -> Sentences:
-    """Describe groups found in the data; if ``weighed``, also state how many people a group needs."""
+    """Describe groups found in the data; if ``weighed``, also state how many people a named group needs."""
     how = (
         " To find them, each person counts in one of their groups, drawn at random." if one else ""
     )
@@ -385,7 +385,7 @@ def about_chosen_bound(most: int, epsilon: Fraction, covered: Fraction) -> Sente
 
 
 def about_method(method: str, *, in_cluster: bool = False) -> Sentences:
-    """Explain why several values are chosen by ``method``, if the question names no method."""
+    """Explain how ``method`` was selected for a top-k question that does not name one."""
     why = "follows from k, the neighbour relation and the budget's unit, not from the data"
     if in_cluster:
         why = "is the one that runs in the cluster, where the candidates are"

@@ -80,8 +80,8 @@ def quantile_sensitivity(level: Fraction, neighbours: str) -> Sensitivity:
 def resting(promise: Guarantee, sensitivity: Sensitivity) -> Guarantee:
     """Return a mechanism's guarantee, with the proof of the scores' sensitivity added to its own proof.
 
-    For the three selections in the Coq file ``selections``, one theorem leads from the table to the answer.
-    For other mechanisms the sensitivity is a separate step of the proof.
+    For the three selections in the Coq file ``selections``, one theorem covers everything from the table to
+    the answer. For other mechanisms the sensitivity is a separate step of the proof.
     """
     if promise.proof is None:
         return promise

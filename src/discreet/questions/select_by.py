@@ -345,7 +345,7 @@ def select_from_file(
     r"""Choose the candidate with the largest score in a file, privately.
 
     With ``optimize="min"`` the smallest score wins, which suits mistakes, distances or costs. Without
-    ``sensitivity`` and ``range_distance``, the file must have a column ``sensitivity`` with one for each
+    ``sensitivity`` and ``range_distance``, the file must have a column ``sensitivity`` with a value for each
     candidate. This column is public and read before anything is paid; ``unequal`` then determines how scores
     are compared. The file is read by :mod:`discreet._tables.score_files`, as in ``compare``, ``plan`` and the
     explorer.

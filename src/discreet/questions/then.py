@@ -99,7 +99,7 @@ class FoundGroups(_First, kind="groups"):
         return [groups, groups[:1]] if most > 1 else [groups]
 
     def plan(self, setting: Setting) -> Plan:
-        """Plan to find groups; public facts decide if people count in one group or are weighed in several."""
+        """Plan to find groups; public facts decide whether each person counts in one group or in several."""
         setting = setting.narrowed(self.where)
         table = setting.opened(tells_apart=(self.by,))
         if not table.engine.finds_groups:

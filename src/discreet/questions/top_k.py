@@ -97,12 +97,12 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
     default depends on k, the relation and the ledger's unit, never on the data: joint for k above 4 (above 3
     under replacement with one row for each person), otherwise one-shot. If the ledger adds up ρ and nothing
     else is released (no counts, no number of people, no groups from the data), the default for every k is
-    peeling by the exponential mechanism. Its ρ is then 1/k of that of one choice at the same ε; with √k times
-    the ε it costs as much as one choice (``docs/proofs/top-k.md``). All three release the order.
-    ``ordered=False`` is more accurate at the same cost: instead of a joint choice it chooses a *set* among
-    all sets of k candidates, and the answer is in the order of the candidates. Candidates in a PySpark frame
-    are chosen in the cluster, by one-shot noise; without candidates and with ``delta``, the answer may have
-    fewer than k values.
+    peeling by the exponential mechanism. Its ρ is then 1/k of the ρ of a single choice at the same ε; at √k
+    times that ε, it costs as much as the single choice (``docs/proofs/top-k.md``). All three methods release
+    the order. ``ordered=False`` is more accurate at the same cost: instead of a joint choice it chooses a
+    *set* among all sets of k candidates, and the answer is in the order of the candidates. Candidates in a
+    PySpark frame are chosen in the cluster, by one-shot noise; without candidates and with ``delta``, the
+    answer may have fewer than k values.
 
     Price: counts move as in ``Mode``. One-shot noise is added once to each count, at a scale that pays for k
     choices (``top_k_one_shot_pure_dp``). Adding or removing a person moves two joint scores apart by at most
@@ -273,7 +273,7 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
 
 
 def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighings | None:
-    """Return the rule that keeps values if it can name rarer values than ``Limits.margin`` allows, else None.
+    """Return a rule for keeping values if it can name rarer values than limited-domain selection, else None.
 
     No data is used. Half of ε pays for keeping values and half for choosing among those kept. If each person
     has one value, values are kept by their number of people; if people have several, up to a bound, values
@@ -304,7 +304,7 @@ def keeping_for(question: TopK, asking: Asking) -> Keeping | Weighings | None:
 def planned_of_kept(
     question: TopK, asking: Asking, what: str, keeping: Keeping | Weighings
 ) -> Plan:
-    """Plan to name the k most common of the values that may be named, or all of these if fewer than k."""
+    """Plan to name the k most common of the values that are kept; if fewer than k are kept, name them all."""
     column, k, inner = question.column, question.k, asking.inner
     share = question.counting_share
     epsilon = asking.epsilon_each * (1 - share)

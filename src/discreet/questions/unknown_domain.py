@@ -64,7 +64,7 @@ CONSIDERED = 100
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The public parameters of one question.
+    """The public parameters of limited-domain selection for one question.
 
     Attributes:
         epsilon: ε of each round.
@@ -80,7 +80,7 @@ class Limits:
 
     @property
     def margin(self) -> int:
-        """The lead of "nothing" over the best value left out: 1 + ⌈ln(touched(1 + e^ε)/(2δ))/ε⌉."""
+        """The lead of "nothing" over the best value left out: 1 + ⌈ln(touched·(1 + e^ε)/(2δ))/ε⌉."""
         needed = upper_bound(
             lambda e, d, m: (m * (1 + e.exp()) / (2 * d)).log() / e,
             self.epsilon,
@@ -200,7 +200,7 @@ def kept_by_weights(
 
 
 def weights_of(counted: PeopleByShare) -> list[tuple[Any, int]]:
-    """Compute each group's or value's weight from its people and how many groups each person counts in."""
+    """Compute the weight of each group or value; a person who counts in t adds ``weight_in(t)`` to each."""
     found: dict[Any, int] = {}
     for (label, groups), people in counted:
         found[label] = min(MOST_WEIGHT, found.get(label, 0) + people * weight_in(groups))

@@ -61,7 +61,7 @@ _SEPARATE = "no block learns of the rows or the votes of another"
 
 
 def recommended_blocks(epsilon: Number, candidates: int, people: int | None = None) -> int:
-    """Recommend a number of blocks: a lead of a fifth of them should decide, and each should have 10 people.
+    """Recommend enough blocks for a lead of a fifth of them to decide, with at least 10 people in each.
 
     Only public facts are used: the lead that decides 19 times out of 20 follows from ε and the number of
     candidates; the size of a block follows from the stated number of people. If there are too few people for
@@ -106,7 +106,7 @@ class Vote(Question, kind="vote", label="Most votes of blocks"):
     A vote chooses what is best *for a block*: a model that needs many rows loses there to a simpler one.
 
     Price: a person's rows are in one block, and that block casts one vote, so two candidates move apart by at
-    most two votes, also when a person is replaced. A choice with noise for that distance costs ε
+    most two votes, even if a person is replaced. A choice with noise for that distance costs ε
     (``votes_pure_dp``, from the table); the number of blocks that voted costs its share of ε
     (``votes_with_number_pure_dp``, ``docs/proofs/votes.md``).
 
@@ -324,7 +324,7 @@ class _Voting(Reading):
         return votes
 
     def try_out(self) -> None:
-        """Test any query on no rows, and the function on public rows, where it must return a vote."""
+        """Test any query on no rows; test the function on public rows, where it must return a vote."""
         self.dealer.try_out()
         self._start()
 

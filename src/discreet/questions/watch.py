@@ -228,7 +228,7 @@ class SparseVector:
 
     @property
     def rule(self) -> CrossingRule:
-        """The public parameters, with the distribution of the answers for given values."""
+        """The public parameters of this watch, as an object that also computes probabilities of answers."""
         return self._rule
 
     @property

@@ -239,7 +239,7 @@ def _says_yes(told_right: Callable[[Any, Any], Any], label: Any, guess: Any) -> 
 
 
 def _predictions(model: Any, rows: Any, people: int) -> list[Any]:
-    """Predict all rows at once, or one by one if that fails; one person's row must not affect another's."""
+    """Predict all rows at once or, if that fails, one by one, so that no row affects another's prediction."""
     try:
         found: list[Any] = as_array("predictions", model.predict(rows), dimensions=1).tolist()
         if len(found) == people:

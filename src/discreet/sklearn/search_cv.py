@@ -77,7 +77,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc] 
 
     The search is a classifier if the estimator is one. It works in pipelines, ensembles, calibration and
     cross-validation, but each fit that they make is a separate search and is paid for again: five folds on
-    one data set cost five searches. Copies of a search, also in other processes, use the same ledger.
+    one data set cost five searches. Copies of a search, even in other processes, use the same ledger.
 
     Args:
         estimator: the estimator, private at ``cost`` for every parameter that may be drawn.
@@ -325,7 +325,7 @@ def _column(name: str, values: Any) -> Callable[[Bits], Any]:
 
 
 def _further_dimensions(estimator: Any) -> set[int]:
-    """Return which numbers of dimensions X may have besides 2, such as 1 if the estimator takes texts."""
+    """Return the numbers of dimensions that X may have besides 2, such as 1 if the estimator takes texts."""
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[0][1]
     tags = get_tags(estimator).input_tags

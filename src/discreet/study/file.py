@@ -120,7 +120,7 @@ class _Reader:
         self.problems: list[tuple[int, str]] = []
 
     def say(self, where: tuple[str, ...], words: str) -> None:
-        """Record a problem at the nearest known line."""
+        """Record a problem, with the line of ``where`` or of the nearest header or key around it."""
         known = where
         while known and known not in self.lines:
             known = known[:-1]
@@ -356,7 +356,7 @@ class _Reader:
         return None
 
     def _listed(self, value: Any) -> Any:
-        """Return the value, with a file's path resolved against the folder of the study's file."""
+        """Return the value; if it is a path, resolve it against the folder of the study's file."""
         if not isinstance(value, str) or is_range(value) or value in RECURRING:
             return value
         return self._beside(value)

@@ -1,4 +1,4 @@
-"""What the ledger records of earlier runs of the same study."""
+"""The ledger's record of earlier runs of the same study."""
 
 from __future__ import annotations
 

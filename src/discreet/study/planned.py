@@ -35,7 +35,7 @@ class PlannedQuestion:
         amount: the amount that the ledger will charge for it.
         card: the card of its plan, as plain data.
         plan: its plan; None at a desk.
-        part: at a desk, the part of a budget that pays, such as ``clinic/alice``.
+        part: at a desk, the part of a budget that the question is charged to, such as ``clinic/alice``.
     """
 
     asked: Asked
@@ -93,8 +93,8 @@ class StudyPlan:
         paid: the questions that an earlier run of the same plan has paid for; running them again is free.
         needed: the least cost that would reach every requested accuracy, if the study may not cost that much;
             otherwise None.
-        curves: computes the error of each question for a given cost of the whole study.
-        parts: at a desk, the amount left in each part of a budget that pays.
+        curves: computes the proved error of each question for a given cost of the whole study.
+        parts: at a desk, the amount left in each part of a budget that a question is charged to.
 
     Example:
         >>> import polars as pl
@@ -135,7 +135,7 @@ class StudyPlan:
 
     @property
     def fits(self) -> bool | None:
-        """Whether the remaining budget covers the ε (or ρ) and δ not paid yet; None if no budget is known.
+        """Whether the remaining budget covers the ε (or ρ) and δ still unpaid; None if no budget is known.
 
         At a desk only ε is compared; if it charges several budgets, each must cover its own questions.
         """
@@ -151,11 +151,11 @@ class StudyPlan:
         return self._due(self.lines)
 
     def _due(self, lines: Iterable[PlannedQuestion]) -> Amount:
-        """Return the total cost of those of the given questions that are not paid yet."""
+        """Return the total cost of the given questions, without those that are already paid for."""
         return sum((line.amount for line in lines if line.asked.name not in self.paid), NOTHING)
 
     def _covered(self, part: str) -> bool:
-        """Return whether a part of a budget at a desk covers the questions that it pays for."""
+        """Return whether this part of a desk's budget covers the questions that are charged to it."""
         return self._due(line for line in self.lines if line.part == part).fits(self.parts[part])
 
     @property
@@ -302,7 +302,7 @@ class StudyPlan:
         }
 
     def chart(self) -> Any:
-        """Draw the error of each question against the total cost."""
+        """Draw the proved error of each question against the total cost."""
         from discreet.analysis.charts.style import line_chart, styled
 
         records = []

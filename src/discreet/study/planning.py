@@ -191,7 +191,7 @@ class _Planner:
     # ---- all of them ------------------------------------------------------------------------------
 
     def split(self) -> _Split:
-        """Choose an ε for every question, within the most that the study may cost."""
+        """Choose an ε for every question, without exceeding the most that the study may cost."""
         study, most = self.study, self.study.most
         epsilons, problems = {}, []
         for asked in study.questions:
@@ -377,7 +377,7 @@ class _Planner:
         )
 
     def errors(self, epsilons: Mapping[str, Fraction], factor: float) -> dict[str, float]:
-        """Return the proved error of each question if it may cost ``factor`` times as much."""
+        """Return the proved error of each question if every question may cost ``factor`` times as much."""
         found = {}
         for asked in self.study.questions:
             epsilon = self._scaled(asked, epsilons[asked.name], Fraction(factor))

@@ -165,7 +165,7 @@ def _by_ratio(
         odds = runs.halting / (1 - runs.halting)
 
         def excess(epsilon: Fraction) -> float:
-            # R is large enough once δ(ln R) ≤ (R − 1)γ/(1 − γ).
+            # R is a power of R₁, and R₁ is large enough once δ(ln R₁) ≤ (R₁ − 1)γ/(1 − γ).
             found = upper_bound(
                 lambda e, d, o: d - e.expm1() * o, epsilon, profile.at(epsilon), odds
             )

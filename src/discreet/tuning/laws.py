@@ -174,7 +174,7 @@ class NegativeBinomial(RandomRunCount):
         return 1 - ball_of(1 - self.halting) * x
 
     def generating(self, x: Any) -> Any:
-        """Return ((1 − (1 − γ)x)^−η − 1)/(γ^−η − 1); ln(1 − (1 − γ)x)/ln γ for η = 0."""
+        """Return ((1 − (1 − γ)x)^−η − 1)/(γ^−η − 1) or, if η = 0, ln(1 − (1 − γ)x)/ln γ."""
         lost, eta = -ball_of(self.halting).log(), ball_of(self.shape)
         if self.shape == 0:
             return -self._left(x).log() / lost

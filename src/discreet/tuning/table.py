@@ -50,7 +50,7 @@ class TuningOffer:
 
 
 def law_named(name: str, mean: object) -> RunCount:
-    """Return the distribution with this name on the command line.
+    """Return the distribution that this name stands for on the command line.
 
     Example:
         >>> law_named("negative-binomial:0.5", 40)
