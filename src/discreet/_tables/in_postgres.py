@@ -115,7 +115,7 @@ class Postgres(Database):
     one_each = ("MIN(place)", " GROUP BY 1")
 
     def key_list(self, held: Places) -> str:
-        """Return a SELECT with all keys in two literals."""
+        """Return a SELECT of keys and positions, with one literal for all keys and one for all positions."""
         words, places = (",".join(str(pair[part]) for pair in held) for part in (0, 1))
         return (
             f"SELECT word, place FROM unnest(string_to_array('{words}', ','), "  # noqa: S608

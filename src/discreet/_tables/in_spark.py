@@ -73,7 +73,7 @@ class Spark(Engine):
         return f"shiftrightunsigned(xxhash64({', '.join(parts)}), {64 - bits})"
 
     def key_list(self, held: Places) -> str:
-        """Return a SELECT with all keys in two literals."""
+        """Return a SELECT of keys and positions, with one literal for all keys and one for all positions."""
         words, places = (",".join(str(pair[part]) for pair in held) for part in (0, 1))
         if not held:
             return "SELECT CAST(NULL AS STRING) AS word, 0 AS place WHERE false"

@@ -144,7 +144,7 @@ TOLERANCE = 60 * 1_000_000
 
 
 def checked_time(moment: int, last: int) -> int:
-    """Return the time for a new entry, never before the last; refuse a clock over a minute behind that."""
+    """Return a new entry's time, at least the last entry's; refuse a clock over a minute behind that one."""
     if moment < last - TOLERANCE:
         raise LedgerError(
             f"the clock has gone back: it says {time_in_words(moment)}, "

@@ -173,7 +173,7 @@ class CrossingRule:
 
     @property
     def middle(self) -> Fraction:
-        """T + b₂ − b₁ (T with Laplace noise): the threshold for noisy values, before its noise is added."""
+        """The threshold for noisy values before its own noise is added: T + b₂ − b₁, or T if the noise is Laplace."""
         return self.threshold + self.scales.correction
 
     @property
