@@ -204,7 +204,7 @@ class DuckDB(Engine):
         return f"(hash(hash({', '.join(parts)})) >> {64 - bits})"
 
     def key_list(self, held: Places) -> str:
-        """Return a SELECT of keys and positions: two literals in all, because DuckDB binds each separately."""
+        """Return a SELECT of keys and positions: two literals, because DuckDB binds each separately."""
         words, places = self._lists(held)
         return f"SELECT unnest({words}) AS word, unnest({places}) AS place"
 

@@ -51,7 +51,7 @@ def assistant_server(desk: RemoteDesk) -> MCPServer[Any]:
 
     @server.tool(annotations=_PAID)
     def ask_question(question: ToolRequest, key: str | None = None) -> dict[str, Any]:
-        """Ask a question and spend its ε, which cannot be refunded. Asking it again with the same key is free."""
+        """Ask a question and spend its ε, which is never refunded. Asking again with the same key is free."""
         used = key or f"{SecureBits().integer(128):032x}"
         reply = _told(lambda: desk.call("/api/ask", _sent(question), key=used), key=used)
         return {"in_words": str(release_from(reply["release"])), **reply}

@@ -173,7 +173,7 @@ class CrossingRule:
 
     @property
     def middle(self) -> Fraction:
-        """The threshold for noisy values before its own noise is added: T + b₂ − b₁, or T if the noise is Laplace."""
+        """The threshold for noisy values, before its own noise: T + b₂ − b₁, or T for Laplace noise."""
         return self.threshold + self.scales.correction
 
     @property
