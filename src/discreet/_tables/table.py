@@ -97,7 +97,7 @@ class Table:
         return kind_named(words) if named else None
 
     def periods_mixed(self, column: str, words: Sequence[Any]) -> tuple[str, ...]:
-        """Return the kinds of periods in ``words`` if there are several and the column holds text; else ()."""
+        """Return the kinds of periods in ``words`` if the column holds text and they are several, else ()."""
         return kinds_mixed(words) if self.ordered_kind(column) in TEXTS else ()
 
     def kind(self, column: object, *, name: str = "column") -> str:

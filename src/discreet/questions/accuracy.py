@@ -137,7 +137,7 @@ class Accuracy:
 
     @cached_property
     def _judged(self) -> tuple[str | None, str]:
-        """The judgement, and the reason if an answer is not useful despite a small typical error (or "")."""
+        """The judgement, and why an answer with a small typical error is not useful, or "" if it is."""
         found = None if self._law is None else self._law.judgement
         if found != USEFUL:
             return found, self.caution
