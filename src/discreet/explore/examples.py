@@ -159,7 +159,7 @@ def tolerance_for(values: npt.NDArray[np.generic]) -> str:
         >>> tolerance_for(np.array([12, 3])), tolerance_for(np.array([1.2, 0.3]))
         ('1', '0.02')
     """
-    spread = float(values.max() - values.min()) / 20
+    spread = (float(values.max()) - float(values.min())) / 20
     if values.dtype.kind == "i" and spread < 1:
         return "1" if spread > 0.1 else "0"
     if spread <= 0:

@@ -257,7 +257,9 @@ def few_places(size: int) -> list[int]:
     return [place * (size - 1) // max(number - 1, 1) for place in range(number)]
 
 
-def exactly(mechanism: Mechanism, scores: Scores, sizes: Sequence[float] | Floats) -> Errors:
+def exactly(
+    mechanism: Mechanism, scores: Scores, sizes: Sequence[float] | Floats | Counts
+) -> Errors:
     """Compute the error distribution of one choice from the mechanism's probabilities, without drawing."""
     errors = np.asarray(sizes, dtype=np.float64)
     return Errors(errors, mechanism.probabilities(scores), float(errors.mean()))

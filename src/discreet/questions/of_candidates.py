@@ -204,4 +204,4 @@ def set_shortfall(counts: Counts, chosen: Any) -> float:
 def shortfall(counts: Counts, chosen: Any) -> float:
     """Compute the largest amount by which a chosen count is below the true count of its rank."""
     best = np.sort(counts)[::-1][: len(chosen)]
-    return float(max(0, (best - counts[list(chosen)]).max()))
+    return max(0.0, float((best - counts[list(chosen)]).max()))

@@ -275,13 +275,12 @@ class OnGrid(Grouped):
 
 def rank_errors(row: Counts, at: Sequence[Fraction], places: Sequence[int]) -> float:
     """Compute the largest distance between an answer's rank and the rank of its level, in people."""
-    up_to, there = np.cumsum(row).tolist(), int(row.sum())
+    up_to: list[int] = np.cumsum(row).tolist()
+    there = int(row.sum())
     pairs = zip((level * there for level in at), sorted(places), strict=True)
-    return float(
-        max(
-            max(rank - up_to[place], up_to[place] - int(row[place]) - rank, 0)
-            for rank, place in pairs
-        )
+    return max(
+        float(max(Fraction(), rank - up_to[place], up_to[place] - int(row[place]) - rank))
+        for rank, place in pairs
     )
 
 

@@ -275,7 +275,7 @@ def accuracy_of_named(
         def error(counts: Counts, chosen: Sequence[int]) -> float:
             named = np.zeros(places, dtype=np.int64)
             named[: len(chosen)] = counts[list(chosen)]
-            return float(max(0, (counts[:places] - named).max()))
+            return max(0.0, float((counts[:places] - named).max()))
 
         return drawn(like, draw, error, places)
 

@@ -131,7 +131,7 @@ def test_rows_are_independent() -> None:
     # of 87; a deviation of six times that happens less than once in 10⁸ scripts.
     for draw, _ in SAMPLERS:
         chosen = draw(_rows([[0, 0]] * 80_000), ScriptedBits("pairs")).reshape(-1, 2)
-        patterns = np.bincount(chosen @ [1, 2], minlength=4)
+        patterns = np.bincount(chosen @ np.array([1, 2]), minlength=4)
         assert abs(patterns - 10_000).max() < 6 * 87
 
 

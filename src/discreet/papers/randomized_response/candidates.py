@@ -153,7 +153,7 @@ def _figure_6b(drawing: Drawing) -> None:
         "PF against ERR ¼",
         paper="similar",
         ours=f"on average PF errs {flip / quarter:.2f} times as much; EM {plain / quarter:.2f} times",
-        holds=abs(flip / quarter - 1) < 0.1,
+        holds=bool(abs(flip / quarter - 1) < 0.1),
         remark="at this ε permute-and-flip stays close to the exponential mechanism; with one "
         "candidate in the top set ERR keeps exactly 1 − π of the latter's error",
     )
