@@ -189,7 +189,9 @@ def _run(job: Job, line: Connection) -> None:
             outcome = Outcome(answer=asked.ask(job.question).as_data())
     except Exception as error:
         outcome = Outcome(refused=counting.is_unpaid, reason=_reason(error), told=_told(error))
-        _ledger.cache_clear()  # the ledger's connection may be the cause
+        if _ledger.cache_info().currsize:  # the ledger's connection may be the cause
+            _ledger(job.ledger).close()
+            _ledger.cache_clear()
     line.send(("done", outcome))
 
 
