@@ -144,7 +144,7 @@ class OfRows(Question):
             epsilon_people=total * part / times,
             times=times,
             group_labels=group_labels,
-            rules=about_rows(rows, where=setting.where, epsilon=total, epsilon_each=each)
+            rules=about_rows(rows, where=setting.where, epsilon_each=each)
             + about_public([name for name in _PUBLIC if self._states(name)])
             + spelled
             + periods
