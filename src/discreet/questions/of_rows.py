@@ -9,6 +9,7 @@ from typing import Any
 from discreet._exact.numbers.exact import Number, probability, refuse, shown, whole
 from discreet._exact.sampling.weighing import UNIT
 from discreet._tables import Rows, Table
+from discreet._tables.where import condition_text
 from discreet.errors import ParameterError
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.asking import Asking
@@ -85,6 +86,7 @@ class OfRows(Question):
     where: str | None = field(
         'Only rows for which this holds, such as "age >= 18".',
         default=None,
+        check=condition_text,
         takes="CONDITION",
         analyst=True,
         group="data",
