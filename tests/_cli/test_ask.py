@@ -23,6 +23,7 @@ from discreet._cli.ask import for_terminal, listed
 from discreet.demo_data import clinic, write_clinic
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger
+from discreet.questions.question import KINDS, Question, fields_of
 
 
 @pytest.fixture(scope="module")
@@ -214,6 +215,33 @@ def test_errors_are_one_line(folder: Path, options: list[str], status: int, word
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
     assert not done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [("top", "'-k'"), ("quantiles", "'--at'"), ("first", "'--above'"), ("mode", "'--column'")],
+)
+@pytest.mark.parametrize("plan", [[], ["--plan"]])
+def test_a_required_option_that_is_left_out_is_named(
+    folder: Path, command: str, missing: str, plan: list[str]
+) -> None:
+    column = [] if command == "mode" else ["--column", "diagnosis"]
+    words = [command, str(folder / "visits.csv"), *column, "--epsilon", "1", "--no-ledger", *plan]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert f"Missing option {missing}" in result.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS.values())
+def test_an_option_that_sets_false_has_words_of_its_own(kind: type[Question]) -> None:
+    for each in fields_of(kind):
+        if each.default is True and each.metadata["option"]:
+            assert each.metadata["off"]
+
+
+def test_a_default_is_shown_as_a_decimal() -> None:
+    shown = CliRunner().invoke(app, ["bound", "--help-all"]).output
+    assert re.findall(r"\[default:\s+([\d(./)]+)\]", shown) == ["0.999", "0.95"]
 
 
 def test_somebody_must_count(folder: Path) -> None:

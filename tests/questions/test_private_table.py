@@ -101,6 +101,21 @@ def test_what_was_said_of_the_table_is_not_taken_back(tmp_path: Path) -> None:
     assert table.left == "ε = 3"
 
 
+NOT_TEXTS: list[tuple[Any, str]] = [
+    (VISITS.to_pandas()["age"] > 3, "Series"),
+    (pl.col("age") > 3, "Expr"),
+    ({"age": 3}, "dict"),
+    (["age > 3"], "list"),
+]
+
+
+@pytest.mark.parametrize(("where", "kind"), NOT_TEXTS)
+def test_a_condition_that_is_not_a_text_is_refused_without_its_rows(where: Any, kind: str) -> None:
+    table = discreet.table(VISITS, user="person", ledger=None)
+    with pytest.raises(ParameterError, match=rf'^where= must be a text .*"age >= 18", .* {kind}$'):
+        table.mode("code", candidates=CODES, epsilon=1, where=where)
+
+
 def test_a_question_has_rows_and_groups_of_its_own() -> None:
     table = discreet.table(VISITS, user="person", ledger=None, where="age >= 18")
     release = table.mode(
@@ -150,6 +165,10 @@ def test_wrong_terms_are_refused_when_the_table_is_made(tmp_path: Path) -> None:
         ({}, "which person a row belongs to"),
         ({"user": "nobody"}, "'nobody'"),
         ({"user": "person", "where": "height > 3"}, "height"),
+        *[
+            ({"user": "person", "where": each}, f"text such as .* type {kind}")
+            for each, kind in NOT_TEXTS
+        ],
         ({"user": "person", "neighbours": "twins"}, "twins"),
         ({"user": "person", "people": 0}, "people=0"),
         ({"user": "person", "time_limit": 0}, "time_limit=0"),

@@ -241,6 +241,18 @@ def test_from_dict_imports_and_opens_nothing() -> None:
     assert [event for event, _ in _HEARD] == ["open"]
 
 
+@pytest.mark.parametrize("kind", KINDS.values())
+def test_a_field_that_is_left_out_is_named(kind: Any) -> None:
+    """It is checked where questions are made, so methods and commands say the same."""
+    needed = [each.name for each in fields_of(kind) if each.default is dataclasses.MISSING]
+    for name in needed:
+        given = dict.fromkeys(set(needed) - {name}, "x")
+        with pytest.raises(ParameterError, match=f"^{name}= must be given: "):
+            kind(**given, epsilon=1)
+        with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+            kind(**given, colour=1)
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [

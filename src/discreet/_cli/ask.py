@@ -14,6 +14,7 @@ import typing
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ from discreet.questions.periods import is_clock, is_range
 from discreet.questions.plan import Watch
 from discreet.questions.private_table import PrivateTable
 from discreet.questions.question import fields_of
+from discreet.questions.scoring import label_of
 
 _FILE = re.compile(r"[/\\]|\.(?:txt|csv|tsv|json|jsonl|parquet)$", re.IGNORECASE)
 _DATA, _QUESTION, _GROUPS, _BUDGET, _OUTPUT = "Data", "Question", "Groups", "Budget", "Output"
@@ -181,15 +183,16 @@ def _option(each: dataclasses.Field[Any], facts: Any, kind: Any) -> Decorator[An
         "section": facts["group"].capitalize(),
         "advanced": facts["advanced"],
     }
-    settings["default"] = None
-    takes = facts["takes"]
+    takes, words = facts["takes"], _in_options(facts["description"])
     if each.default is dataclasses.MISSING or each.name == "column":
         settings["required"] = True
     elif not isinstance(each.default, bool) and each.default not in (None, 1):
-        settings["show_default"] = str(each.default)
+        given = each.default
+        settings["show_default"] = label_of(given) if isinstance(given, Fraction) else str(given)
     if kind is bool:
-        settings |= {"is_flag": True, "flag_value": not each.default}
-        words = ("Turn off: " if each.default else "") + _in_options(facts["description"])
+        # None if left out. Only for flags: Click would take it for the value of a required option.
+        settings |= {"is_flag": True, "flag_value": not each.default, "default": None}
+        words = _in_options(facts["off"]) if each.default else words
         return option(named, words, name=each.name, **settings)
     if takes == "LIST":
         least = 2 if each.name == "candidates" else 1
@@ -206,7 +209,7 @@ def _option(each: dataclasses.Field[Any], facts: Any, kind: Any) -> Decorator[An
         )
     if each.name == "mechanism":
         settings["shell_complete"] = mechanism_names
-    return option(f"{named} {takes}", _in_options(facts["description"]), name=each.name, **settings)
+    return option(f"{named} {takes}", words, name=each.name, **settings)
 
 
 class Ask(Command):

@@ -42,6 +42,13 @@ class SectionOption(click.Option):
         super().__init__(declarations, **settings)
         self.section, self.advanced = section, advanced
 
+    def get_help_extra(self, ctx: click.Context) -> click.types.OptionHelpExtra:
+        """Return what follows the help text; a default given as text is shown without parentheses."""
+        extra = super().get_help_extra(ctx)
+        if isinstance(self.show_default, str):
+            extra["default"] = self.show_default
+        return extra
+
 
 def option(
     declaration: str, words: str, *, name: str | None = None, **settings: Any

@@ -56,6 +56,21 @@ class Combination:
 Condition: TypeAlias = ColumnComparison | Combination
 
 
+def condition_text(name: str, given: object) -> str:
+    """Return a condition if it is a text; an error names its type only, because a column prints its rows.
+
+    Example:
+        >>> condition_text("where", ["age >= 18"])
+        Traceback (most recent call last):
+        discreet.errors.ParameterError: where= must be a text such as "age >= 18", not an object of type list
+    """
+    if not isinstance(given, str):
+        raise ParameterError(
+            f'⟨{name}⟩ must be a text such as "age >= 18", not an object of type {type(given).__name__}'
+        )
+    return given
+
+
 def parse(text: object) -> Condition:
     """Parse the condition in ``text``.
 
@@ -63,10 +78,7 @@ def parse(text: object) -> Condition:
         >>> parse("age >= 18 and clinic in ('north', 'south')").operator
         'and'
     """
-    if not isinstance(text, str):
-        raise ParameterError(
-            f'⟨where⟩{text!r} is not allowed: it must be a text such as "age >= 18"'
-        )
+    text = condition_text("where", text)
     tokens = list(_tokens(text))
     if sum(token in _DEEPENING for token in tokens) > LARGEST_CONDITION:
         raise ParameterError(

@@ -149,12 +149,15 @@ def _periods(given: object, kind: str, column: str, name: str, described: str) -
     if again == "hour of day" and kind == "date":
         raise refuse(name, given, f"weekday or month of year: {described}, has no hours")
     found = [(again, RECURRING[again].index(each)) if again else _period(each) for each in labels]
-    for label, period in zip(labels, found, strict=True):
-        if period is None:
-            raise ParameterError(
-                f"{name} has {echo(label)}, which cannot be a value of {described}: write days such as "
-                "2024-12-31, ISO weeks (2024-W01), months (2024-03), quarters (2024-Q1) or years (2024)"
-            )
+    wrong = [label for label, period in zip(labels, found, strict=True) if period is None]
+    if wrong:
+        # A weekday, hour or month is wrong only because of another label; name that one if it is unknown.
+        unknown = [each for each in wrong if not any(each in names for names in RECURRING.values())]
+        raise ParameterError(
+            f"{name} has {echo([*unknown, *wrong][0])}, which cannot be a value of {described}: write days "
+            "such as 2024-12-31, ISO weeks (2024-W01), months (2024-03), quarters (2024-Q1) or years (2024)"
+            + (", or only weekdays, hours (08:00) or months (March)" if unknown != wrong else "")
+        )
     kinds = list(dict.fromkeys(period[0] for period in found if period is not None))
     if len(kinds) > 1:
         raise ParameterError(

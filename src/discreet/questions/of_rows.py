@@ -9,6 +9,7 @@ from typing import Any
 from discreet._exact.numbers.exact import Number, probability, refuse, shown, whole
 from discreet._exact.sampling.weighing import UNIT
 from discreet._tables import Rows, Table
+from discreet._tables.where import condition_text
 from discreet.errors import ParameterError
 from discreet.neighbours import ADD_REMOVE, REPLACE
 from discreet.questions.asking import Asking
@@ -85,6 +86,7 @@ class OfRows(Question):
     where: str | None = field(
         'Only rows for which this holds, such as "age >= 18".',
         default=None,
+        check=condition_text,
         takes="CONDITION",
         analyst=True,
         group="data",
@@ -144,7 +146,7 @@ class OfRows(Question):
             epsilon_people=total * part / times,
             times=times,
             group_labels=group_labels,
-            rules=about_rows(rows, where=setting.where, epsilon=total, epsilon_each=each)
+            rules=about_rows(rows, where=setting.where, epsilon_each=each)
             + about_public([name for name in _PUBLIC if self._states(name)])
             + spelled
             + periods

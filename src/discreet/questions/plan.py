@@ -18,7 +18,7 @@ from discreet._exact.sampling import Bits
 from discreet._tables import Table, open_table
 from discreet._tables.compared import require_condition
 from discreet._tables.engines import quietly
-from discreet._tables.where import Condition, comparisons, parse
+from discreet._tables.where import Condition, comparisons, condition_text, parse
 from discreet.accounting import Event
 from discreet.errors import ParameterError
 from discreet.guarantees import Guarantee, Proof
@@ -72,6 +72,8 @@ class Setting:
                 "apart, ⟨one_row_per_user=True⟩ says that no person has two rows, or ⟨counted⟩ "
                 "names the column with the number of people that a row stands for"
             )
+        if self.where is not None:
+            condition_text("where", self.where)
         if self.time_limit is not None:
             positive("time_limit", self.time_limit)
         for column, values in self.listed.items():

@@ -11,10 +11,10 @@ import datetime
 import enum
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from discreet._exact.numbers.exact import Number, echo, finite, positive, probability, refuse, shown
@@ -127,17 +127,19 @@ def field(
     group: str = "question",
     advanced: bool = False,
     option: bool | str = True,
+    off: str = "",
 ) -> Any:
     """Declare a field of a question.
 
     ``words`` is the help text; in it, ⟨name⟩ refers to another field. ``check(name, value)`` returns the
     value to keep. Only the owner of the data may set the field, unless ``analyst`` allows analysts at a desk
     to set it. ``group`` and ``advanced`` determine where its command-line option is listed; ``option``
-    renames that option, and False removes it. A form is prefilled with ``example``.
+    renames that option, and False removes it. If the option sets the field to False, ``off`` is its help
+    text. A form is prefilled with ``example``.
     """
     facts = {"description": words, "takes": takes, "check": check, "analyst": analyst}
     facts["example"] = example
-    facts |= {"group": group, "advanced": advanced, "option": option}
+    facts |= {"group": group, "advanced": advanced, "option": option, "off": off}
     return dataclasses.field(default=default, kw_only=kw_only, metadata=facts)
 
 
@@ -172,8 +174,36 @@ def another_mechanism(*, default: None) -> Any:
     field_specifiers=(field, flag, share, another_mechanism),
 )
 def value(cls: type[T]) -> type[T]:
-    """Turn a class into a frozen dataclass; ``dataclass_transform`` tells type checkers about its fields."""
-    return dataclasses.dataclass(frozen=True, repr=False)(cls)
+    """Turn a class into a frozen dataclass; ``dataclass_transform`` tells type checkers about its fields.
+
+    If a field without a default is left out, the error is a ``ParameterError`` that names it.
+    """
+    made: Any = dataclasses.dataclass(frozen=True, repr=False)(cls)
+    generated = made.__init__
+    fields = dataclasses.fields(made)
+    positional = [each.name for each in fields if not each.kw_only]
+    known = {each.name for each in fields}
+
+    @wraps(generated)
+    def checked(self: Any, *args: Any, **given: Any) -> None:
+        try:
+            generated(self, *args, **given)
+        except TypeError:
+            if given.keys() <= known:  # Python's own error names an unknown argument
+                _require_complete(made, {*positional[: len(args)], *given})
+            raise
+
+    made.__init__ = checked
+    return cls
+
+
+def _require_complete(kind: Any, given: Collection[str]) -> None:
+    """Raise an error if a field without a default is not among the names given."""
+    for each in dataclasses.fields(kind):
+        if each.default is dataclasses.MISSING and each.name not in given:
+            raise ParameterError(
+                f"⟨{each.name}⟩ must be given: {each.metadata['description']}"
+            ) from None
 
 
 @cache
@@ -345,9 +375,7 @@ class Question(ABC):
                 raise ParameterError(
                     f"{kind} has no field {echo(name)}; it has {', '.join(sorted(known))}"
                 )
-        for name, each in known.items():
-            if each.default is dataclasses.MISSING and name not in given:
-                raise ParameterError(f"⟨{name}⟩ must be given: {each.metadata['description']}")
+        _require_complete(KINDS[kind], given)
         return KINDS[kind](**{name: _read(name, each) for name, each in given.items()})
 
 

@@ -41,9 +41,7 @@ def of_people(number: object) -> str:
     return f"{number} {'person' if str(number) == '1' else 'people'}"
 
 
-def about_rows(
-    rows: Rows, *, where: str | None, epsilon: Fraction, epsilon_each: Fraction
-) -> Sentences:
+def about_rows(rows: Rows, *, where: str | None, epsilon_each: Fraction) -> Sentences:
     """State which rows count, for whom, and in which groups."""
     whose = "Every row counts as a different person, as stated (one_row_per_user)."
     if rows.counted is not None:
@@ -58,7 +56,7 @@ def about_rows(
     if where is not None:
         said += (f"Only rows with {where} count; a comparison with a missing value is false.",)
     if rows.by is not None:
-        said += (_about_groups(rows, epsilon, epsilon_each),)
+        said += (_about_groups(rows, epsilon_each),)
     return said
 
 
@@ -70,7 +68,7 @@ def about_public(names: Sequence[str]) -> Sentences:
     return (f"The {listed} are public, as stated, and were not made from these rows.",)
 
 
-def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
+def _about_groups(rows: Rows, epsilon_each: Fraction) -> str:
     most, there = rows.groups_per_person, rows.number_of_groups
     left_out = f"Rows whose {rows.by} is not one of the {there} listed are left out."
     if rows.user is None:
@@ -82,7 +80,7 @@ def _about_groups(rows: Rows, epsilon: Fraction, epsilon_each: Fraction) -> str:
         f"drawn at random: a group's answer is about the people assigned to it, not about all who "
         f"have rows there. "
         f"With groups_per_person={there} everybody would count in all of their groups, and each answer "
-        f"would have ε = {figure(epsilon_each * most / there, up=False)} of {figure(epsilon)} "
+        f"would get ε = {figure(epsilon_each * most / there, up=False)} "
         f"instead of {figure(epsilon_each, up=False)}."
     )
 

@@ -147,6 +147,7 @@ class TopK(OfCandidates, kind="top_k", label="Several most common values"):
         default=True,
         analyst=True,
         option="--unordered",
+        off="Do not put the values in order; the answer is then more accurate.",
     )
 
     def _require(self) -> None:
