@@ -1,7 +1,7 @@
 // A study on the page: its file is planned for nothing, then its questions are asked one after another, each
 // under the study's own key. What was answered once is kept, so that a run that was cut off goes on.
 
-import { STATES, accuracy, at, badge, call, complain, element, enable, enabled, judged } from "./parts.js";
+import { STATES, accuracy, ask as send, at, badge, call, complain, element, enable, enabled, judged } from "./parts.js";
 import { again } from "./answers.js";
 
 let plan = null;
@@ -69,6 +69,11 @@ async function planAgain() {
   show(plan);
 }
 
+// Plans again if a question was still running when the study was planned.
+export async function renew() {
+  if (!running && plan?.questions.some(({ state }) => STATES[state] === "running")) await planAgain().catch(() => {});
+}
+
 // While a study runs nothing of it can be changed.
 function run(whether) {
   running = whether;
@@ -122,7 +127,7 @@ export function start({ trouble, refresh, question }) {
       for (const [place, each] of open.entries()) {
         at("study-progress").value = place;
         const say = (words) => { each.said = words; show(current); };
-        const ask = () => { say("running"); return call("api/ask", each.asked, { key: each.key }); };
+        const ask = () => { say("running"); return send(each.asked, { key: each.key, part: "study" }); };
         try {
           Object.assign(each, await patiently(ask, (seconds) => say(`too many requests: asking again in ${seconds} s`)));
         } catch (error) {
