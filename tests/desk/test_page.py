@@ -5,7 +5,7 @@ Pages are slow to load on a busy machine, so each visit covers a whole morning o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
 from discreet.desk.admission import UNKNOWN
+from discreet.desk.serving import DeskServer
 from tests.tools.browser import patient_page
 from tests.tools.desks import Caller, Slots
 from tests.tools.waiting import until
@@ -448,6 +449,10 @@ def test_a_session_that_ends_while_a_study_runs_does_not_deny_the_payment(
         _ask_and_wait(page, epsilon="0.41")
         expect(page.locator("#answer .big")).to_have_text("flu")
         plan_study("0.41", "0.42")
+        expect(page.locator("#study-rows")).to_contain_text(
+            "This study has not asked it yet. You paid for the same question outside this study; "
+            "running the study pays again."
+        )
         with slots.held():
             page.locator("#study-run").click()
             _is_asked(call, number=asked + 2)
@@ -464,3 +469,29 @@ def test_a_session_that_ends_while_a_study_runs_does_not_deny_the_payment(
         expect(notices).to_contain_text("was not asked and nothing was paid")
         expect(page.locator("#door")).to_be_visible()
         assert len(call("/api/answers").content) == asked + 2
+
+
+def test_the_page_says_when_the_budget_is_spent(
+    desk_in: Callable[..., DeskServer], browser: Browser
+) -> None:
+    with desk_in().in_background() as server:
+        call = Caller.of(server, "planning")
+        with _visit(browser, width=1280, height=800, scheme="light") as page:
+            page.goto(call.url)
+            _come_in(page, str(call.token))
+            epsilon, plan = page.locator("#epsilon"), page.locator("#plan")
+            epsilon.fill("0.5")
+            expect(plan).to_contain_text("ε 0.5 to pay, ")
+            expect(plan).not_to_contain_text("everything that is left")
+            epsilon.fill("2")
+            expect(plan).to_contain_text("This spends everything that is left.")
+            expect(page.locator("#pay")).to_be_enabled()
+            page.locator("#pay").click()
+            expect(page.locator("#answer .big")).to_have_text("flu")
+            page.locator("#field-where").fill("clinic = 'north'")
+            expect(plan).to_contain_text("Your budget for this table is spent.")
+            expect(plan).not_to_contain_text("Lower ε")
+            page.reload()
+            expect(plan).to_contain_text("Your budget for this table is spent.")
+            expect(plan).to_contain_text("Your earlier answers stay free")
+            expect(plan).not_to_contain_text("You can still type one")

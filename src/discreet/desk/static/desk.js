@@ -153,6 +153,15 @@ async function suggested() {
   return found.epsilon ?? "";
 }
 
+// The sentence for a budget of which less is left than one question costs; otherwise an empty text.
+function spentOut() {
+  const left = table().left.replace("ε = ", "");
+  const least = shared.desk.epsilon.least;
+  if (Number(left) >= Number(least)) return "";
+  const rest = Number(left) ? ` (ε ${left} is left, and a question costs at least ε ${least})` : "";
+  return `Your budget for this table is spent${rest}. Your earlier answers stay free, under “Your answers so far”. Ask the owner of the desk if you need a larger part of the budget.`;
+}
+
 // What the buttons offer: nothing without a price, and an answer that is already there before a second one.
 function offer(price = "", { fits = false, answered = null } = {}) {
   known = answered;
@@ -186,7 +195,7 @@ async function plan() {
   const box = at("plan");
   if (!at("epsilon").value.trim()) {
     box.dataset.state = "bad";
-    box.replaceChildren(element("p", worthless ? "No ε that you may still spend on one question makes this answer useful. You can still type one; the plan then says what to expect." : "Enter how much ε it may cost."));
+    box.replaceChildren(element("p", worthless ? spentOut() || "No ε that you may still spend on one question makes this answer useful. You can still type one; the plan then says what to expect." : "Enter how much ε it may cost."));
     offer();
     return;
   }
@@ -200,10 +209,11 @@ async function plan() {
     box.replaceChildren(
       ...(found.answered ? [element("p", `Answered on ${new Date(found.answered.began * 1000).toLocaleString()}: ${inShort(found.answered.release)}. Showing it is free; a new answer costs ε again.`, { class: "notice" })] : []),
       price, meter(found.meter),
+      ...(found.fits && found.meter?.left === "0" ? [element("p", "This spends everything that is left.")] : []),
       element("p", `Accuracy: ${accuracy(found)}.`),
       ...(found.accuracy?.assumed ? [element("p", `Typical: ${found.accuracy.assumed}`, { class: "hint" })] : []),
       element("p", `Privacy: ${found.privacy.words}.`, { title: found.guarantee }),
-      ...(found.fits ? [] : [element("p", "Lower ε, or ask the owner of the desk for a larger part of the budget.")]),
+      ...(found.fits ? [] : [element("p", spentOut() || "Lower ε, or ask the owner of the desk for a larger part of the budget.")]),
       ...found.doubts.map((doubt) => element("p", doubt, { class: "notice" })),
     );
     offer(found.cost.split(" to pay")[0], found);

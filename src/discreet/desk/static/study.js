@@ -46,8 +46,8 @@ function show(plan) {
     const answer = element("td", undefined, { "data-label": "Answer" });
     if (each.release) answer.append(again(each.asked, each.release));
     else {
-      answer.append(element("span", each.said ?? STATES[each.state] ?? "not asked yet", { class: "hint" }));
-      if (each.card.answered && each.state === null) answer.append(element("span", "You have an answer to this already. Running the study pays for a new one.", { class: "hint" }));
+      const open = each.card.answered ? "This study has not asked it yet. You paid for the same question outside this study; running the study pays again." : "not asked yet";
+      answer.append(element("span", each.said ?? STATES[each.state] ?? open, { class: "hint" }));
     }
     row.append(what, element("td", each.cost, { "data-label": "ε" }), good, answer);
     return row;
