@@ -436,6 +436,7 @@ def test_a_session_that_ends_while_a_study_runs_does_not_deny_the_payment(
         notices = page.locator("#notices")
 
         def plan_study(*epsilons: str) -> None:
+            expect(page.locator("#pay")).to_be_enabled()  # no other request is under way
             page.locator("[data-view=study]").click()
             text = '[study]\ntitle = "Ends"\n[table.visits]\nsource = "desk:visits"\n'
             for epsilon in epsilons:
