@@ -5,7 +5,7 @@ Pages are slow to load on a busy machine, so each visit covers a whole morning o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,8 +14,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
 from discreet.desk.admission import UNKNOWN
+from discreet.desk.serving import DeskServer
 from tests.tools.browser import patient_page
 from tests.tools.desks import Caller, Slots
+from tests.tools.waiting import until
 
 
 @contextmanager
@@ -355,3 +357,142 @@ def test_what_goes_wrong_says_what_happened_and_whether_it_was_paid(
         assert widths[2] == pytest.approx(2 * widths[1], abs=2)
         expect(pay).to_be_disabled()
         page.unroute("**/api/plan")
+
+
+def _ask_and_wait(page: Page, *, epsilon: str) -> None:
+    """Ask the form's question at ``epsilon``, and wait until the page says that it is running."""
+    page.locator("#epsilon").fill(epsilon)
+    expect(page.locator("#plan")).to_contain_text(f"ε {epsilon} to pay, ")
+    expect(page.locator("#pay")).to_be_enabled()
+    with page.expect_request("**/api/ask"):
+        page.locator("#pay").click()
+    expect(page.locator("#slot-said")).to_contain_text("Running.")
+
+
+def _is_asked(call: Caller, *, number: int) -> None:
+    """Wait until the desk has admitted this many questions."""
+    until(lambda: len(call("/api/answers").content) >= number, "a question to be admitted")
+
+
+def test_a_session_that_ends_while_a_question_runs_does_not_deny_the_payment(
+    call: Caller, browser: Browser, slots: Slots
+) -> None:
+    asked = len(call("/api/answers").content)
+    with _visit(browser, width=1280, height=800, scheme="light") as page:
+        page.goto(call.url)
+        notices, history = page.locator("#notices"), page.locator("#history li")
+
+        def says_that_it_may_be_paid() -> None:
+            expect(page.locator("#door")).to_be_visible()
+            expect(notices).to_contain_text("Your question may have been asked and paid")
+            expect(notices).to_contain_text("free under “Your answers so far”")
+            expect(notices).not_to_contain_text("nothing was paid")
+
+        # The cookie is gone when the answer arrives.
+        _come_in(page, str(call.token))
+        with slots.held():
+            _ask_and_wait(page, epsilon="0.31")
+            _is_asked(call, number=asked + 1)
+            page.context.clear_cookies()
+        says_that_it_may_be_paid()
+        # It is gone when the page plans another question, while the first one is running.
+        _come_in(page, str(call.token))
+        with slots.held():
+            _ask_and_wait(page, epsilon="0.32")
+            _is_asked(call, number=asked + 2)
+            page.context.clear_cookies()
+            page.locator("#field-where").fill("clinic = 'north'")
+            says_that_it_may_be_paid()
+            # After signing in, the history shows it as running until it ends.
+            _come_in(page, str(call.token))
+            expect(history.first).to_contain_text("running")
+            # A session that ends now is no reason to say that nothing was paid, either.
+            page.context.clear_cookies()
+            says_that_it_may_be_paid()
+            _come_in(page, str(call.token))
+            expect(history.first).to_contain_text("running")
+        expect(history.first.locator("button")).to_have_text("flu")
+        # The analyst signs out while a question is running.
+        with slots.held():
+            _ask_and_wait(page, epsilon="0.33")
+            _is_asked(call, number=asked + 3)
+            page.locator("#leave").click()
+            says_that_it_may_be_paid()
+        # Nothing is left open: signing out says nothing.
+        _come_in(page, str(call.token))
+        expect(history.first.locator("button")).to_have_text("flu")
+        page.locator("#leave").click()
+        expect(page.locator("#door")).to_be_visible()
+        expect(notices).to_be_empty()
+        assert len(call("/api/answers").content) == asked + 3
+
+
+def test_a_session_that_ends_while_a_study_runs_does_not_deny_the_payment(
+    call: Caller, browser: Browser, slots: Slots
+) -> None:
+    asked = len(call("/api/answers").content)
+    with _visit(browser, width=1280, height=800, scheme="light") as page:
+        page.goto(call.url)
+        notices = page.locator("#notices")
+
+        def plan_study(*epsilons: str) -> None:
+            expect(page.locator("#pay")).to_be_enabled()  # no other request is under way
+            page.locator("[data-view=study]").click()
+            text = '[study]\ntitle = "Ends"\n[table.visits]\nsource = "desk:visits"\n'
+            for epsilon in epsilons:
+                text += f'[[question]]\nname = "at {epsilon}"\nask = "mode"\ncolumn = "diagnosis"\n'
+                text += f"epsilon = {epsilon}\n"
+            page.locator("#study-text").fill(text)
+            page.locator("#study [type=submit]").click()
+            expect(page.locator("#study-run")).to_be_enabled()
+
+        _come_in(page, str(call.token))
+        _ask_and_wait(page, epsilon="0.41")
+        expect(page.locator("#answer .big")).to_have_text("flu")
+        plan_study("0.41", "0.42")
+        expect(page.locator("#study-rows")).to_contain_text(
+            "This study has not asked it yet. You paid for the same question outside this study; "
+            "running the study pays again."
+        )
+        with slots.held():
+            page.locator("#study-run").click()
+            _is_asked(call, number=asked + 2)
+            page.context.clear_cookies()
+        expect(page.locator("#door")).to_be_visible()
+        expect(notices).to_contain_text("Questions of your study may have been asked and paid")
+        expect(notices).to_contain_text("answers that were paid are kept")
+        expect(notices).not_to_contain_text("nothing was paid")
+        # Nothing of a study is paid if the session has ended before its first question.
+        _come_in(page, str(call.token))
+        plan_study("0.43")
+        page.context.clear_cookies()
+        page.locator("#study-run").click()
+        expect(notices).to_contain_text("was not asked and nothing was paid")
+        expect(page.locator("#door")).to_be_visible()
+        assert len(call("/api/answers").content) == asked + 2
+
+
+def test_the_page_says_when_the_budget_is_spent(
+    desk_in: Callable[..., DeskServer], browser: Browser
+) -> None:
+    with desk_in().in_background() as server:
+        call = Caller.of(server, "planning")
+        with _visit(browser, width=1280, height=800, scheme="light") as page:
+            page.goto(call.url)
+            _come_in(page, str(call.token))
+            epsilon, plan = page.locator("#epsilon"), page.locator("#plan")
+            epsilon.fill("0.5")
+            expect(plan).to_contain_text("ε 0.5 to pay, ")
+            expect(plan).not_to_contain_text("everything that is left")
+            epsilon.fill("2")
+            expect(plan).to_contain_text("This spends everything that is left.")
+            expect(page.locator("#pay")).to_be_enabled()
+            page.locator("#pay").click()
+            expect(page.locator("#answer .big")).to_have_text("flu")
+            page.locator("#field-where").fill("clinic = 'north'")
+            expect(plan).to_contain_text("Your budget for this table is spent.")
+            expect(plan).not_to_contain_text("Lower ε")
+            page.reload()
+            expect(plan).to_contain_text("Your budget for this table is spent.")
+            expect(plan).to_contain_text("Your earlier answers stay free")
+            expect(plan).not_to_contain_text("You can still type one")

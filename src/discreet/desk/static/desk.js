@@ -1,6 +1,6 @@
 // The analyst's page: public facts, what a question will cost, the answer, and one's own history.
 
-import { STATES, accuracy, at, badge, call, complain, element, enable, enabled, explained, judged, shared } from "./parts.js";
+import { STATES, accuracy, ask as send, at, badge, call, complain, element, enable, enabled, endedKeys, explained, judged, mayBePaid, sessionEnded, settle, shared } from "./parts.js";
 import { again, described, inShort, present, reveal } from "./answers.js";
 import * as study from "./study.js";
 
@@ -153,10 +153,22 @@ async function suggested() {
   return found.epsilon ?? "";
 }
 
+// The sentence for a budget of which less is left than one question costs; otherwise an empty text.
+function spentOut() {
+  const left = table().left.replace("ε = ", "");
+  const least = shared.desk.epsilon.least;
+  if (Number(left) >= Number(least)) return "";
+  const rest = Number(left) ? ` (ε ${left} is left, and a question costs at least ε ${least})` : "";
+  return `Your budget for this table is spent${rest}. Your earlier answers stay free, under “Your answers so far”. Ask the owner of the desk if you need a larger part of the budget.`;
+}
+
 // What the buttons offer: nothing without a price, and an answer that is already there before a second one.
 function offer(price = "", { fits = false, answered = null } = {}) {
   known = answered;
-  if (lost && answered && lost.words === JSON.stringify(question()) && lost.before !== answered.id) lost = null;  // found again
+  if (lost && answered && lost.words === JSON.stringify(question()) && lost.before !== answered.id) {  // found again
+    settle([lost.key]);
+    lost = null;
+  }
   at("pay").textContent = answered ? "Show the answer" : price ? `Ask, and pay ${price}` : "Ask";
   enable(at("pay"), fits || answered);
   at("again").textContent = `Ask again, and pay ${price}`;
@@ -183,7 +195,7 @@ async function plan() {
   const box = at("plan");
   if (!at("epsilon").value.trim()) {
     box.dataset.state = "bad";
-    box.replaceChildren(element("p", worthless ? "No ε that you may still spend on one question makes this answer useful. You can still type one; the plan then says what to expect." : "Enter how much ε it may cost."));
+    box.replaceChildren(element("p", worthless ? spentOut() || "No ε that you may still spend on one question makes this answer useful. You can still type one; the plan then says what to expect." : "Enter how much ε it may cost."));
     offer();
     return;
   }
@@ -197,10 +209,11 @@ async function plan() {
     box.replaceChildren(
       ...(found.answered ? [element("p", `Answered on ${new Date(found.answered.began * 1000).toLocaleString()}: ${inShort(found.answered.release)}. Showing it is free; a new answer costs ε again.`, { class: "notice" })] : []),
       price, meter(found.meter),
+      ...(found.fits && found.meter?.left === "0" ? [element("p", "This spends everything that is left.")] : []),
       element("p", `Accuracy: ${accuracy(found)}.`),
       ...(found.accuracy?.assumed ? [element("p", `Typical: ${found.accuracy.assumed}`, { class: "hint" })] : []),
       element("p", `Privacy: ${found.privacy.words}.`, { title: found.guarantee }),
-      ...(found.fits ? [] : [element("p", "Lower ε, or ask the owner of the desk for a larger part of the budget.")]),
+      ...(found.fits ? [] : [element("p", spentOut() || "Lower ε, or ask the owner of the desk for a larger part of the budget.")]),
       ...found.doubts.map((doubt) => element("p", doubt, { class: "notice" })),
     );
     offer(found.cost.split(" to pay")[0], found);
@@ -214,8 +227,11 @@ async function plan() {
   }
 }
 
+const isRunning = ({ state }) => STATES[state] === "running";
+
 async function list() {
   const asked = await call("api/answers");
+  shared.running = asked.filter(isRunning).length;
   at("history").replaceChildren(...asked.map((each) => {
     const line = element("li");
     const words = described(each.asked, each.release?.title);
@@ -228,6 +244,29 @@ async function list() {
     return line;
   }));
   if (!asked.length) at("history").replaceChildren(element("li", "None yet."));
+}
+
+// Looks again, ever less often, until a question that the history shows as running has ended.
+let looking;
+function lookAgain(seconds = 2) {
+  clearTimeout(looking);
+  if (!shared.running) return;
+  looking = setTimeout(async () => {
+    try {
+      const asked = await call("api/answers");
+      if (asked.filter(isRunning).length !== shared.running && at("waiting").hidden) {
+        await refresh();  // which looks again, if another one is running
+        await study.renew();
+        return;
+      }
+    } catch (error) {
+      if (error.status === 401) {
+        door();
+        return;
+      }
+    }
+    lookAgain(Math.min(30, 2 * seconds));
+  }, 1000 * seconds);
 }
 
 async function ask() {
@@ -245,7 +284,7 @@ async function ask() {
   at("answer").replaceChildren();
   reveal();
   try {
-    const reply = await call("api/ask", asked, { key });
+    const reply = await send(asked, { key, part: "question" });
     lost = null;
     present(reply.asked, reply.release);
   } catch (error) {
@@ -263,6 +302,7 @@ async function ask() {
 }
 
 async function refresh() {
+  const shown = endedKeys();  // the history will show these; others may end meanwhile
   const found = await call("api/desk");
   if (shared.desk && shared.desk.analyst !== found.analyst) {  // somebody else has signed in, in another tab
     startAgain();
@@ -274,6 +314,8 @@ async function refresh() {
   show();
   plan();
   await list();
+  settle(shown);
+  lookAgain();
 }
 
 // Begins the page anew: whoever signs in next in this tab finds nothing of what was typed, planned or answered.
@@ -284,9 +326,12 @@ function startAgain(place = "/") {
   location.reload();
 }
 
+// The address that says, once the page has begun anew, that the session ended and what may have been paid.
+const ended = () => ["/#session-ended", ...mayBePaid()].join("-");
+
 function door() {
   if (shared.desk) {
-    startAgain("/#session-ended");
+    startAgain(ended());
     return;
   }
   at("door").hidden = false;
@@ -319,7 +364,7 @@ at("door").addEventListener("submit", async (event) => {
     else trouble(error);
   }
 });
-at("leave").addEventListener("click", () => call("api/session", undefined, { method: "DELETE" }).then(() => startAgain(), trouble));
+at("leave").addEventListener("click", () => call("api/session", undefined, { method: "DELETE" }).then(() => startAgain(mayBePaid().length ? ended() : "/"), trouble));
 for (const button of at("views").children) {
   button.addEventListener("click", () => {
     complain();
@@ -372,8 +417,8 @@ if (location.hash === "#not-signed-on") {
   complain("The office's sign-on did not let you in here, and nothing was paid. Ask the owner of the desk whether you are on the list, or use a token.");
   window.history.replaceState(null, "", "/");
 }
-if (location.hash === "#session-ended") {
-  complain(explained({ status: 401 }));
+if (location.hash.startsWith("#session-ended")) {
+  complain(sessionEnded(["question", "study"].filter((part) => location.hash.includes(`-${part}`))));
   window.history.replaceState(null, "", "/");
 }
 enter();

@@ -1,7 +1,7 @@
 // A study on the page: its file is planned for nothing, then its questions are asked one after another, each
 // under the study's own key. What was answered once is kept, so that a run that was cut off goes on.
 
-import { STATES, accuracy, at, badge, call, complain, element, enable, enabled, judged } from "./parts.js";
+import { STATES, accuracy, ask as send, at, badge, call, complain, element, enable, enabled, judged } from "./parts.js";
 import { again } from "./answers.js";
 
 let plan = null;
@@ -46,8 +46,8 @@ function show(plan) {
     const answer = element("td", undefined, { "data-label": "Answer" });
     if (each.release) answer.append(again(each.asked, each.release));
     else {
-      answer.append(element("span", each.said ?? STATES[each.state] ?? "not asked yet", { class: "hint" }));
-      if (each.card.answered && each.state === null) answer.append(element("span", "You have an answer to this already. Running the study pays for a new one.", { class: "hint" }));
+      const open = each.card.answered ? "This study has not asked it yet. You paid for the same question outside this study; running the study pays again." : "not asked yet";
+      answer.append(element("span", each.said ?? STATES[each.state] ?? open, { class: "hint" }));
     }
     row.append(what, element("td", each.cost, { "data-label": "ε" }), good, answer);
     return row;
@@ -67,6 +67,11 @@ async function planAgain() {
   if (text !== at("study-text").value) return;
   plan = found;
   show(plan);
+}
+
+// Plans again if a question was still running when the study was planned.
+export async function renew() {
+  if (!running && plan?.questions.some(({ state }) => STATES[state] === "running")) await planAgain().catch(() => {});
 }
 
 // While a study runs nothing of it can be changed.
@@ -122,7 +127,7 @@ export function start({ trouble, refresh, question }) {
       for (const [place, each] of open.entries()) {
         at("study-progress").value = place;
         const say = (words) => { each.said = words; show(current); };
-        const ask = () => { say("running"); return call("api/ask", each.asked, { key: each.key }); };
+        const ask = () => { say("running"); return send(each.asked, { key: each.key, part: "study" }); };
         try {
           Object.assign(each, await patiently(ask, (seconds) => say(`too many requests: asking again in ${seconds} s`)));
         } catch (error) {
