@@ -124,7 +124,7 @@ def test_some_weekdays_hours_or_months() -> None:
     assert list(found) == ["Wednesday"]
     for wrong, words in (
         (["Monday", "2024-01"], "'Monday', which cannot be a value"),
-        (["Monday", "Tuesdey"], "'Tuesdey', which cannot be a value.* or only weekdays, hours"),
+        (["Monday", "Noday"], "'Noday', which cannot be a value.* or only weekdays, hours"),
         (["Monday", "Monday"], "'Monday' more than once"),
         (["08:00", "09:00"], "has no hours"),
         (["2024-01:2024-02"], "itself: it is a range"),
