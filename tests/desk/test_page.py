@@ -105,15 +105,15 @@ def test_an_analyst_comes_in_plans_asks_and_reads(call: Caller, browser: Browser
         expect(plan).to_contain_text("ε 50 is not allowed: it must be from 0.01 to 20")
         expect(pay).to_be_disabled()
         assert _spent(call) == before
-        # An answer, by keyboard alone. Other tests may have asked this desk before.
+        # An answer, by keyboard alone. No other test asks this desk at this ε.
         history = page.locator("#history li").filter(has_not_text="None yet.")
         earlier = history.count()
         page.locator("#table").focus()
         _tab_to(page, "#epsilon")
-        epsilon.fill("1")
+        epsilon.fill("1.37")
         page.keyboard.press("Tab")
         expect(pay).to_be_focused()  # while it is disabled, until the plan is there
-        expect(plan).to_contain_text("ε 1 to pay, ")
+        expect(plan).to_contain_text("ε 1.37 to pay, ")
         expect(plan).to_contain_text("19 times out of 20")
         expect(plan).to_contain_text("Typical: ")
         expect(pay).to_be_enabled()
@@ -126,21 +126,21 @@ def test_an_analyst_comes_in_plans_asks_and_reads(call: Caller, browser: Browser
         expect(history).to_have_count(earlier + 1)
         once = _spent(call)
         assert once != before
-        epsilon.fill("1.0")
+        epsilon.fill("1.370")
         expect(page.locator("#answer")).to_contain_text("The answer will be here")
         expect(pay).to_be_enabled()
         page.keyboard.press("Enter")
         expect(page.locator("#answer .big")).to_have_text("flu")
         assert _spent(call) == once
         _tab_to(page, "#again")
-        expect(page.locator("#again")).to_have_text("Ask again, and pay ε 1")
+        expect(page.locator("#again")).to_have_text("Ask again, and pay ε 1.37")
         page.keyboard.press("Enter")
         expect(history).to_have_count(earlier + 2)
         expect(page.locator("#again")).to_be_focused()
         assert _spent(call) != once
         # A changed condition is another question.
         page.locator("#field-where").fill("clinic = 'north'")
-        expect(pay).to_have_text("Ask, and pay ε 1")
+        expect(pay).to_have_text("Ask, and pay ε 1.37")
         expect(page.locator("#again")).to_be_hidden()
         page.locator("#field-where").fill("")
         expect(page.locator("#again")).to_be_visible()
