@@ -198,7 +198,7 @@ class _Given:
 
 
 def _does_not_fit(error: Exception) -> bool:
-    # The errors of Polars share a base class, but it is no ValueError.
+    # The errors of Polars share a base class, which is not a ValueError.
     return isinstance(error, TypeError | ValueError | OverflowError) or any(
         kind.__name__ == "PolarsError" for kind in type(error).__mro__
     )

@@ -326,7 +326,7 @@ function startAgain(place = "/") {
   location.reload();
 }
 
-// The address that says, once the page has begun anew, that the session ended and what may have been paid.
+// After a reload, the address tells the page that the session ended and what may have been paid.
 const ended = () => ["/#session-ended", ...mayBePaid()].join("-");
 
 function door() {

@@ -86,7 +86,7 @@ export function complain(words) {
   if (words) at("notices").scrollIntoView({ block: "nearest" });
 }
 
-// A disabled button would lose the focus, and with it the place of whoever uses the keyboard.
+// A disabled button would lose the focus, and people who use the keyboard would lose their place.
 export const enable = (button, whether) => button.setAttribute("aria-disabled", String(!whether));
 export const enabled = (button) => button.getAttribute("aria-disabled") !== "true";
 
